@@ -50,11 +50,21 @@ func (f *firm) screens() []screen {
 		{name: "abstract-edit", path: abstract + "?edit=property", as: staff},
 		{name: "abstract-history", path: abstract + "/history", as: staff},
 		{name: "runsheet-upload", path: abstract + "/runsheet/upload", as: staff},
+		{name: "abstract-people", path: abstract + "/people?edit=1", as: staff},
+		{name: "abstract-order-link", path: abstract + "/order-link", as: staff},
+		{name: "abstract-names-run", path: abstract + "/names-run?edit=1", as: staff},
+		{name: "abstract-requirements", path: abstract + "/requirements?edit=1", as: staff},
+		{name: "abstract-certificates", path: abstract + "/certificates?edit=1", as: staff},
+		{name: "abstract-notes", path: abstract + "/notes", as: staff},
+		{name: "abstract-printed", path: abstract + "/print", as: viewer},
+		{name: "work", path: "/work", as: staff},
 		{name: "orders", path: "/orders", as: staff},
 		{name: "orders-new", path: "/orders/new", as: staff},
 		{name: "order", path: order, as: staff},
 		{name: "order-viewer", path: order, as: viewer},
 		{name: "order-history", path: order + "/history", as: staff},
+		{name: "order-notes", path: order + "/notes", as: staff},
+		{name: "order-abstract-link", path: order + "/abstract-link", as: staff},
 		{name: "vault", path: "/vault", as: staff},
 		{name: "folder", path: folder, as: staff},
 		{name: "folder-new", path: folder + "?do=new", as: staff},
@@ -66,6 +76,9 @@ func (f *firm) screens() []screen {
 		{name: "document-text", path: document(chainDocuments[4].name) + "/text?find=grantors", as: staff},
 		{name: "document-print", path: document(chainDocuments[6].name) + "/print", as: staff},
 		{name: "document-broken", path: document(brokenName), as: staff},
+		{name: "document-notes", path: document(chainDocuments[1].name) + "/notes", as: staff},
+		{name: "document-move", path: document(chainDocuments[1].name) + "/move", as: staff},
+		{name: "documents-move", path: fmt.Sprintf("/documents/move?files=%d", f.files[chainDocuments[1].name]), as: staff},
 		{name: "document-trashed", path: document(trashedName), as: staff},
 		{name: "trash", path: "/trash", as: staff},
 		{name: "help", path: "/help", as: viewer},
@@ -106,6 +119,8 @@ var nonPageRoutes = map[string]string{
 // Every route for a page is listed in screens, so every page is tested.
 func TestEveryPageIsListed(t *testing.T) {
 	sources, err := filepath.Glob("../app/ui/*/routes.go")
+	parts, _ := filepath.Glob("../app/ui/*/*/routes.go") // the pattern is valid
+	sources = append(sources, parts...)
 	if err != nil || len(sources) < 4 {
 		t.Fatalf("route tables of the pages: got %q, %v, want at least 4", sources, err)
 	}

@@ -36,6 +36,7 @@ func TestBrowser(t *testing.T) {
 		{"edit abstract", testEditAbstract},
 		{"edit folder", testEditFolder},
 		{"edit conflict", testEditConflict},
+		{"title work", testTitleWork},
 		{"enter order", testEnterOrder},
 		{"edit template", testEditTemplate},
 		{"typed fields", testTypedFields},

@@ -110,7 +110,7 @@ func TestIndexFollowsChanges(t *testing.T) {
 		}, "easement", []string{"file 2"}},
 		{"former file name", nil, "survey", nil},
 		{"move file", func() error {
-			_, _, err := v.Files.Move(t.Context(), vaulttest.Operator, []uint64{survey.ID}, 1)
+			_, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{survey.ID}, To: vault.Destination{Folder: 1}})
 			return err
 		}, "easement", []string{"file 2"}},
 		{"trash file", func() error { return v.Files.Trash(t.Context(), vaulttest.Operator, survey.ID, vault.Match{}) }, "easement", nil},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deedkeep/app/model"
+	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -57,7 +58,8 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 	h, abstract, files := newServerWithDocuments(t)
 	g := h.openBrowser(t, model.RoleStaff)
 	loose, foldered := h.upload(t, "loose.pdf", vaulttest.PDF(1, "1")), h.upload(t, "foldered.pdf", vaulttest.PDF(1, "2"))
-	if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{foldered.ID}, 2); err != nil {
+	if _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"},
+		vault.MoveRequest{Files: []uint64{foldered.ID}, To: vault.Destination{Folder: 2}}); err != nil {
 		t.Fatalf("Files.Move: %v", err)
 	}
 	for _, c := range []struct {

@@ -108,7 +108,8 @@ func TestFolderZip(t *testing.T) {
 	}
 	for i, folder := range []uint64{1, inner.ID, 2} {
 		file := h.upload(t, fmt.Sprintf("%d.pdf", i), vaulttest.PDF(1, fmt.Sprint(i)))
-		if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{file.ID}, folder); err != nil {
+		if _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"},
+			vault.MoveRequest{Files: []uint64{file.ID}, To: vault.Destination{Folder: folder}}); err != nil {
 			t.Fatalf("Files.Move: %v", err)
 		}
 	}

@@ -9,25 +9,24 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Move skips unknown documents and documents of abstracts. TrashMany skips unknown documents. Both report the skipped
-// documents.
+// Move and TrashMany skip unknown documents and report them.
 func TestMoveAndTrashFiles(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	deeds := vaulttest.CreateFolder(t, v, "Deeds", 0)
 	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("4.pdf", "4"), vaulttest.PDFDoc("5.pdf", "5"))
-	ids := []uint64{a.Files[0].ID, loose[1].ID, loose[0].ID, loose[0].ID, 99}
+	ids := []uint64{loose[1].ID, loose[0].ID, loose[0].ID, 99}
 	for range 2 { // the second move changes nothing
-		moved, skipped, err := v.Files.Move(t.Context(), vaulttest.Operator, ids, deeds.ID)
-		if err != nil || moved != 2 || len(skipped) != 2 || skipped[0].File.Filename != "1.pdf" || skipped[1].File.ID != 99 {
-			t.Errorf("Files.Move: got %d moved, skipped %+v, %v, want 2 moved, skipped 1.pdf and file 99", moved, skipped, err)
+		got, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: ids, To: vault.Destination{Folder: deeds.ID}})
+		if err != nil || got.Moved != 2 || len(got.Skipped) != 1 || got.Skipped[0].File.ID != 99 {
+			t.Errorf("Files.Move: got %+v, %v, want 2 moved, skipped file 99", got, err)
 		}
 	}
 	if f, err := v.Files.Get(t.Context(), loose[0].ID); err != nil || f.FolderID != deeds.ID || f.Version != 2 {
 		t.Errorf("Files.Get: got %+v, %v, want version 2 in folder %d", f, err, deeds.ID)
 	}
-	_, _, err := v.Files.Move(t.Context(), vaulttest.Operator, ids, 77)
+	_, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: ids, To: vault.Destination{Folder: 77}})
 	vaulttest.WantKind(t, "move to an unknown folder", err, errs.NotFound)
 	trashed, skipped, err := v.Files.TrashMany(t.Context(), vaulttest.Operator, []uint64{a.Files[0].ID, a.Files[2].ID, loose[0].ID, 99})
 	if err != nil || trashed != 3 || len(skipped) != 1 {

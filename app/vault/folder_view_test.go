@@ -22,9 +22,10 @@ func TestFolderView(t *testing.T) {
 	upload := func(folder uint64, names ...string) {
 		for _, name := range names {
 			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(name, name))[0]
-			moved, skipped, err := v.Files.Move(t.Context(), vaulttest.Operator, []uint64{file.ID}, folder)
-			if err != nil || moved != 1 || skipped != nil {
-				t.Fatalf("Files.Move: got %d moved, %v skipped, %v, want 1 moved", moved, skipped, err)
+			moved, err := v.Files.Move(t.Context(), vaulttest.Operator,
+				vault.MoveRequest{Files: []uint64{file.ID}, To: vault.Destination{Folder: folder}})
+			if err != nil || moved.Moved != 1 || moved.Skipped != nil {
+				t.Fatalf("Files.Move: got %+v, %v, want 1 moved", moved, err)
 			}
 		}
 	}
@@ -171,7 +172,8 @@ func TestFolderFilePage(t *testing.T) {
 	if got := page(vault.ByName, false, 0); got != "Deed 1.pdf to Deed 100.pdf, 1 to 100 of 449" {
 		t.Errorf("after a deletion: got %s, want Deed 1.pdf to Deed 100.pdf, 1 to 100 of 449", got)
 	}
-	if _, _, err := v.Files.Move(t.Context(), vaulttest.Operator, []uint64{uploaded.ID}, deeds.ID); err != nil {
+	if _, err := v.Files.Move(t.Context(), vaulttest.Operator,
+		vault.MoveRequest{Files: []uint64{uploaded.ID}, To: vault.Destination{Folder: deeds.ID}}); err != nil {
 		t.Fatalf("Files.Move: %v", err)
 	}
 	if got := page(vault.ByName, true, 0); !strings.HasPrefix(got, "x.pdf") {

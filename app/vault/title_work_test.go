@@ -101,9 +101,9 @@ func TestAssignedTo(t *testing.T) {
 	}
 }
 
-// MoveTo moves documents to another abstract and, on request, the instruments that are in no other
+// Move moves documents to another abstract and, on request, the instruments that are in no other
 // document. Moving them back restores their places.
-func TestMoveTo(t *testing.T) {
+func TestMoveToAbstract(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	from := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
@@ -127,9 +127,9 @@ func TestMoveTo(t *testing.T) {
 		t.Errorf("MovableInstruments: got %d, %v, want 2", len(movable), err)
 	}
 	there := vault.Destination{Abstract: to.Abstract.ID}
-	result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file, 99}, To: there, Instruments: []uint64{deed.ID, mortgage.ID}})
+	result, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file, 99}, To: there, Instruments: []uint64{deed.ID, mortgage.ID}})
 	if err != nil || result.Moved != 1 || result.Instruments != 1 || len(result.Skipped) != 1 {
-		t.Errorf("MoveTo: got %+v, %v, want 1 document, 1 instrument, and 1 skipped", result, err)
+		t.Errorf("Files.Move: got %+v, %v, want 1 document, 1 instrument, and 1 skipped", result, err)
 	}
 	a, b := from.Abstract.ID, to.Abstract.ID
 	if got := places(); !slices.Equal(got, []uint64{b, a, a}) {
@@ -147,8 +147,8 @@ func TestMoveTo(t *testing.T) {
 	back := vault.MoveRequest{Files: []uint64{file}, To: vault.Destination{Abstract: a}, From: &there, Instruments: []uint64{deed.ID},
 		Positions: map[uint64]int{file: 0}}
 	for range 2 { // the second time, everything is back already
-		if result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, back); err != nil || result.Moved != 1 {
-			t.Errorf("MoveTo back: got %+v, %v, want 1 document", result, err)
+		if result, err := v.Files.Move(t.Context(), vaulttest.Operator, back); err != nil || result.Moved != 1 {
+			t.Errorf("Files.Move back: got %+v, %v, want 1 document", result, err)
 		}
 	}
 	if got := places(); !slices.Equal(got, []uint64{a, a, a}) {
@@ -157,14 +157,14 @@ func TestMoveTo(t *testing.T) {
 	if got, err := v.Abstracts.Get(t.Context(), a); err != nil || !slices.Equal(got.Abstract.Files, from.Abstract.Files) {
 		t.Errorf("documents after moving back: got %v, %v, want %v", got.Abstract.Files, err, from.Abstract.Files)
 	}
-	elsewhere := back
-	elsewhere.From = &vault.Destination{Folder: 1}
-	elsewhere.To = there
-	if result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, elsewhere); err != nil || result.Moved != 0 || len(result.Skipped) != 1 {
-		t.Errorf("MoveTo from another place: got %+v, %v, want 1 skipped", result, err)
+	stale := back
+	stale.From = &vault.Destination{Folder: 1}
+	stale.To = there
+	if result, err := v.Files.Move(t.Context(), vaulttest.Operator, stale); err != nil || result.Moved != 0 || len(result.Skipped) != 1 {
+		t.Errorf("Files.Move from another place: got %+v, %v, want 1 skipped", result, err)
 	}
 	for _, to := range []vault.Destination{{Abstract: 99}, {Folder: 99}} {
-		_, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file}, To: to})
+		_, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file}, To: to})
 		vaulttest.WantKind(t, fmt.Sprintf("move to %+v", to), err, errs.NotFound)
 	}
 }
@@ -175,8 +175,8 @@ func TestMoveToFullAbstract(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 2 })
 	to := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
-	result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: vault.FileIDs(loose), To: vault.Destination{Abstract: to.Abstract.ID}})
+	result, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: vault.FileIDs(loose), To: vault.Destination{Abstract: to.Abstract.ID}})
 	if err != nil || result.Moved != 1 || len(result.Skipped) != 1 {
-		t.Errorf("MoveTo: got %+v, %v, want 1 moved and 1 skipped", result, err)
+		t.Errorf("Files.Move: got %+v, %v, want 1 moved and 1 skipped", result, err)
 	}
 }

@@ -18,7 +18,7 @@ type abstractView struct {
 	Opaque, Heading, Under string
 	Same                   []abstractRow // abstracts with the same file number
 	Documents              documentList
-	Work                   titlework.Work
+	TitleWork              titlework.Work
 }
 
 // Aside returns the field groups shown next to the documents.
@@ -52,7 +52,7 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if view.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract); err != nil {
 		return err
 	}
-	if view.Work, err = p.work.Load(r, filed.Abstract, template); err != nil {
+	if view.TitleWork, err = p.work.Load(r, filed.Abstract, template); err != nil {
 		return err
 	}
 	var scripts []string

@@ -102,7 +102,7 @@ func (v *abstractForm) addOrder(form url.Values, rejected map[string]string) {
 	markCarriedOver(v.Order, v.Template, v.Due, v.Property, v.Fields)
 	product := v.Order.Custom.Text("product")
 	if at := slices.IndexFunc(v.Fields, func(in page.Input) bool { return in.Name == searchTypeField }); at >= 0 && product != "" &&
-		len(optionsOf(v.Template, "search_type", []string{product})) == 0 {
+		!namesProduct(v.Template.Name, product) && len(optionsOf(v.Template, "search_type", []string{product})) == 0 {
 		v.Unmatched = product
 	}
 }

@@ -262,7 +262,7 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 			return err
 		}
 	}
-	result, err := p.Vault.Files.MoveTo(r.Context(), r.Actor, req)
+	result, err := p.Vault.Files.Move(r.Context(), r.Actor, req)
 	if err != nil {
 		return err
 	}

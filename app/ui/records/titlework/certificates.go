@@ -26,7 +26,6 @@ type CertificateRow struct {
 	Who      string
 	Changed  bool   // the runsheet changed since it was certified
 	Document string // address of the stored runsheet; "" if it was purged
-	Latest   bool
 }
 
 // certificateFields are the fields of the form. The template of the abstract may have the same
@@ -41,7 +40,7 @@ var certificateFields = []model.Field{
 func (p *Pages) certificates(s source) Certificates {
 	view := Certificates{section: s.section("certificates", s.work.RunsheetVersion), Once: rand.Text()}
 	for _, c := range slices.Backward(s.work.Certificates) {
-		row := CertificateRow{Certificate: c, Who: page.ActorText(c.By), Changed: s.work.RunsheetVersion > c.RunsheetVersion, Latest: len(view.List) == 0}
+		row := CertificateRow{Certificate: c, Who: page.ActorText(c.By), Changed: s.work.RunsheetVersion > c.RunsheetVersion}
 		if c.FileID != 0 {
 			row.Document = page.DocumentPath(c.FileID)
 		}

@@ -73,8 +73,7 @@ func (p *Pages) printPage(r *page.Request) error {
 	})
 }
 
-// separateFields are the fields that are printed with the rows of the same subject or with the
-// certificate.
+// separateFields are the fields that are printed with the rows of the same subject.
 var separateFields = []string{"names_run", "exceptions"}
 
 // isInternal reports whether a field is for the firm only, by its key: internal notes and remarks.

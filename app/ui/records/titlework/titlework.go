@@ -23,43 +23,14 @@ type Pages struct{ *page.Site }
 // New returns the handlers of this package's pages.
 func New(s *page.Site) *Pages { return &Pages{s} }
 
-// Routes returns the routes of the pages.
-func (p *Pages) Routes() []page.Route {
-	return []page.Route{
-		page.NewRoute("GET /work", page.MayRead, p.workPage),
-		page.NewRoute("GET /abstracts/{id}/people", page.MayRead, p.peoplePage),
-		page.NewRoute("POST /abstracts/{id}/people", page.MayWrite, p.savePeople),
-		page.NewRoute("GET /abstracts/{id}/order-link", page.MayRead, p.orderPicker),
-		page.NewRoute("POST /abstracts/{id}/order-link", page.MayWrite, p.linkOrder),
-		page.NewRoute("GET /abstracts/{id}/names-run", page.MayRead, p.namesRunPage),
-		page.NewRoute("POST /abstracts/{id}/names-run", page.MayWrite, p.saveNamesRun),
-		page.NewRoute("GET /abstracts/{id}/requirements", page.MayRead, p.requirementsPage),
-		page.NewRoute("POST /abstracts/{id}/requirements", page.MayWrite, p.saveRequirements),
-		page.NewRoute("GET /abstracts/{id}/certificates", page.MayRead, p.certificatesPage),
-		page.NewRoute("POST /abstracts/{id}/certificates", page.MayWrite, p.certify),
-		page.NewRoute("POST /abstracts/{id}/bring-down", page.MayWrite, p.bringDown),
-		page.NewRoute("GET /abstracts/{id}/print", page.MayRead, p.printPage),
-		page.NewRoute("GET /abstracts/{id}/notes", page.MayRead, p.notesOf("abstract")),
-		page.NewRoute("POST /abstracts/{id}/notes", page.MayWrite, p.addNoteTo("abstract")),
-		page.NewRoute("GET /orders/{id}/notes", page.MayRead, p.notesOf("order")),
-		page.NewRoute("POST /orders/{id}/notes", page.MayWrite, p.addNoteTo("order")),
-		page.NewRoute("GET /orders/{id}/abstract-link", page.MayRead, p.abstractPicker),
-		page.NewRoute("POST /orders/{id}/abstract-link", page.MayWrite, p.linkAbstract),
-		page.NewRoute("GET /documents/{n}/notes", page.MayRead, p.notesOf("file")),
-		page.NewRoute("POST /documents/{n}/notes", page.MayWrite, p.addNoteTo("file")),
-		page.NewRoute("POST /notes/{n}", page.MayWrite, p.changeNote),
-		page.NewRoute("POST /notes/{n}/delete", page.MayWrite, p.deleteNote),
-	}
-}
-
 // Work contains the parts of an abstract's page that show its title work. The page includes each of
 // them with the template of the same name:
 //
-//	{{template "titlework_people" (dict "Data" .Work.People "Me" $.Me)}}
-//	{{template "titlework_names" (dict "Data" .Work.NamesRun "Me" $.Me)}}
-//	{{template "titlework_requirements" (dict "Data" .Work.Requirements "Me" $.Me)}}
-//	{{template "titlework_certificates" (dict "Data" .Work.Certificates "Me" $.Me)}}
-//	{{template "titlework_notes" (dict "Data" .Work.Notes "Me" $.Me)}}
+//	{{template "titlework_people" (dict "Data" .TitleWork.People "Me" $.Me)}}
+//	{{template "titlework_names" (dict "Data" .TitleWork.NamesRun "Me" $.Me)}}
+//	{{template "titlework_requirements" (dict "Data" .TitleWork.Requirements "Me" $.Me)}}
+//	{{template "titlework_certificates" (dict "Data" .TitleWork.Certificates "Me" $.Me)}}
+//	{{template "titlework_notes" (dict "Data" .TitleWork.Notes "Me" $.Me)}}
 type Work struct {
 	People       People
 	NamesRun     NamesRun
