@@ -18,7 +18,8 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	order, err := srv.apiClient().CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "2026-9001", DueDate: "2026-12-01",
 		Address: "14 Orchard Ridge Road", City: "Harlow", County: "Wexcombe", State: "PA", CustomFields: map[string]any{
-			"client": "Harlow Savings Bank", "client_file_number": "HSB-44", "product": "60 Year", "buyer_borrower": "Dana Birch", "parcel_id": "21-4-117",
+			"client": "Harlow Savings Bank", "client_file_number": "HSB-44", "product": "60 Year", "buyer_borrower": "Dana Birch",
+				"parcel_id": "21-4-117",
 		}})
 	if err != nil {
 		t.Fatalf("create order: %v", err)
@@ -28,7 +29,8 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	b.goTo("/orders/" + order.ID)
 	b.checkAccessible(t, "order without abstracts")
 	b.clickLink(".page-head a.primary | New abstract")
-	for selector, want := range map[string]string{"[name='custom_fields.file_number']": "2026-9001", "[name='custom_fields.borrower']": "Dana Birch",
+	for selector, want := range map[string]string{"[name='custom_fields.file_number']": "2026-9001",
+		"[name='custom_fields.borrower']": "Dana Birch",
 		"[name=tax_map]": "21-4-117", "[name='custom_fields.search_type']": "60 Year", "[name=due_date]": "2026-12-01"} {
 		if got := eval[string](b, findJS(selector)+`.value`); got != want {
 			t.Errorf("%s: got %q, want %q", selector, got, want)
@@ -88,7 +90,8 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 
 	b.goTo(abstract + "/print")
 	b.waitText("Harlow Savings Bank")
-	if text := eval[string](b, "document.querySelector('main').innerText"); strings.Contains(text, "Plat Book 7") || strings.Contains(text, "History") {
+	if text := eval[string](b, "document.querySelector('main').innerText"); strings.Contains(text, "Plat Book 7") || strings.Contains(text,
+		"History") {
 		t.Errorf("the printed abstract has notes or history:\n%s", text)
 	}
 	b.checkAccessible(t, "printed abstract")

@@ -44,11 +44,14 @@ func TestAbstractOfOrder(t *testing.T) {
 		"custom_fields.buyer_borrower": {"Ann Lee"}}).location()
 	kim.get(t, 200, order).has(t, "No abstract is linked to this order yet", "Prior searches", `<h2 id="notes-heading">Notes</h2>`)
 	form := kim.get(t, 200, kim.get(t, 200, order).matches(t, `href="(/abstracts/new\?order=[^"]+)"`)[0])
-	form.has(t, "Filled in from order", "Acme Bank", "A-77", `value="2026-9001"`, `value="Ann Lee"`, `name="due_date" type="date" max="9999-12-31" value="2026-12-01"`,
+	form.has(t, "Filled in from order", "Acme Bank", "A-77", `value="2026-9001"`, `value="Ann Lee"`,
+		`name="due_date" type="date" max="9999-12-31" value="2026-12-01"`,
 		"From the order", `<option value="Two Owner" selected>`)
 	opaque := form.matches(t, `name="order" value="([^"]+)"`)[0]
-	sent := url.Values{"order": {opaque}, "template": {"1"}, "custom_fields.file_number": {"2026-9001"}, "due_date": {"11/30/2026"}, "once": {"x"}}
-	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}, "due_date": {"soon"}}).has(t, "not a valid date", `value="soon"`)
+	sent := url.Values{"order": {opaque}, "template": {"1"}, "custom_fields.file_number": {"2026-9001"}, "due_date": {"11/30/2026"},
+		"once": {"x"}}
+	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}, "due_date": {"soon"}}).has(t, "not a valid date",
+		`value="soon"`)
 	abstract := kim.post(t, 303, "/abstracts", sent).location()
 	if again := kim.post(t, 303, "/abstracts", sent).location(); again != abstract {
 		t.Errorf("the same form again: got %s, want %s", again, abstract)
@@ -138,7 +141,8 @@ func TestPeople(t *testing.T) {
 	saved.has(t, "Kim of staff", `<time datetime="2026-12-01">`, "autofocus")
 	saved.lacks(t, "<html", "<select")
 	clash := kim.post(t, 412, path+"/people", url.Values{"examiner": {me}, "version": {"0"}})
-	clash.has(t, "Another person changed the assignment", "Searcher: Kim of staff. Examiner: none. Due: Dec 1, 2026.", `name="version" value="1"`)
+	clash.has(t, "Another person changed the assignment", "Searcher: Kim of staff. Examiner: none. Due: Dec 1, 2026.",
+		`name="version" value="1"`)
 	if got := kim.post(t, 303, path+"/people", url.Values{"examiner": {me}, "searcher": {me}, "version": {"1"}}); got.location() != path {
 		t.Errorf("Location = %q, want the abstract", got.location())
 	}
@@ -162,7 +166,8 @@ func TestNamesRun(t *testing.T) {
 	section := path + "/names-run"
 	kim.get(t, 200, path).has(t, "No names run yet", "See &lt;paper&gt;")
 	kim.get(t, 200, section+"?edit=1").has(t, `aria-label="Name, row 1"`, `name="version" value="0"`)
-	rows := url.Values{"name": {"Lee, Ann", ""}, "from": {"1/1/1990", ""}, "to": {"", ""}, "indexes": {"Deeds; Judgments", ""}, "result": {"1 judgment", ""},
+	rows := url.Values{"name": {"Lee, Ann", ""}, "from": {"1/1/1990", ""}, "to": {"", ""}, "indexes": {"Deeds; Judgments", ""},
+		"result": {"1 judgment", ""},
 		"version": {"0"}, "do": {"add"}}
 	added := kim.post(t, 200, section, rows)
 	added.has(t, `value="Lee, Ann"`, `value="Jan 1, 1990"`, `aria-label="Name, row 3"`)
@@ -174,9 +179,11 @@ func TestNamesRun(t *testing.T) {
 	}
 	kim.get(t, 200, path).has(t, "Lee, Ann", "Deeds, Judgments", "From Jan 1, 1990", "1 judgment", "Kim of staff")
 
-	bad := url.Values{"name": {"", "Roe, Bo"}, "from": {"", "2026-02-30"}, "to": {"", ""}, "indexes": {"Deeds", ""}, "result": {"", ""}, "version": {"1"}}
+	bad := url.Values{"name": {"", "Roe, Bo"}, "from": {"", "2026-02-30"}, "to": {"", ""}, "indexes": {"Deeds", ""}, "result": {"", ""},
+		"version": {"1"}}
 	wrong := kim.post(t, 422, section, bad, "HX-Request", "true")
-	wrong.has(t, "The name field is required.", "not a valid date", `value="2026-02-30"`, `value="Roe, Bo"`, `id="name-1-problem"`, `id="from-2-problem"`)
+	wrong.has(t, "The name field is required.", "not a valid date", `value="2026-02-30"`, `value="Roe, Bo"`, `id="name-1-problem"`,
+		`id="from-2-problem"`)
 	wrong.lacks(t, "<html")
 	clash := kim.post(t, 412, section, url.Values{"name": {"Roe, Bo"}, "version": {"0"}})
 	clash.has(t, "Another person changed the names run", `value="Roe, Bo"`, "Saved in the meantime", "Lee, Ann", `name="version" value="1"`)
@@ -194,7 +201,8 @@ func TestRequirements(t *testing.T) {
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
 	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"exceptions": "Taxes"}, model.Property{County: "Albany"})
-	deed := h.addInstrument(t, a.Abstract.ID, `{"type":"Mortgage","book":"900","page":"12","grantors":["Lee"],"requirement":"Pay off <the> mortgage","cleared":"2026-11-02"}`)
+	deed := h.addInstrument(t, a.Abstract.ID,
+		`{"type":"Mortgage","book":"900","page":"12","grantors":["Lee"],"requirement":"Pay off <the> mortgage","cleared":"2026-11-02"}`)
 	section := path + "/requirements"
 	kim.get(t, 200, path).has(t, "Requirements (Schedule B-I)", "Pay off &lt;the&gt; mortgage", "Cleared Nov 2, 2026",
 		fmt.Sprintf(`href="%s#instrument-%d"`, path, deed.ID), "Taxes")
@@ -204,7 +212,8 @@ func TestRequirements(t *testing.T) {
 	kim.post(t, 303, section, url.Values{"kind": {"exception", "requirement"}, "text": {"Easement of record", ""}, "cleared": {"", ""},
 		"instrument": {fmt.Sprint(deed.ID), ""}, "version": {"0"}})
 	kim.get(t, 200, path).has(t, "Exceptions (Schedule B-II)", "Easement of record")
-	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "version": {"0"}}).has(t, "Mine", "Saved in the meantime", "Easement of record")
+	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "version": {"0"}}).has(t, "Mine", "Saved in the meantime",
+		"Easement of record")
 	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "instrument": {"99"}}).has(t, "invalid", "Instrument 99")
 }
 
@@ -213,14 +222,16 @@ func TestCertificateAndBringDown(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
-	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17", "search_from": "1980-01-01"}, model.Property{County: "Albany"})
+	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17", "search_from": "1980-01-01"},
+		model.Property{County: "Albany"})
 	h.addInstrument(t, a.Abstract.ID, `{"type":"Warranty Deed","book":"900","page":"12","grantors":["Lee"],"grantees":["Roe"]}`)
 	section := path + "/certificates"
 	form := kim.get(t, 200, section+"?edit=1")
 	form.has(t, `name="search_from" type="date" max="9999-12-31" value="1980-01-01"`, `name="indices_searched" value="UCC"`)
 	once := form.matches(t, `name="once" value="([^"]+)"`)[0]
 	kim.post(t, 422, section, url.Values{"effective_date": {""}, "search_from": {"2/30/2026"}}).has(t, "valid date", `value="2/30/2026"`)
-	sent := url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1980-01-01"}, "indices_searched": {"", "UCC", "Plats"}, "once": {once}}
+	sent := url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1980-01-01"}, "indices_searched": {"", "UCC", "Plats"},
+		"once": {once}}
 	for range 2 { // the second time is a double click
 		if got := kim.post(t, 303, section, sent); got.Header.Get("Location") != path+"#certificates" {
 			t.Errorf("Location = %q, want the certificates", got.Header.Get("Location"))
@@ -263,8 +274,10 @@ func TestNotes(t *testing.T) {
 			note := shown.matches(t, `action="(/notes/[0-9]+)/delete"`)[0]
 			record := shown.matches(t, `name="record" value="([^"]+)"`)[0]
 			kim.get(t, 200, path+"/notes?edit="+strings.TrimPrefix(note, "/notes/")).has(t, `action="`+note+`"`, `name="version" value="1"`)
-			kim.post(t, 200, note, url.Values{"record": {record}, "text": {"Called"}, "version": {"1"}}, "HX-Request", "true").has(t, "Called", "edited")
-			kim.post(t, 412, note, url.Values{"record": {record}, "text": {"Mine"}, "version": {"1"}}).has(t, "Another person changed this note to “Called”", "Mine")
+			kim.post(t, 200, note, url.Values{"record": {record}, "text": {"Called"}, "version": {"1"}}, "HX-Request", "true").has(t, "Called",
+				"edited")
+			kim.post(t, 412, note, url.Values{"record": {record}, "text": {"Mine"}, "version": {"1"}}).has(t,
+				"Another person changed this note to “Called”", "Mine")
 			kim.post(t, 412, note+"/delete", url.Values{"record": {record}, "version": {"1"}}).has(t, "It was not deleted")
 			kim.post(t, 303, note+"/delete", url.Values{"record": {record}, "version": {"2"}})
 			kim.get(t, 200, path+"/notes").has(t, "No notes yet")
@@ -286,19 +299,24 @@ func TestMoveDocumentsBetweenAbstracts(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
-	from := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
+	from := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf",
+		"3"))
 	path, to := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-99"}, model.Property{County: "Albany"})
 	second := from.Files[1].ID
 	deed := h.addInstrument(t, from.Abstract.ID, fmt.Sprintf(`{"type":"Warranty Deed","documents":[{"file_id":%d}]}`, second))
-	shared := h.addInstrument(t, from.Abstract.ID, fmt.Sprintf(`{"type":"Plat","documents":[{"file_id":%d},{"file_id":%d}]}`, second, from.Files[0].ID))
+	shared := h.addInstrument(t, from.Abstract.ID, fmt.Sprintf(`{"type":"Plat","documents":[{"file_id":%d},{"file_id":%d}]}`, second,
+		from.Files[0].ID))
 	picker := kim.get(t, 200, fmt.Sprintf("/documents/%d/move?q=26-9", second))
-	picker.has(t, "Move 1 document", "1.pdf", "3.pdf", fmt.Sprintf(`name="file" value="%d" checked`, second), fmt.Sprintf(`name="instrument" value="%d" checked`, deed.ID))
+	picker.has(t, "Move 1 document", "1.pdf", "3.pdf", fmt.Sprintf(`name="file" value="%d" checked`, second),
+		fmt.Sprintf(`name="instrument" value="%d" checked`, deed.ID))
 	picker.lacks(t, fmt.Sprintf(`name="instrument" value="%d"`, shared.ID))
 	target := picker.matches(t, `name="to" value="(abstract:[^"]+)"`)[0]
-	kim.get(t, 200, fmt.Sprintf("/documents/move?asked=1&file=%d&file=%d", second, from.Files[0].ID), "HX-Request", "true", "HX-Target", "move-instruments").has(t,
+	kim.get(t, 200, fmt.Sprintf("/documents/move?asked=1&file=%d&file=%d", second, from.Files[0].ID), "HX-Request", "true", "HX-Target",
+		"move-instruments").has(t,
 		fmt.Sprintf(`name="instrument" value="%d"`, shared.ID))
 
-	moved := kim.post(t, 303, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "instrument": {fmt.Sprint(deed.ID), fmt.Sprint(shared.ID)}, "to": {target}})
+	moved := kim.post(t, 303, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "instrument": {fmt.Sprint(deed.ID),
+		fmt.Sprint(shared.ID)}, "to": {target}})
 	if notice := h.noticeOf(t, moved); notice != "1 document was moved to “26-99”. 1 instrument moved along." {
 		t.Errorf("notice = %q", notice)
 	}
@@ -312,11 +330,14 @@ func TestMoveDocumentsBetweenAbstracts(t *testing.T) {
 		t.Errorf("notice = %q, want one document moved back", notice)
 	}
 	back := h.getAbstract(t, from.Abstract.ID)
-	if got, err := h.vault.Instruments.Get(t.Context(), deed.ID); err != nil || got.AbstractID != from.Abstract.ID || back.Files[1].ID != second {
-		t.Errorf("after the undo: got instrument %+v, %v, and files %v, want both in the first abstract at their places", got.Instrument, err, back.Abstract.Files)
+	if got, err := h.vault.Instruments.Get(t.Context(), deed.ID); err != nil || got.AbstractID != from.Abstract.ID ||
+		back.Files[1].ID != second {
+		t.Errorf("after the undo: got instrument %+v, %v, and files %v, want both in the first abstract at their places", got.Instrument, err,
+			back.Abstract.Files)
 	}
 
-	all := kim.post(t, 303, "/documents/move", url.Values{"files": {fmt.Sprintf("%d-%d", from.Files[0].ID, from.Files[2].ID)}, "to": {"folder:1"}})
+	all := kim.post(t, 303, "/documents/move", url.Values{"files": {fmt.Sprintf("%d-%d", from.Files[0].ID, from.Files[2].ID)},
+		"to": {"folder:1"}})
 	kim.get(t, 200, "/vault/1").has(t, "1.pdf", "2.pdf", "3.pdf")
 	kim.undo(t, all)
 	if got := h.getAbstract(t, from.Abstract.ID); len(got.Files) != 3 || got.Files[0].Filename != "1.pdf" || got.Files[2].Filename != "3.pdf" {
@@ -336,13 +357,19 @@ func TestPrintForClient(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
-	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17", "exceptions": "Taxes of 2026"}, model.Property{County: "Albany", Address: "12 Elm St"})
-	mortgage := h.addInstrument(t, a.Abstract.ID, `{"type":"Mortgage","recorded":"2001-02-03","book":"900","page":"12","grantors":["Lee"],"consideration":"125000","exception":"Mortgage of record"}`)
-	h.addInstrument(t, a.Abstract.ID, fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-02-03","relations":[{"kind":"releases","instrument_id":%d}]}`, mortgage.ID))
+	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17", "exceptions": "Taxes of 2026"},
+		model.Property{County: "Albany", Address: "12 Elm St"})
+	mortgage := h.addInstrument(t, a.Abstract.ID,
+		`{"type":"Mortgage","recorded":"2001-02-03","book":"900","page":"12","grantors":["Lee"],
+		"consideration":"125000","exception":"Mortgage of record"}`)
+	h.addInstrument(t, a.Abstract.ID,
+		fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-02-03","relations":[{"kind":"releases","instrument_id":%d}]}`,
+		mortgage.ID))
 	kim.post(t, 303, path+"/names-run", url.Values{"name": {"Lee, Ann"}})
 	kim.post(t, 303, path+"/notes", url.Values{"text": {"Client pays late"}})
 	printed := kim.get(t, 200, path+"/print")
-	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00", "Released", "Releases no. 1", "Lee, Ann", "Mortgage of record", "Taxes of 2026", "Not certified.")
+	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00", "Released", "Releases no. 1", "Lee, Ann",
+		"Mortgage of record", "Taxes of 2026", "Not certified.")
 	kim.post(t, 303, path+"/certificates", url.Values{"effective_date": {"2026-11-20"}})
 	printed = kim.get(t, 200, path+"/print")
 	printed.has(t, "Certified by", "Kim of staff", "Nov 20, 2026")

@@ -124,7 +124,8 @@ func moveFile(t *store.Tx, actor model.Actor, at time.Time, id uint64, to Destin
 	if now, err = FileOps.save(t, now, at); err != nil {
 		return err
 	}
-	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id), Changes: old.Changes(now)})
+	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id),
+		Changes: old.Changes(now)})
 }
 
 // placeFiles moves documents to their positions in the list of the abstract.

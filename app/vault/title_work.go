@@ -166,11 +166,12 @@ func (s *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order
 	if err := s.v.Store.View(ctx, check); err != nil { // before the documents are stored
 		return AbstractWithFiles{}, err
 	}
-	return s.v.Abstracts.createWith(ctx, actor, draft, upload, idempotency, createHooks{check, func(t *store.Tx, created model.Abstract) error {
+	link := func(t *store.Tx, created model.Abstract) error {
 		work.AbstractID = created.ID
 		return errors.Join(t.PutTitleWork(work),
 			s.v.AddEvent(t, created.CreatedAt, actor, orderPart.event, txn.RecordRef(AbstractOps.Name, created.ID), nil))
-	}})
+	}
+	return s.v.Abstracts.createWith(ctx, actor, draft, upload, idempotency, createHooks{check, link})
 }
 
 // checkOrder returns Invalid if there is no such order.
@@ -270,7 +271,8 @@ func (s *TitleWork) Requirements(ctx context.Context, abstract uint64) (list []R
 		}
 		instruments, err := t.LiveInstruments(abstract)
 		for _, i := range model.SortRunsheet(instruments, work.Sequence) {
-			for _, row := range []model.RequirementRow{{Kind: model.RequirementKind, Text: i.Requirement}, {Kind: model.ExceptionKind, Text: i.Exception}} {
+			for _, row := range []model.RequirementRow{{Kind: model.RequirementKind, Text: i.Requirement},
+				{Kind: model.ExceptionKind, Text: i.Exception}} {
 				if row.Text != "" {
 					row.InstrumentID, row.Cleared = i.ID, i.Cleared
 					list = append(list, Requirement{row, true})

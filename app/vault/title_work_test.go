@@ -20,7 +20,8 @@ func addInstrument(t *testing.T, v *instance.Instance, abstract uint64, fields s
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("decode %s: %v", fields, err)
 	}
-	created, err := v.Instruments.Create(t.Context(), vaulttest.Operator, abstract, vault.InstrumentPatch{Input: in}, vault.Idempotency[vault.InstrumentView]{})
+	created, err := v.Instruments.Create(t.Context(), vaulttest.Operator, abstract, vault.InstrumentPatch{Input: in},
+		vault.Idempotency[vault.InstrumentView]{})
 	if err != nil {
 		t.Fatalf("create instrument: %v", err)
 	}
@@ -74,7 +75,8 @@ func TestAssignedTo(t *testing.T) {
 	for n, due := range []string{"", "2026-12-02", "2026-12-01"} {
 		a := vaulttest.CreateAbstract(t, v)
 		ids = append(ids, a.Abstract.ID)
-		members := map[string]json.RawMessage{"searcher": json.RawMessage(fmt.Sprint(user.ID)), "due_date": json.RawMessage(fmt.Sprintf("%q", due))}
+		members := map[string]json.RawMessage{"searcher": json.RawMessage(fmt.Sprint(user.ID)),
+			"due_date": json.RawMessage(fmt.Sprintf("%q", due))}
 		if n == 0 {
 			members["examiner"] = members["searcher"]
 		}
@@ -111,7 +113,8 @@ func TestMoveToAbstract(t *testing.T) {
 	file := from.Files[0].ID
 	mortgage := addInstrument(t, v, from.Abstract.ID, `{"type":"Mortgage"}`)
 	deed := addInstrument(t, v, from.Abstract.ID, fmt.Sprintf(
-		`{"type":"Release or Satisfaction","documents":[{"file_id":%d}],"relations":[{"kind":"releases","instrument_id":%d}]}`, file, mortgage.ID))
+		`{"type":"Release or Satisfaction","documents":[{"file_id":%d}],"relations":[{"kind":"releases","instrument_id":%d}]}`, file,
+			mortgage.ID))
 	stays := addInstrument(t, v, from.Abstract.ID, fmt.Sprintf(`{"documents":[{"file_id":%d}]}`, file))
 	places := func() (list []uint64) {
 		for _, id := range []uint64{deed.ID, stays.ID, mortgage.ID} {
@@ -127,7 +130,8 @@ func TestMoveToAbstract(t *testing.T) {
 		t.Errorf("MovableInstruments: got %d, %v, want 2", len(movable), err)
 	}
 	there := vault.Destination{Abstract: to.Abstract.ID}
-	result, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file, 99}, To: there, Instruments: []uint64{deed.ID, mortgage.ID}})
+	result, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file, 99}, To: there,
+		Instruments: []uint64{deed.ID, mortgage.ID}})
 	if err != nil || result.Moved != 1 || result.Instruments != 1 || len(result.Skipped) != 1 {
 		t.Errorf("Files.Move: got %+v, %v, want 1 document, 1 instrument, and 1 skipped", result, err)
 	}
@@ -140,7 +144,8 @@ func TestMoveToAbstract(t *testing.T) {
 		t.Errorf("moved instrument: got %+v, %v, want its relation", moved, err)
 	}
 	// An instrument whose target stayed behind can still be changed.
-	in := model.InstrumentInput{"remarks": json.RawMessage(`"x"`), "relations": json.RawMessage(fmt.Sprintf(`[{"kind":"releases","instrument_id":%d}]`, mortgage.ID))}
+	in := model.InstrumentInput{"remarks": json.RawMessage(`"x"`),
+		"relations": json.RawMessage(fmt.Sprintf(`[{"kind":"releases","instrument_id":%d}]`, mortgage.ID))}
 	if _, err := v.Instruments.Patch(t.Context(), vaulttest.Operator, deed.ID, vault.InstrumentPatch{Input: in}, vault.Match{}); err != nil {
 		t.Errorf("Instruments.Patch: %v", err)
 	}
@@ -175,7 +180,8 @@ func TestMoveToFullAbstract(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 2 })
 	to := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
-	result, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: vault.FileIDs(loose), To: vault.Destination{Abstract: to.Abstract.ID}})
+	result, err := v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: vault.FileIDs(loose),
+		To: vault.Destination{Abstract: to.Abstract.ID}})
 	if err != nil || result.Moved != 1 || len(result.Skipped) != 1 {
 		t.Errorf("Files.Move: got %+v, %v, want 1 moved and 1 skipped", result, err)
 	}

@@ -166,7 +166,8 @@ func (p *Pages) createAbstract(r *page.Request) error {
 				return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
 			}
 			due := page.EncodeJSON(page.NormalizeDate(form.Get("due_date")))
-			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]json.RawMessage{"due_date": due}, tray, idempotency)
+			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]json.RawMessage{"due_date": due}, tray,
+				idempotency)
 		}, p.renderNewAbstract)
 }
 

@@ -45,8 +45,8 @@ func prefillFromOrder(form url.Values, o model.Order, template model.Template) u
 			form[name] = values
 		}
 	}
-	for name, value := range map[string]string{"address": o.Address, "city": o.City, "county": o.County, "state": o.State, "due_date": o.DueDate,
-		"custom_fields.file_number": o.Number} {
+	for name, value := range map[string]string{"address": o.Address, "city": o.City, "county": o.County, "state": o.State,
+		"due_date": o.DueDate, "custom_fields.file_number": o.Number} {
 		fill(name, value)
 	}
 	for key, raw := range o.Custom {
@@ -103,8 +103,9 @@ func templateForOrder(list []model.Template, o model.Order) string {
 // namesProduct reports whether a template's name contains the words of a product. A word of the
 // product may be abbreviated: "O&E" matches "Ownership and Encumbrance Report".
 func namesProduct(name, product string) bool {
+	separates := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	words := func(text string) []string {
-		return strings.FieldsFunc(model.Fold(strings.ReplaceAll(text, "&", " and ")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		return strings.FieldsFunc(model.Fold(strings.ReplaceAll(text, "&", " and ")), separates)
 	}
 	have, want := words(name), words(product)
 	for start := 0; len(want) > 0 && start+len(want) <= len(have); start++ {
@@ -150,7 +151,8 @@ func (p *Pages) addSameFileNumber(r *page.Request, s *abstractView) error {
 	list, more, err := p.Vault.Abstracts.WithSameFileNumber(r.Context(), s.Abstract)
 	s.SameMore = more
 	for _, one := range list {
-		s.Same = append(s.Same, abstractRow{Abstract: one, Path: p.AbstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"), Documents: len(one.Files)})
+		s.Same = append(s.Same, abstractRow{Abstract: one, Path: p.AbstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"),
+			Documents: len(one.Files)})
 	}
 	return err
 }

@@ -142,7 +142,8 @@ func (p *Pages) movePage(r *page.Request) error {
 		return p.RenderPart(r, http.StatusOK, "documentmove.html", block, view)
 	}
 	return p.RenderPage(r, http.StatusOK, "documentmove.html", page.Page{
-		Heading: "Move documents", Section: map[bool]string{true: "abstracts", false: "vault"}[at.Abstract != 0], Data: view, Styles: []string{"record.css"},
+		Heading: "Move documents", Section: map[bool]string{true: "abstracts", false: "vault"}[at.Abstract != 0],
+		Data: view, Styles: []string{"record.css"},
 	})
 }
 

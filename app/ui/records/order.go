@@ -103,7 +103,8 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 // problems.
 func orderInputs(value func(name string) string, rejected map[string]string) (list []page.Input) {
 	for _, def := range model.CoreOrderFields() {
-		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: page.SubmittedValues(def.Type, []string{value(def.Key)})}
+		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required,
+			Values: page.SubmittedValues(def.Type, []string{value(def.Key)})}
 		in.Problem = page.ProblemText(def.Type, rejected[def.Key])
 		list = append(list, in)
 	}
@@ -113,7 +114,8 @@ func orderInputs(value func(name string) string, rejected map[string]string) (li
 // orderGroups returns the field groups of an order. Its number is the first field of the first
 // group.
 func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
-	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County, "state": o.State}
+	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County,
+		"state": o.State}
 	property := orderInputs(func(name string) string { return core[name] }, nil)
 	return newFieldGroups(fieldGroup{Name: "property", Heading: "Order and property", Fields: property},
 		fieldGroup{Name: "details", Heading: "Details"}, fieldGroup{Name: "notes", Heading: "Notes"}, defs, o.Custom)

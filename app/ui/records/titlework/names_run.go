@@ -192,7 +192,8 @@ func (p *Pages) saveNamesRun(r *page.Request) error {
 func encodeNames(rows []NameRow) json.RawMessage {
 	list := make([]map[string]any, 0, len(rows))
 	for _, row := range rows {
-		list = append(list, map[string]any{"name": row.Name, "from": row.From, "to": row.To, "indexes": splitList(row.Indexes), "result": row.Result})
+		list = append(list, map[string]any{"name": row.Name, "from": row.From, "to": row.To, "indexes": splitList(row.Indexes),
+			"result": row.Result})
 	}
 	return page.EncodeJSON(list)
 }

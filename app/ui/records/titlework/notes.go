@@ -121,7 +121,8 @@ func (p *Pages) noteInput(r *page.Request, forPage bool) model.NoteInput {
 func (p *Pages) addNoteTo(recordType string) page.HandlerFunc {
 	return func(r *page.Request) error {
 		of := noteRecord{recordType, r.PathID}
-		_, err := p.Vault.Notes.Create(r.Context(), r.Actor, recordType, r.PathID, p.noteInput(r, recordType == "file"), vault.Idempotency[model.Note]{})
+		_, err := p.Vault.Notes.Create(r.Context(), r.Actor, recordType, r.PathID, p.noteInput(r, recordType == "file"),
+			vault.Idempotency[model.Note]{})
 		if why, ok := rejected(err); ok {
 			view, err := p.notes(r, of)
 			if err != nil {

@@ -119,7 +119,8 @@ func (p *Pages) savePeople(r *page.Request) error {
 		if why.clash {
 			view.Theirs = view.summary()
 		}
-		view.Assignment = model.Assignment{SearcherID: formID(r, "searcher"), ExaminerID: formID(r, "examiner"), DueDate: formDate(form, "due_date", 0)}
+		view.Assignment = model.Assignment{SearcherID: formID(r, "searcher"), ExaminerID: formID(r, "examiner"),
+			DueDate: formDate(form, "due_date", 0)}
 		return p.showPeople(r, why.status, s, view)
 	}
 	if err != nil {

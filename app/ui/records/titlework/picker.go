@@ -69,7 +69,8 @@ func (p *Pages) showPicker(r *page.Request, heading, section string, view picker
 	if r.IsPart() {
 		return p.RenderPart(r, http.StatusOK, "picker.html", "picks", view)
 	}
-	return p.RenderPage(r, http.StatusOK, "picker.html", page.Page{Heading: heading, Section: section, Data: view, Styles: []string{"record.css"}})
+	return p.RenderPage(r, http.StatusOK, "picker.html", page.Page{Heading: heading, Section: section, Data: view,
+		Styles: []string{"record.css"}})
 }
 
 // orderPicker serves the page on which the user finds the order of an abstract.

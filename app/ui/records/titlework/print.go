@@ -47,8 +47,8 @@ func (p *Pages) printPage(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view := printedAbstract{Path: s.path, Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(), Facts: s.printedFacts(),
-		NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
+	view := printedAbstract{Path: s.path, Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(),
+		Facts: s.printedFacts(), NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
 	if s.work.OrderID != 0 {
 		if view.Order, err = p.Vault.Orders.Get(r.Context(), s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 			return err
@@ -78,7 +78,8 @@ var separateFields = []string{"names_run", "exceptions"}
 
 // isInternal reports whether a field is for the firm only, by its key: internal notes and remarks.
 func isInternal(key string) bool {
-	return slices.ContainsFunc([]string{"note", "internal", "remark", "comment"}, func(word string) bool { return strings.Contains(key, word) })
+	return slices.ContainsFunc([]string{"note", "internal", "remark", "comment"},
+		func(word string) bool { return strings.Contains(key, word) })
 }
 
 // printedFacts returns the fields of an abstract that have a value. It omits internal ones and those
@@ -88,7 +89,9 @@ func (s source) printedFacts() (facts []page.Input) {
 	property := page.PropertyInputs(func(name string) string {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
 	}, nil)
-	defs := slices.DeleteFunc(slices.Clone(s.template.Fields), func(f model.Field) bool { return isInternal(f.Key) || slices.Contains(separateFields, f.Key) })
+	defs := slices.DeleteFunc(slices.Clone(s.template.Fields), func(f model.Field) bool {
+		return isInternal(f.Key) || slices.Contains(separateFields, f.Key)
+	})
 	facts = slices.Concat(property, page.StoredInputs(defs, a.Custom))
 	facts = slices.DeleteFunc(facts, page.Input.Empty)
 	slices.SortStableFunc(facts, func(a, b page.Input) int {

@@ -92,7 +92,8 @@ func (p *Pages) requirements(r *page.Request, s source) (view Requirements, err 
 
 // requirementRow returns a row that is linked to an instrument of the abstract.
 func (s source) requirementRow(kind, text, cleared string, i vault.InstrumentView) RequirementRow {
-	return RequirementRow{Kind: kind, Text: text, Cleared: cleared, InstrumentID: i.ID, Instrument: i.Heading(i.Type), Path: instrumentPath(s.path, i.ID)}
+	return RequirementRow{Kind: kind, Text: text, Cleared: cleared, InstrumentID: i.ID, Instrument: i.Heading(i.Type),
+		Path: instrumentPath(s.path, i.ID)}
 }
 
 // storedRow returns a row of the abstract. Its instrument may be one of another abstract: of the one
@@ -173,8 +174,8 @@ func (p *Pages) requirementsPage(r *page.Request) error {
 func submittedRequirements(form url.Values) (rows []RequirementRow) {
 	for i := range form["text"] {
 		instrument, _ := strconv.ParseUint(formText(form, "instrument", i), 10, 63) // 0: none
-		rows = append(rows, RequirementRow{Kind: formText(form, "kind", i), Text: formText(form, "text", i), Cleared: formDate(form, "cleared", i),
-			InstrumentID: instrument})
+		rows = append(rows, RequirementRow{Kind: formText(form, "kind", i), Text: formText(form, "text", i),
+			Cleared: formDate(form, "cleared", i), InstrumentID: instrument})
 	}
 	return rows
 }
