@@ -19,7 +19,7 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	order, err := srv.apiClient().CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "2026-9001", DueDate: "2026-12-01",
 		Address: "14 Orchard Ridge Road", City: "Harlow", County: "Wexcombe", State: "PA", CustomFields: map[string]any{
 			"client": "Harlow Savings Bank", "client_file_number": "HSB-44", "product": "60 Year", "buyer_borrower": "Dana Birch",
-				"parcel_id": "21-4-117",
+			"parcel_id": "21-4-117",
 		}})
 	if err != nil {
 		t.Fatalf("create order: %v", err)
@@ -31,7 +31,7 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	b.clickLink(".page-head a.primary | New abstract")
 	for selector, want := range map[string]string{"[name='custom_fields.file_number']": "2026-9001",
 		"[name='custom_fields.borrower']": "Dana Birch",
-		"[name=tax_map]": "21-4-117", "[name='custom_fields.search_type']": "60 Year", "[name=due_date]": "2026-12-01"} {
+		"[name=tax_map]":                  "21-4-117", "[name='custom_fields.search_type']": "60 Year", "[name=due_date]": "2026-12-01"} {
 		if got := eval[string](b, findJS(selector)+`.value`); got != want {
 			t.Errorf("%s: got %q, want %q", selector, got, want)
 		}

@@ -73,9 +73,9 @@ func (t *Tx) needsWork(abstract uint64) (bool, error) {
 	return found && isOpenAbstract(&a), err
 }
 
-// noDueDate represents a missing due date in the index of open abstracts by user. It sorts after
+// noWorkDue represents a missing due date in the index of open abstracts by user. It sorts after
 // all dates.
-const noDueDate = "9999-99-99"
+const noWorkDue = "9999-99-99"
 
 // userAbstractKeys returns the keys of an abstract in the index of open abstracts by user, one for
 // each person who works on it.
@@ -85,7 +85,7 @@ func userAbstractKeys(w *model.TitleWork) (keys [][]byte) {
 		if user == 0 || n == 1 && user == a.SearcherID {
 			continue
 		}
-		key := append(encodeUint64(user), cmp.Or(a.DueDate, noDueDate)...)
+		key := append(encodeUint64(user), cmp.Or(a.DueDate, noWorkDue)...)
 		keys = append(keys, append(key, encodeUint64(w.AbstractID)...))
 	}
 	return keys

@@ -167,7 +167,7 @@ func TestNamesRun(t *testing.T) {
 	kim.get(t, 200, path).has(t, "No names run yet", "See &lt;paper&gt;")
 	kim.get(t, 200, section+"?edit=1").has(t, `aria-label="Name, row 1"`, `name="version" value="0"`)
 	rows := url.Values{"name": {"Lee, Ann", ""}, "from": {"1/1/1990", ""}, "to": {"", ""}, "indexes": {"Deeds; Judgments", ""},
-		"result": {"1 judgment", ""},
+		"result":  {"1 judgment", ""},
 		"version": {"0"}, "do": {"add"}}
 	added := kim.post(t, 200, section, rows)
 	added.has(t, `value="Lee, Ann"`, `value="Jan 1, 1990"`, `aria-label="Name, row 3"`)
@@ -364,7 +364,7 @@ func TestPrintForClient(t *testing.T) {
 		"consideration":"125000","exception":"Mortgage of record"}`)
 	h.addInstrument(t, a.Abstract.ID,
 		fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-02-03","relations":[{"kind":"releases","instrument_id":%d}]}`,
-		mortgage.ID))
+			mortgage.ID))
 	kim.post(t, 303, path+"/names-run", url.Values{"name": {"Lee, Ann"}})
 	kim.post(t, 303, path+"/notes", url.Values{"text": {"Client pays late"}})
 	printed := kim.get(t, 200, path+"/print")

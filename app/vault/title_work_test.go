@@ -114,7 +114,7 @@ func TestMoveToAbstract(t *testing.T) {
 	mortgage := addInstrument(t, v, from.Abstract.ID, `{"type":"Mortgage"}`)
 	deed := addInstrument(t, v, from.Abstract.ID, fmt.Sprintf(
 		`{"type":"Release or Satisfaction","documents":[{"file_id":%d}],"relations":[{"kind":"releases","instrument_id":%d}]}`, file,
-			mortgage.ID))
+		mortgage.ID))
 	stays := addInstrument(t, v, from.Abstract.ID, fmt.Sprintf(`{"documents":[{"file_id":%d}]}`, file))
 	places := func() (list []uint64) {
 		for _, id := range []uint64{deed.ID, stays.ID, mortgage.ID} {
