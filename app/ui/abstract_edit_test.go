@@ -45,7 +45,7 @@ func TestEditAbstract(t *testing.T) {
 	id := created.Abstract.ID
 	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Required fields missing:", `field=custom_fields.search_type`)
-	page.lacks(t, "data-editing")
+	page.lacks(t, `name="group"`)
 	h.request(t, 200, "GET", path+"?edit=property", cookie).has(t, `name="city"`, "autofocus", `action="`+path+`"`)
 	part := h.request(t, 200, "GET", path+"?group=property&edit=1&field=city", cookie, "HX-Request: true")
 	part.lacks(t, "<html")

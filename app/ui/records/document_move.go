@@ -127,6 +127,9 @@ func (p *Pages) movePage(r *page.Request) error {
 	if !ok || len(ids) > maxSelected {
 		return errs.InvalidField("file", "Select at most %s documents at a time.", page.FormatCount(maxSelected))
 	}
+	if len(ids) == 0 && r.PathID == 0 && !query.Has("asked") {
+		return p.RedirectWithNotice(r, "/vault", "No documents were selected.")
+	}
 	view, at, err := p.newMoveView(r, ids)
 	if err != nil {
 		return err
