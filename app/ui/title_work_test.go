@@ -42,7 +42,7 @@ func TestAbstractOfOrder(t *testing.T) {
 	order := kim.post(t, 303, "/orders", url.Values{"order_number": {"2026-9001"}, "due_date": {"2026-12-01"}, "county": {"Wexcombe"},
 		"custom_fields.product": {"Two Owner"}, "custom_fields.client": {"Acme Bank"}, "custom_fields.client_file_number": {"A-77"},
 		"custom_fields.buyer_borrower": {"Ann Lee"}}).location()
-	kim.get(t, 200, order).has(t, "No abstract is linked to this order yet", "Prior searches", `<h2 id="notes-heading">Notes</h2>`)
+	kim.get(t, 200, order).has(t, "No abstract is linked to this order yet", "Prior searches", `<h2 id="notes-heading">Team notes</h2>`)
 	form := kim.get(t, 200, kim.get(t, 200, order).matches(t, `href="(/abstracts/new\?order=[^"]+)"`)[0])
 	form.has(t, "Filled in from order", "Acme Bank", "A-77", `value="2026-9001"`, `value="Ann Lee"`,
 		`name="due_date" type="date" max="9999-12-31" value="2026-12-01"`,
