@@ -130,7 +130,7 @@ func testMovePicker(t *testing.T, b *tab, abstract string) {
 	b.waitVisible("#move-targets a | A-77")
 	b.checkAccessible(t, "move documents")
 	b.screenshot("titlework-move")
-	b.clickLink("#move-targets button | Move to A-77")
+	b.clickLink("#move-targets button | Move here: A-77")
 	b.waitVisible(".notice | moved to “A-77”")
 	b.clickLink(".notice button | Undo")
 	b.waitVisible(".notice | moved back")
