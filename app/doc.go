@@ -17,6 +17,7 @@
 //	13    app/ui/records pages of abstracts, orders, folders, and search          -
 //	13    app/ui/suggestions suggested instruments: runsheet files, names of documents -
 //	13    app/ui/records/titlework order and people, names run, requirements, certificates, notes -
+//	13    app/ui/instruments runsheets, and pages of instruments                  -
 //	13    app/ui/documents pages of one document, uploads, downloads, trash       -
 //	13    app/ui/admin   pages for administrators                                 -
 //	13    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode

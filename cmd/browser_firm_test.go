@@ -75,6 +75,8 @@ type firm struct {
 	client        *client.Client
 	abstract      string           // ID of an abstract with documents
 	emptyAbstract string           // ID of an abstract without documents
+	sheetAbstract string           // ID of an abstract with a runsheet
+	instrument    int64            // ID of an instrument in it
 	order, folder string           // IDs
 	inviteLink    string           // path of an unused invite link
 	files         map[string]int64 // document IDs by name
@@ -110,6 +112,7 @@ func (env *browserEnv) newFirm(t *testing.T, settings ...string) *firm {
 	ctx := t.Context()
 	f.createOrders(ctx)
 	f.createAbstracts(ctx)
+	f.instrument = f.createRunsheet(ctx, f.sheetAbstract)
 	f.createFolders(ctx)
 	f.waitProcessed(ctx)
 	return f
@@ -163,6 +166,7 @@ func (f *firm) createAbstracts(ctx context.Context) {
 			},
 		})
 		f.must(err)
+		f.sheetAbstract = created.Data.ID
 		_, err = f.client.PatchAbstract(ctx, created.Data.ID, client.Patch{"status": statuses[n%len(statuses)]})
 		f.must(err)
 	}

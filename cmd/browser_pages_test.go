@@ -58,6 +58,12 @@ func (f *firm) screens() []screen {
 		{name: "abstract-notes", path: abstract + "/notes", as: staff},
 		{name: "abstract-printed", path: abstract + "/print", as: viewer},
 		{name: "work", path: "/work", as: staff},
+		{name: "runsheet", path: "/abstracts/" + f.sheetAbstract, as: staff},
+		{name: "runsheet-viewer", path: "/abstracts/" + f.sheetAbstract, as: viewer},
+		{name: "runsheet-empty", path: abstract + "?view=runsheet", as: staff},
+		{name: "instrument-new", path: abstract + "/instruments/new", as: staff},
+		{name: "instrument-paste", path: abstract + "/instruments/paste", as: staff},
+		{name: "instrument-edit", path: fmt.Sprintf("/instruments/%d/edit", max(f.instrument, 1)), as: staff},
 		{name: "orders", path: "/orders", as: staff},
 		{name: "orders-new", path: "/orders/new", as: staff},
 		{name: "order", path: order, as: staff},
@@ -113,7 +119,8 @@ var nonPageRoutes = map[string]string{
 	"/marks": "part of a page", "GET /find/box": "part of a page", "GET /orders/number": "part of a page",
 	"GET /admin/search": "part of a page", "/latest": "part of a page", "/documents/{n}/row": "part of a page",
 	"/{part}": "part of a page", "GET /abstracts/{id}/documents": "part of a page", "GET /documents/{n}/find": "part of a page",
-	"/screenshots/{name}": "image", "/zip": "archive", ".csv": "CSV", "/uploads/{id}": "resumable upload",
+	"/screenshots/{name}": "image", "/zip": "archive", ".csv": "CSV", ".xlsx": "Excel",
+	"GET /instruments/{n}": "redirect", "/uploads/{id}": "resumable upload",
 }
 
 // Every route for a page is listed in screens, so every page is tested.
@@ -148,7 +155,7 @@ func TestEveryPageIsListed(t *testing.T) {
 		}
 	}
 	f := &firm{
-		inviteLink: "/join/first", abstract: "ABCDEFGH", emptyAbstract: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", viewerID: 1,
+		inviteLink: "/join/first", abstract: "ABCDEFGH", emptyAbstract: "BCDEFGHI", sheetAbstract: "DEFGHIJK", order: "CDEFGHIJ", folder: "1", viewerID: 1,
 		files: map[string]int64{brokenName: 1, trashedName: 1},
 	}
 	for _, n := range []int{1, 4, 6, 8} {

@@ -39,7 +39,8 @@ func expectedAccess(pattern string) string {
 		return "signed in"
 	case within("/admin"):
 		return string(model.PermAdmin)
-	case method != http.MethodGet, within("/trash"), strings.HasSuffix(path, "/new"), within("/uploads"):
+	case method != http.MethodGet, within("/trash"), within("/uploads"), strings.HasSuffix(path, "/new"), strings.HasSuffix(path, "/edit"),
+		strings.HasSuffix(path, "/paste"):
 		return string(model.PermWrite)
 	}
 	return string(model.PermRead)

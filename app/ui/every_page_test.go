@@ -75,7 +75,9 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 	folder := h.createFolder(t)
 	abstract, attached := h.createAbstractWithDocument(t)
 	order := h.createNumberedOrder(t)
-	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1}
+	instrument := h.createInstrument(t, h.abstractID(t, abstract), `{"type":"Mortgage"}`)
+	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1,
+		"instruments": instrument}
 	return func(path, name string) string {
 		switch {
 		case name == "part":

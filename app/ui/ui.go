@@ -1,8 +1,8 @@
 // Package ui serves the web interface: pages and signed download links. It contains no business
 // logic but calls the services of package instance.
 //
-// Package page contains what all pages share. The packages account, admin, documents, help, and
-// records each handle a group of pages and list their routes with the required access level. Package ui
+// Package page contains what all pages share. The packages account, admin, documents, help,
+// instruments, and records each handle a group of pages and list their routes with the required access level. Package ui
 // combines these routes.
 package ui
 
@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/ui/admin"
 	"deedkeep/app/ui/documents"
 	"deedkeep/app/ui/help"
+	"deedkeep/app/ui/instruments"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records"
 	"deedkeep/app/ui/records/titlework"
@@ -59,12 +60,14 @@ func handler(s *page.Site, docs *documents.Pages) http.Handler {
 
 // routes returns the routes of all pages.
 func routes(s *page.Site, docs *documents.Pages) []page.Route {
+	sheets := instruments.New(s)
 	return slices.Concat(
 		[]page.Route{page.NewRoute("GET /docs", page.BeforeSetup, s.APIDocs)},
 		account.New(s).Routes(),
-		records.New(s, docs.ShowDocument).Routes(),
+		records.New(s, docs.ShowDocument, sheets.Sheet).Routes(),
 		suggestions.New(s).Routes(),
 		titlework.New(s).Routes(),
+		sheets.Routes(),
 		docs.Routes(),
 		admin.New(s).Routes(),
 		help.New(s).Routes(),

@@ -21,7 +21,7 @@ const noticeLifetime = time.Minute
 
 // undoPattern matches the addresses that an Undo button may post to. The form fields follow the
 // question mark.
-var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
+var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents|instruments)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
 	`|^/(abstracts/[0-9A-Za-z]+/(status|order-link)|orders/[0-9A-Za-z]+/status|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
 
 // maxUndoBytes is the maximum length of an undo address. Browsers limit a cookie to 4,096 bytes,

@@ -20,6 +20,9 @@ func (p *Site) OrderPath(id uint64) string { return "/orders/" + p.OrderIDs.Enco
 // DocumentPath returns the address of a document's page.
 func DocumentPath(id uint64) string { return "/documents/" + strconv.FormatUint(id, 10) }
 
+// InstrumentPath returns the address of an instrument, which redirects to its runsheet.
+func InstrumentPath(id uint64) string { return "/instruments/" + strconv.FormatUint(id, 10) }
+
 // FolderPath returns the address of a folder's page.
 func FolderPath(id uint64) string { return path.Join("/vault", strconv.FormatUint(id, 10)) }
 

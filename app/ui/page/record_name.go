@@ -42,7 +42,7 @@ func SplitRecordName(of string) (recordType string, id uint64, err error) {
 // recordPaths maps record types to the paths of their pages, up to the ID.
 var recordPaths = map[string]string{
 	"abstract": "/abstracts/", "order": "/orders/", "file": "/documents/", "folder": "/vault/",
-	"template": "/admin/templates/", "user": "/admin/users/", "key": "/admin/keys/",
+	"template": "/admin/templates/", "user": "/admin/users/", "key": "/admin/keys/", "instrument": "/instruments/",
 }
 
 // RecordPath returns the address of a record's page, or "" if the record has no page.
@@ -64,6 +64,7 @@ func (p *Site) publicID(recordType string, id uint64) string {
 // recordTypeByPath maps the first segment of a record page's path to the record type.
 var recordTypeByPath = map[string]string{
 	"abstracts": "abstract", "orders": "order", "documents": "file", "vault": "folder", "templates": "template", "users": "user", "keys": "key",
+	"instruments": "instrument",
 }
 
 var recordNamePattern = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)

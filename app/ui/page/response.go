@@ -36,17 +36,32 @@ func (p *Site) RenderPart(r *Request, status int, name, block string, data any) 
 	return p.renderBlock(r, pagePolicy, status, name, block, pageData{Page: Page{Data: data}, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI()})
 }
 
-// renderBlock renders a block of a page with the given Content-Security-Policy.
-func (p *Site) renderBlock(r *Request, policy string, status int, name, block string, data any) error {
+// RenderText returns a named block of a page, for a script that gets it in a JSON text. data is what
+// the block gets, without the page data that RenderPart adds.
+func (p *Site) RenderText(name, block string, data any) (string, error) {
+	text, err := p.executeBlock(name, block, data)
+	return string(text), err
+}
+
+// executeBlock renders a block of a page to memory.
+func (p *Site) executeBlock(name, block string, data any) ([]byte, error) {
 	templates, err := p.templates.page(name)
 	if err != nil {
-		return fmt.Errorf("render page %s: %w", name, err)
+		return nil, fmt.Errorf("render page %s: %w", name, err)
 	}
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, block, data); err != nil {
-		return fmt.Errorf("render page %s: %w", name, err)
+		return nil, fmt.Errorf("render page %s: %w", name, err)
 	}
-	text := StripBidi(b.Bytes())
+	return StripBidi(b.Bytes()), nil
+}
+
+// renderBlock renders a block of a page with the given Content-Security-Policy.
+func (p *Site) renderBlock(r *Request, policy string, status int, name, block string, data any) error {
+	text, err := p.executeBlock(name, block, data)
+	if err != nil {
+		return err
+	}
 	h := r.W.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(text)))

@@ -3,6 +3,7 @@ package records
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 
 	"deedkeep/app/model"
@@ -16,9 +17,14 @@ type abstractView struct {
 	model.Abstract
 	recordView
 	Opaque, Heading, Under string
+	Work                   abstractWork
 	Same                   []abstractRow // abstracts with the same file number
+	View                   string        // main view: runsheetView or documentsView
+	Runsheet               any           // template data of the runsheet
+	RunsheetRows           int
 	Documents              documentList
 	TitleWork              titlework.Work
+	Suggestions            page.Suggestions
 }
 
 // Aside returns the field groups shown next to the documents.
@@ -39,8 +45,11 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if shown, err := p.showGroup(r, "abstract.html", &view.recordView); shown {
 		return err
 	}
-	if view.Documents, err = p.listDocuments(r, filed); err != nil {
+	if err := errors.Join(p.addWork(r.Context(), &view), p.addViews(r, &view, filed)); err != nil {
 		return err
+	}
+	if rejected.FileID != 0 {
+		view.View = documentsView
 	}
 	rejected.ApplyTo(view.Documents.Rows)
 	if view.History, err = p.recentHistory(r, filed, template, view.Documents); err != nil {
@@ -55,12 +64,14 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if view.TitleWork, err = p.work.Load(r, filed.Abstract, template); err != nil {
 		return err
 	}
-	var scripts []string
 	if r.MayWrite() {
-		scripts = []string{"sortable.min.js", "record.js", "abstract.js", "tus.min.js", "upload.js"}
+		if view.Suggestions, err = p.Suggestions(r.Context(), filed.Abstract.ID); err != nil {
+			return err
+		}
 	}
 	return p.RenderPage(r, rejected.Status(), "abstract.html", page.Page{
-		Heading: view.Heading, Section: "abstracts", Data: view, Scripts: scripts, Styles: []string{"record.css"},
+		Heading: view.Heading, Section: "abstracts", Data: view, Scripts: view.scripts(r.MayWrite()),
+		Styles: []string{"record.css", "runsheet.css"},
 	})
 }
 
@@ -117,6 +128,9 @@ func (p *Pages) setAbstractStatus(r *page.Request) error {
 		return err
 	}
 	view := p.newAbstractView(filed.Abstract, template)
+	if err := p.addWork(r.Context(), &view); err != nil {
+		return err
+	}
 	if !r.IsPart() {
 		return p.showStatusNotice(r, view.recordView, change, view.Status)
 	}

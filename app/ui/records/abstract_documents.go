@@ -21,6 +21,7 @@ type documentList struct {
 	Total      int
 	First      int // position of the first document on this page, from 1
 	Page       int
+	View       string // documentsView if the address names the view
 	Processing int    // number of documents on this page that are being processed
 	Sum        string // digest of the document IDs on this page
 	Waiting    string // comma-separated IDs of the documents being processed
@@ -35,8 +36,15 @@ func (l documentList) Pages() bool { return l.Prev != "" || l.Next != "" }
 
 // State returns the address that a script polls for changes since this list was rendered.
 func (l documentList) State() string {
-	return page.WithQuery(l.Path+"/documents", url.Values{"page": {strconv.Itoa(l.Page)}, "rows": {strconv.Itoa(len(l.Rows))}, "sum": {l.Sum}, "waiting": {l.Waiting}})
+	values := url.Values{"page": {strconv.Itoa(l.Page)}, "rows": {strconv.Itoa(len(l.Rows))}, "sum": {l.Sum}, "waiting": {l.Waiting}}
+	if l.View != "" {
+		values.Set("view", l.View)
+	}
+	return page.WithQuery(l.Path+"/documents", values)
 }
+
+// Address returns the address of this page of the list.
+func (l documentList) Address() string { return l.pageAddress(l.Page) }
 
 // listDocuments returns the requested page of the document list. If that page doesn't exist, it
 // returns the last page. For a form, it returns the page that the form was sent from.
@@ -46,6 +54,9 @@ func (p *Pages) listDocuments(r *page.Request, filed vault.AbstractWithFiles) (d
 		query = from.Query()
 	}
 	l := documentList{Path: p.AbstractPath(filed.Abstract.ID), Total: len(filed.Files), Page: 1}
+	if query.Get("view") == documentsView {
+		l.View = documentsView
+	}
 	if n, err := strconv.Atoi(query.Get("page")); err == nil && n > 1 {
 		l.Page = min(n, max(1, (l.Total+page.DocumentsPerPage-1)/page.DocumentsPerPage))
 	}
@@ -84,10 +95,14 @@ func (l documentList) rowIDs() []uint64 {
 
 // pageAddress returns the address of page n of the document list.
 func (l documentList) pageAddress(n int) string {
-	if n == 1 {
-		return l.Path
+	values := url.Values{}
+	if l.View != "" {
+		values.Set("view", l.View)
 	}
-	return page.WithQuery(l.Path, url.Values{"page": {strconv.Itoa(n)}})
+	if n > 1 {
+		values.Set("page", strconv.Itoa(n))
+	}
+	return page.WithQuery(l.Path, values)
 }
 
 func rowsDigest(numbers []uint64) string {

@@ -28,6 +28,9 @@ func (p *Pages) editAbstract(r *page.Request) error {
 				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent), matchVersion(filed.Abstract.Version))
 				return func(show func(*recordView)) error {
 					view := p.newAbstractView(now.Abstract, template)
+					if err := p.addWork(ctx, &view); err != nil {
+						return err
+					}
 					show(&view.recordView)
 					r.W.Header().Set("HX-Trigger", abstractChangedEvent)
 					return p.RenderPart(r, http.StatusOK, "abstract.html", "saved", view)

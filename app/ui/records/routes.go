@@ -5,6 +5,7 @@ package records
 import (
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records/titlework"
+	"deedkeep/app/vault"
 )
 
 // Pages contains the handlers of this package's pages.
@@ -12,15 +13,19 @@ type Pages struct {
 	*page.Site
 	showDocument documentHandler
 	work         *titlework.Pages
+	readSheet    sheetReader
 }
 
 // documentHandler renders a document's viewer page after a new document name was rejected.
 type documentHandler func(r *page.Request, rejected page.NameProblem) error
 
+// sheetReader returns the template data of the runsheet of an abstract, and the number of its rows.
+type sheetReader func(r *page.Request, filed vault.AbstractWithFiles) (data any, rows int, err error)
+
 // New returns the handlers of this package's pages. showDocument renders the viewer page if a form
-// on that page was rejected.
-func New(s *page.Site, showDocument documentHandler) *Pages {
-	return &Pages{Site: s, showDocument: showDocument, work: titlework.New(s)}
+// on that page was rejected. readSheet reads runsheets.
+func New(s *page.Site, showDocument documentHandler, readSheet sheetReader) *Pages {
+	return &Pages{Site: s, showDocument: showDocument, work: titlework.New(s), readSheet: readSheet}
 }
 
 // Routes returns the routes of the pages.

@@ -1,0 +1,124 @@
+package instruments
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// sheetPath returns the address of the runsheet of an abstract.
+func (p *Pages) sheetPath(abstract uint64) string { return p.AbstractPath(abstract) + "?view=runsheet" }
+
+// rowPath returns the address of an instrument in its runsheet.
+func (p *Pages) rowPath(i model.Instrument) string {
+	return p.sheetPath(i.AbstractID) + "#instrument-" + strconv.FormatUint(i.ID, 10)
+}
+
+// instrumentPage redirects to an instrument in its runsheet.
+func (p *Pages) instrumentPage(r *page.Request) error {
+	i, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	return r.Redirect(p.rowPath(i.Instrument))
+}
+
+// moveInstrument moves an instrument to the submitted place in the runsheet.
+func (p *Pages) moveInstrument(r *page.Request) error {
+	position, err := strconv.Atoi(r.PostForm.Get("position"))
+	if err != nil || position < 1 {
+		return errs.InvalidField("position", errs.NotInteger)
+	}
+	moved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Position: position}, vault.Match{})
+	if err != nil {
+		return err
+	}
+	if isScript(r) {
+		return p.sendState(r, http.StatusOK, moved, sheetState{})
+	}
+	return p.RedirectWithNotice(r, p.rowPath(moved.Instrument), fmt.Sprintf("Moved to position %d.", moved.Position))
+}
+
+// trashInstrument moves an instrument to the trash.
+func (p *Pages) trashInstrument(r *page.Request) error {
+	i, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	if err := p.Vault.Instruments.Trash(r.Context(), r.Actor, i.ID, vault.Match{}); err != nil {
+		return err
+	}
+	notice, undo := "“"+i.Heading(i.Type)+"” is in the trash.", page.InstrumentPath(i.ID)+"/restore"
+	if isScript(r) {
+		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: undo})
+	}
+	return p.RedirectWithUndo(r, p.sheetPath(i.AbstractID), notice, undo)
+}
+
+// restoreInstrument restores an instrument from the trash.
+func (p *Pages) restoreInstrument(r *page.Request) error {
+	i, err := p.Vault.Instruments.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[vault.InstrumentView]{})
+	if err != nil {
+		return err
+	}
+	notice := "“" + i.Heading(i.Type) + "” restored."
+	if isScript(r) {
+		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice})
+	}
+	return p.RedirectWithNotice(r, p.rowPath(i.Instrument), notice)
+}
+
+func (p *Pages) runsheetCSV(r *page.Request) error {
+	return p.export(r, ".csv", "text/csv; charset=utf-8", runsheet.WriteCSV)
+}
+
+func (p *Pages) runsheetExcel(r *page.Request) error {
+	return p.export(r, ".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", runsheet.WriteExcel)
+}
+
+// maxExportBytes is the estimated maximum size of an exported runsheet.
+const maxExportBytes = 64 << 20
+
+// export sends the runsheet of an abstract as a file. If an error occurs while it sends the file, it
+// aborts the connection, so that the browser doesn't mistake the file for complete.
+func (p *Pages) export(r *page.Request, extension, media string, write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) error {
+	filed, err := p.Vault.Abstracts.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	rows, err := p.Vault.Instruments.Rows(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSpace("Runsheet "+plainName(filed.Abstract.FileNumber())) + extension
+	r.SetDataHeaders(media, page.DocumentPolicy, "private, no-store")
+	r.W.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	p.SetWriteDeadline(r, maxExportBytes)
+	if err := write(r.W, rows); err != nil {
+		p.AbortResponse(r, "runsheet", err)
+	}
+	return nil
+}
+
+// plainName returns a file number without characters that file names can't have.
+func plainName(number string) string {
+	return page.Truncate(strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`\/:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, number), 80)
+}

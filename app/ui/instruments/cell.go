@@ -1,0 +1,212 @@
+package instruments
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// maxRetries is how many times a change is attempted if other users change the same instrument at the
+// same time. Then it fails.
+const maxRetries = 5
+
+// sheetState is the response to the runsheet's script after a change: the rows that changed, and the
+// sequence and gaps of the complete runsheet.
+type sheetState struct {
+	ID       uint64      `json:"id,omitempty"` // instrument that was changed
+	Rows     []rowMarkup `json:"rows"`
+	Sequence []uint64    `json:"sequence"`
+	Gaps     []gapState  `json:"gaps"`
+	Notice   string      `json:"notice,omitempty"`
+	Undo     string      `json:"undo,omitempty"`    // address that undoes the change
+	Problem  string      `json:"problem,omitempty"` // why the change was not saved
+}
+
+// rowMarkup is the HTML of a row of the runsheet.
+type rowMarkup struct {
+	ID   uint64 `json:"id"`
+	HTML string `json:"html"`
+}
+
+// gapState is a gap in the chain of title above an instrument.
+type gapState struct {
+	Above uint64 `json:"above"`
+	Name  string `json:"name"`
+}
+
+// isScript reports whether the runsheet's script sent the request.
+func isScript(r *page.Request) bool {
+	return r.IsPart() && strings.Contains(r.Header.Get("Accept"), "application/json")
+}
+
+// saveCell saves a cell of the runsheet. If another user changed the same cell in the meantime, it
+// says so and saves nothing.
+func (p *Pages) saveCell(r *page.Request) error {
+	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
+	if cellFields[column] == nil {
+		return page.NotFound(r)
+	}
+	types, err := p.Vault.Instruments.Types(r.Context())
+	if err != nil {
+		return err
+	}
+	for tries := 1; ; tries++ {
+		old, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+		if err != nil {
+			return err
+		}
+		if now := cellText(old, column); now != normalized(r.PostForm.Get("was")) && now != normalized(value) {
+			text, err := p.conflictText(r, column, now)
+			if err != nil {
+				return err
+			}
+			return p.sendState(r, http.StatusPreconditionFailed, old, sheetState{Problem: text})
+		}
+		in, problem := parseCell(column, value, old.Instrument, types)
+		if problem != "" {
+			return sendProblem(r, problem)
+		}
+		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, vault.InstrumentPatch{Input: in}, matchVersion(old.Version))
+		domainErr, ok := errors.AsType[*errs.Error](err)
+		switch {
+		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
+			continue
+		case ok && domainErr.Kind == errs.Invalid:
+			return sendProblem(r, problemText(domainErr.Fields))
+		case err != nil:
+			return err
+		}
+		return p.sendState(r, http.StatusOK, saved, sheetState{})
+	}
+}
+
+// normalized returns text without the differences that browsers make.
+func normalized(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
+
+// matchVersion makes a change fail if the instrument no longer has this version.
+func matchVersion(version uint64) vault.Match {
+	return vault.Match{Given: true, Versions: []uint64{version}}
+}
+
+// problemText returns all problems in one text.
+func problemText(fields errs.Fields) string {
+	problems := page.FieldProblems(fields)
+	var texts []string
+	for _, f := range fields {
+		texts = append(texts, problems[f.Field])
+	}
+	return strings.Join(texts, " ")
+}
+
+// conflictText says who changed a cell in the meantime, and when.
+func (p *Pages) conflictText(r *page.Request, column, now string) (string, error) {
+	log, err := p.events(r)
+	if err != nil {
+		return "", err
+	}
+	if column == columnStatus {
+		now = page.FormatStatus(now)
+	}
+	text := p.changedText(log, now, cellFields[column]...)
+	return text + " Your entry isn't saved. Save it again to replace theirs, or cancel to keep theirs.", nil
+}
+
+// events returns the newest entries of the audit log about the requested instrument.
+func (p *Pages) events(r *page.Request) ([]model.Event, error) {
+	log, err := p.Vault.Events.List(r.Context(), vault.Query{Limit: 20, Descending: true,
+		Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: page.RecordName("instrument", r.PathID)}}})
+	return log.Items, err
+}
+
+// changedText says who set one of the fields to the value that is shown as now, and when.
+func (p *Pages) changedText(log []model.Event, now string, fields ...string) string {
+	who, on := "This was changed", " while you were editing"
+	at := slices.IndexFunc(log, func(e model.Event) bool {
+		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return slices.Contains(fields, c.Field) })
+	})
+	if at >= 0 {
+		who, on = page.ActorText(log[at].Actor)+" changed this", " on "+page.ClockTime(log[at].At.In(p.Zone))
+	}
+	if now == "" {
+		return who + " to blank" + on + "."
+	}
+	return who + " to “" + page.Truncate(now, 300) + "”" + on + "."
+}
+
+// createRow adds an instrument whose first cell a user filled in.
+func (p *Pages) createRow(r *page.Request) error {
+	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
+	if cellFields[column] == nil {
+		return page.NotFound(r)
+	}
+	types, err := p.Vault.Instruments.Types(r.Context())
+	if err != nil {
+		return err
+	}
+	in, problem := parseCell(column, value, model.Instrument{}, types)
+	if problem != "" {
+		return sendProblem(r, problem)
+	}
+	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Input: in},
+		vault.Idempotency[vault.InstrumentView]{})
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
+		return sendProblem(r, problemText(domainErr.Fields))
+	}
+	if err != nil {
+		return err
+	}
+	return p.sendState(r, http.StatusOK, created, sheetState{})
+}
+
+// sendProblem tells the script why nothing was saved.
+func sendProblem(r *page.Request, problem string) error {
+	return sendJSON(r, http.StatusUnprocessableEntity, map[string]string{"problem": problem})
+}
+
+func sendJSON(r *page.Request, status int, what any) error {
+	text, err := json.Marshal(what)
+	if err == nil {
+		r.SendJSON(status, page.StripBidi(text))
+	}
+	return err
+}
+
+// sendState sends the runsheet's state after a change of an instrument, with the rows of the
+// instrument and of those that it relates to.
+func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentView, state sheetState) error {
+	filed, err := p.Vault.Abstracts.Get(r.Context(), changed.AbstractID)
+	if err != nil {
+		return err
+	}
+	s, err := p.readSheet(r, filed)
+	if err != nil {
+		return err
+	}
+	state.ID, state.Sequence, state.Gaps, state.Rows = changed.ID, s.Sequence, s.gaps, []rowMarkup{}
+	for _, row := range s.Rows {
+		if row.ID != changed.ID && !areRelated(row.Instrument, changed.Instrument) {
+			continue
+		}
+		text, err := p.RenderText("abstract.html", "runsheet-row", row)
+		if err != nil {
+			return err
+		}
+		state.Rows = append(state.Rows, rowMarkup{row.ID, text})
+	}
+	return sendJSON(r, status, state)
+}
+
+// areRelated reports whether one of the instruments has a relation to the other.
+func areRelated(a, b model.Instrument) bool {
+	refers := func(from, to model.Instrument) bool {
+		return slices.ContainsFunc(from.Relations, func(r model.Relation) bool { return r.InstrumentID == to.ID })
+	}
+	return refers(a, b) || refers(b, a)
+}

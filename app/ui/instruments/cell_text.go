@@ -1,0 +1,256 @@
+package instruments
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// Columns of the runsheet that users can edit in place.
+const (
+	columnType     = "type"
+	columnRecorded = "recorded"
+	columnBookPage = "book_page"
+	columnStatus   = "status"
+)
+
+// cellFields maps the editable columns of the runsheet to the fields of an instrument.
+var cellFields = map[string][]string{
+	columnType: {"type_id"}, "dated": {"dated"}, columnRecorded: {"recorded", "recorded_time"},
+	columnBookPage: {"book_type", "book", "page", "page_to"}, "instrument_number": {"instrument_number"}, "grantors": {"grantors"},
+	"grantees": {"grantees"}, "consideration": {"consideration"}, columnStatus: {"status"}, "remarks": {"remarks"},
+}
+
+// cellText returns the text of a cell as it is shown and typed. For the status, it is the one that a
+// person set.
+func cellText(i vault.InstrumentView, column string) string {
+	switch column {
+	case columnType:
+		return i.Type.Name
+	case "dated":
+		return shortDate(i.Dated)
+	case columnRecorded:
+		return strings.TrimSpace(shortDate(i.Recorded) + " " + clockTime(i.RecordedTime))
+	case columnBookPage:
+		return bookPageText(i.Instrument)
+	case "instrument_number":
+		return i.Number
+	case "grantors":
+		return strings.Join(i.Grantors, "; ")
+	case "grantees":
+		return strings.Join(i.Grantees, "; ")
+	case "consideration":
+		return page.FormatValues(model.Money, []string{i.Consideration})
+	case columnStatus:
+		return i.Instrument.Status
+	case "remarks":
+		return i.Remarks
+	}
+	return ""
+}
+
+// shortDate formats a date as 1/2/2006. Other text is returned unchanged.
+func shortDate(text string) string {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return text
+	}
+	return day.Format("1/2/2006")
+}
+
+// clockTime formats a time of day as 3:04 PM. Other text is returned unchanged.
+func clockTime(text string) string {
+	for layout, shown := range map[string]string{"15:04": "3:04 PM", "15:04:05": "3:04:05 PM"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Format(shown)
+		}
+	}
+	return text
+}
+
+// bookPageText returns where an instrument is recorded, such as "Deed Book 1022/311-313".
+func bookPageText(i model.Instrument) string {
+	place := i.Book
+	if i.Page != "" {
+		place += "/" + i.Page
+	}
+	if i.PageTo != "" {
+		place += "-" + i.PageTo
+	}
+	return strings.TrimSpace(i.BookType + " " + place)
+}
+
+// parseCell returns the input for an instrument after a user typed text into a column. If the text
+// can't be meant, it returns a problem instead. The vault validates the values.
+func parseCell(column, text string, old model.Instrument, types model.DocumentTypes) (in model.InstrumentInput, problem string) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	switch column {
+	case columnType:
+		t, found := findType(types, text)
+		if !found && text != "" {
+			return nil, "No document type is called “" + page.Truncate(text, 100) + "”. Choose one from the list."
+		}
+		return model.InstrumentInput{"type_id": numberOrNull(t.ID)}, ""
+	case "dated":
+		return model.InstrumentInput{"dated": textOrNull(typedDate(text))}, ""
+	case columnRecorded:
+		date, at, _ := strings.Cut(text, " ")
+		if _, err := time.Parse(time.DateOnly, typedDate(date)); err != nil { // such as "Jan 2, 2006"
+			date, at = text, ""
+		}
+		return model.InstrumentInput{"recorded": textOrNull(typedDate(date)), "recorded_time": textOrNull(strings.TrimSpace(at))}, ""
+	case columnBookPage:
+		place := parseBookPage(text)
+		if place.bookType == "" && place.book != "" {
+			place.bookType = old.BookType // typing only 1022/311 keeps it
+		}
+		return place.input(), ""
+	case "grantors", "grantees":
+		return model.InstrumentInput{column: list(splitNames(text))}, ""
+	}
+	return model.InstrumentInput{column: textOrNull(text)}, ""
+}
+
+var eightDigits = regexp.MustCompile(`^[0-9]{8}$`)
+
+// typedDate returns a typed date, such as 3/14/2026 or 03142026, as 2026-03-14. Other text is
+// returned unchanged.
+func typedDate(text string) string {
+	if eightDigits.MatchString(text) {
+		if day, err := time.Parse("01022006", text); err == nil {
+			return day.Format(time.DateOnly)
+		}
+	}
+	return page.NormalizeDate(text)
+}
+
+// splitNames splits names that are separated by semicolons or line breaks.
+func splitNames(text string) []string {
+	names := []string{}
+	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// recordedPlace is the book and page in which an instrument is recorded.
+type recordedPlace struct{ bookType, book, page, pageTo string }
+
+func (r recordedPlace) input() model.InstrumentInput {
+	return model.InstrumentInput{"book_type": textOrNull(r.bookType), "book": textOrNull(r.book), "page": textOrNull(r.page),
+		"page_to": textOrNull(r.pageTo)}
+}
+
+var (
+	pageWord  = regexp.MustCompile(`(?i)[\s,;]+(?:pages?|pgs?|pp?|folio|fol|slide)\b\.?\s*#?\s*`)
+	plainBook = regexp.MustCompile(`(?i)^(?:book|bk|volume|vol)\.?$`)
+	pageRange = regexp.MustCompile(`^(.*[0-9][A-Za-z]?)\s*[-–]\s*([0-9].*)$`)
+	bookDash  = regexp.MustCompile(`^([0-9]+[A-Za-z]?)\s*-\s*([0-9]+[A-Za-z]?)$`)
+)
+
+// parseBookPage parses a recording reference: "1022/311", "Deed Book 1022/311-313", "Bk 1022 Pg 311",
+// or "Plat Cabinet A, Slide 35".
+func parseBookPage(text string) (r recordedPlace) {
+	text = strings.Join(strings.Fields(text), " ")
+	book, place, found := strings.Cut(text, "/")
+	if at := pageWord.FindStringIndex(text); !found && at != nil {
+		book, place = text[:at[0]], text[at[1]:]
+	} else if m := bookDash.FindStringSubmatch(text); !found && m != nil {
+		book, place = m[1], m[2]
+	}
+	r.page = strings.TrimSpace(place)
+	if m := pageRange.FindStringSubmatch(r.page); m != nil {
+		r.page, r.pageTo = m[1], m[2]
+	}
+	r.book = strings.Trim(book, " ,")
+	if at := strings.LastIndexByte(r.book, ' '); at >= 0 {
+		r.bookType, r.book = strings.Trim(r.book[:at], " ,"), r.book[at+1:]
+	}
+	if plainBook.MatchString(r.bookType) {
+		r.bookType = ""
+	}
+	return r
+}
+
+// typeAliases maps common abbreviations and other names to names of document types.
+var typeAliases = map[string]string{
+	"qcd": "Quitclaim Deed", "quit claim deed": "Quitclaim Deed", "gwd": "Warranty Deed", "general warranty deed": "Warranty Deed",
+	"mtg": "Mortgage", "dot": "Deed of Trust", "sat": "Release or Satisfaction", "satisfaction": "Release or Satisfaction",
+	"satisfaction of mortgage": "Release or Satisfaction", "release": "Release or Satisfaction", "release of mortgage": "Release or Satisfaction",
+	"rel": "Release or Satisfaction", "aom": "Assignment", "assignment of mortgage": "Assignment", "row": "Easement or Right of Way",
+	"easement": "Easement or Right of Way", "right of way": "Easement or Right of Way", "ucc-1": "UCC", "ftl": "Federal Tax Lien",
+	"poa": "Power of Attorney",
+}
+
+// findType returns the document type that text names: by its name, a common abbreviation, its
+// initials, or the start of its name if no other type fits. A word that several types have, such as
+// "deed", names none of them.
+func findType(types model.DocumentTypes, text string) (model.DocumentType, bool) {
+	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	if t, found := types.ByName(text); found || folded == "" {
+		return t, found
+	}
+	if t, found := types.ByName(typeAliases[folded]); found {
+		return t, true
+	}
+	only := func(fits func(model.DocumentType) bool) (model.DocumentType, bool) {
+		var found model.DocumentTypes
+		for _, t := range types {
+			if !t.Retired && fits(t) {
+				found = append(found, t)
+			}
+		}
+		if len(found) != 1 {
+			return model.DocumentType{}, false
+		}
+		return found[0], true
+	}
+	if t, found := only(func(t model.DocumentType) bool { return initials(t.Name) == folded }); found {
+		return t, true
+	}
+	t, found := only(func(t model.DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
+	elsewhere := slices.ContainsFunc(types, func(other model.DocumentType) bool {
+		return other.ID != t.ID && slices.Contains(strings.Fields(strings.ToLower(other.Name)), folded)
+	})
+	if !found || elsewhere || len(folded) < 3 {
+		return model.DocumentType{}, false
+	}
+	return t, true
+}
+
+// initials returns the first letters of the words of a name, in lower case.
+func initials(name string) string {
+	var letters strings.Builder
+	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {
+		letters.WriteString(word[:1])
+	}
+	return letters.String()
+}
+
+// textOrNull returns the JSON of a text, or null if it is empty.
+func textOrNull(text string) json.RawMessage {
+	if text == "" {
+		return json.RawMessage("null")
+	}
+	return page.EncodeJSON(text)
+}
+
+// numberOrNull returns the JSON of an ID, or null if it is 0.
+func numberOrNull(id uint64) json.RawMessage {
+	if id == 0 {
+		return json.RawMessage("null")
+	}
+	return page.EncodeJSON(id)
+}
+
+// list returns the JSON of a list.
+func list[T any](items []T) json.RawMessage { return page.EncodeJSON(items) }

@@ -1,0 +1,214 @@
+package instruments
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// sheet is the template data of a runsheet, rendered by web/pages/part_runsheet.html.
+type sheet struct {
+	Path     string // address of the abstract
+	Rows     []row
+	Types    model.DocumentTypes // types that are offered for new instruments
+	Sequence []uint64            // instruments in the sequence of the runsheet
+	gaps     []gapState
+}
+
+// Categories returns the categories of the instruments, in display order.
+func (s sheet) Categories() []model.Category {
+	return slices.DeleteFunc(model.Categories(), func(c model.Category) bool {
+		return !slices.ContainsFunc(s.Rows, func(r row) bool { return r.Type.Category == c })
+	})
+}
+
+// row is an instrument in a runsheet.
+type row struct {
+	vault.InstrumentView
+	Gaps  []string // grantors of the instrument who didn't receive title in an instrument above it
+	Links []relationLink
+	Files []documentLink
+	Edit  bool // the user may edit the row
+}
+
+// Text returns the text of a cell as users type it.
+func (r row) Text(field string) string { return cellText(r.InstrumentView, field) }
+
+// StatusText returns the effective status of the instrument, or "" if it doesn't apply.
+func (r row) StatusText() string { return statusTexts[r.Status] }
+
+// Tone returns the CSS class of the status.
+func (r row) Tone() string {
+	switch r.Status {
+	case model.InstrumentOpen:
+		return "warn"
+	case model.InstrumentReleased:
+		return "good"
+	}
+	return ""
+}
+
+var statusTexts = map[string]string{model.InstrumentOpen: "Open", model.InstrumentReleased: "Released", model.InstrumentExpired: "Expired"}
+
+// relationLink says how an instrument relates to another one.
+type relationLink struct {
+	Words    string // "Released by"
+	ID       uint64 // the other instrument; 0 if it is only described
+	Position int    // place of the other instrument in this runsheet; 0 if it isn't here
+	Text     string // description of the other instrument
+}
+
+// documentLink is a link to a document that contains an instrument.
+type documentLink struct {
+	Name, Path, Pages string
+	Moved, Trashed    bool // the document is no longer in the abstract, or it is in the trash
+}
+
+// relationWords maps the kinds of relations to their words: those for the instrument that has the
+// relation, and those for its target.
+var relationWords = map[string][2]string{
+	model.Releases: {"Releases", "Released by"}, "partially_releases": {"Partially releases", "Partially released by"},
+	model.Terminates: {"Terminates", "Terminated by"}, "assigns": {"Assigns", "Assigned by"}, "modifies": {"Modifies", "Modified by"},
+	"subordinates": {"Subordinates", "Subordinated by"}, "continues": {"Continues", "Continued by"}, "renews": {"Renews", "Renewed by"},
+	"corrects": {"Corrects", "Corrected by"}, "rerecords": {"Re-records", "Re-recorded by"}, "references": {"References", "Referenced by"},
+	"affects": {"Affects", "Affected by"},
+}
+
+// Sheet returns the template data of the runsheet of an abstract, and the number of its rows.
+func (p *Pages) Sheet(r *page.Request, filed vault.AbstractWithFiles) (data any, rows int, err error) {
+	s, err := p.readSheet(r, filed)
+	return s, len(s.Rows), err
+}
+
+func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet, error) {
+	s := sheet{Path: p.AbstractPath(filed.Abstract.ID)}
+	stored, err := p.Vault.Instruments.Runsheet(r.Context(), filed.Abstract.ID)
+	if err != nil {
+		return s, err
+	}
+	if s.Types, err = p.offeredTypes(r.Context()); err != nil {
+		return s, err
+	}
+	positions := map[uint64]int{}
+	for _, i := range stored.Instruments {
+		positions[i.ID] = i.Position
+		s.Sequence = append(s.Sequence, i.ID)
+	}
+	gaps := gapsAbove(stored)
+	links := relationLinks(stored.Instruments, positions)
+	files := documentReader{Pages: p, known: map[uint64]documentLink{}, abstract: filed.Abstract.ID}
+	for _, f := range filed.Files {
+		files.known[f.ID] = documentLink{Name: f.Filename, Path: p.ViewerPath(f)}
+	}
+	for _, i := range stored.Instruments {
+		row := row{InstrumentView: i, Gaps: gaps[i.ID], Links: links[i.ID], Edit: r.MayWrite()}
+		for _, name := range row.Gaps {
+			s.gaps = append(s.gaps, gapState{i.ID, name})
+		}
+		if row.Files, err = files.links(r.Context(), i.Documents); err != nil {
+			return s, err
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return s, nil
+}
+
+// offeredTypes returns the document types that are not retired.
+func (p *Pages) offeredTypes(ctx context.Context) (model.DocumentTypes, error) {
+	types, err := p.Vault.Instruments.Types(ctx)
+	return slices.DeleteFunc(slices.Clone(types), func(t model.DocumentType) bool { return t.Retired }), err
+}
+
+// gapsAbove returns the grantors whose title is not in the runsheet, by the conveyance that they made.
+// A gap is after one conveyance, so it belongs to the next one.
+func gapsAbove(s vault.Runsheet) map[uint64][]string {
+	next, last := map[uint64]uint64{}, uint64(0)
+	for _, i := range s.Instruments {
+		if i.Type.Category == model.Conveyance {
+			next[last], last = i.ID, i.ID
+		}
+	}
+	above := map[uint64][]string{}
+	for _, gap := range s.Gaps {
+		above[next[gap.After]] = append(above[next[gap.After]], gap.Name)
+	}
+	return above
+}
+
+// relationLinks returns the relations of all instruments, in both directions, by instrument.
+func relationLinks(list []vault.InstrumentView, positions map[uint64]int) map[uint64][]relationLink {
+	links := map[uint64][]relationLink{}
+	for _, i := range list {
+		for _, relation := range i.Relations {
+			words, target := relationWords[relation.Kind], relation.InstrumentID
+			link := relationLink{Words: words[0], Text: relation.Text}
+			link.ID, link.Position = target, positions[target]
+			links[i.ID] = append(links[i.ID], link)
+			if target != 0 {
+				links[target] = append(links[target], relationLink{Words: words[1], ID: i.ID, Position: i.Position})
+			}
+		}
+	}
+	return links
+}
+
+// documentReader returns the links to documents. It reads those that aren't in the abstract.
+type documentReader struct {
+	*Pages
+	abstract uint64
+	known    map[uint64]documentLink
+}
+
+func (d documentReader) links(ctx context.Context, list []model.DocumentLink) ([]documentLink, error) {
+	var links []documentLink
+	for _, entry := range list {
+		link, found := d.known[entry.FileID]
+		if !found {
+			var err error
+			if link, err = d.read(ctx, entry.FileID); err != nil {
+				return nil, err
+			}
+			d.known[entry.FileID] = link
+		}
+		if entry.Pages != "" && link.Path != "" {
+			link.Path = page.WithQueryValue(link.Path, "page", strconv.Itoa(model.FirstPage(entry.Pages)))
+		}
+		link.Pages = pagesText(entry.Pages)
+		links = append(links, link)
+	}
+	return links, nil
+}
+
+// read returns the link to a document that is not in the abstract.
+func (d documentReader) read(ctx context.Context, id uint64) (documentLink, error) {
+	f, err := d.Vault.Files.Get(ctx, id)
+	switch errs.KindOf(err) {
+	case errs.NotFound:
+		if f, err = d.Vault.Files.Trashed(ctx, id); err != nil {
+			return documentLink{Name: "Deleted document", Trashed: true}, nil // it is being deleted
+		}
+		return documentLink{Name: f.Filename, Path: page.DocumentPath(id), Trashed: true}, nil
+	default:
+		if err != nil {
+			return documentLink{}, err
+		}
+	}
+	return documentLink{Name: f.Filename, Path: d.ViewerPath(f), Moved: f.AbstractID != d.abstract}, nil
+}
+
+// pagesText returns a list of pages as shown: "p. 3", "pp. 3–7".
+func pagesText(pages string) string {
+	switch {
+	case pages == "":
+		return ""
+	case strings.ContainsAny(pages, "-,"):
+		return "pp. " + strings.ReplaceAll(strings.ReplaceAll(pages, "-", "–"), ",", ", ")
+	}
+	return "p. " + pages
+}

@@ -1,0 +1,473 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+// abstractID decodes the opaque ID of an abstract.
+func (h *testServer) abstractID(t *testing.T, opaque string) uint64 {
+	t.Helper()
+	id, ok := h.vault.Secrets.IDs("abstracts").Decode(opaque)
+	if !ok {
+		t.Fatalf("%q is not the ID of an abstract", opaque)
+	}
+	return id
+}
+
+// createInstrument adds an instrument to an abstract and returns its ID. fields is a JSON object of
+// the API.
+func (h *testServer) createInstrument(t *testing.T, abstract uint64, fields string) uint64 {
+	t.Helper()
+	var in model.InstrumentInput
+	if err := json.Unmarshal([]byte(fields), &in); err != nil {
+		t.Fatalf("fields of an instrument: %v in %s", err, fields)
+	}
+	created, err := h.vault.Instruments.Create(t.Context(), model.Actor{Kind: "operator", Name: "intake"}, abstract,
+		vault.InstrumentPatch{Input: in},
+		vault.Idempotency[vault.InstrumentView]{})
+	if err != nil {
+		t.Fatalf("Instruments.Create: %v", err)
+	}
+	return created.ID
+}
+
+// getInstrument returns a live instrument.
+func (h *testServer) getInstrument(t *testing.T, id uint64) vault.InstrumentView {
+	t.Helper()
+	i, err := h.vault.Instruments.Get(t.Context(), id)
+	if err != nil {
+		t.Fatalf("Instruments.Get: %v", err)
+	}
+	return i
+}
+
+// sheetScript are the headers of the runsheet's script.
+var sheetScript = []string{"HX-Request", "true", "Accept", "application/json"}
+
+// sheetState is the response to the runsheet's script.
+type sheetState struct {
+	ID   uint64
+	Rows []struct {
+		ID   uint64
+		HTML string
+	}
+	Sequence []uint64
+	Gaps     []struct {
+		Above uint64
+		Name  string
+	}
+	Notice, Undo, Problem string
+}
+
+// script sends a form as the runsheet's script does and returns the state in the response.
+func (g *browser) script(t *testing.T, want int, path string, form url.Values) (s sheetState) {
+	t.Helper()
+	got := g.post(t, want, path, form, sheetScript...)
+	if err := json.Unmarshal(got.body, &s); err != nil {
+		t.Fatalf("POST %s: %v in %s", path, err, got.body)
+	}
+	return s
+}
+
+// The runsheet is the main view of an abstract once it has instruments. It shows what releases what,
+// gaps, and where the documents are.
+func TestRunsheetPage(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{County: "Essex"}, "packet.pdf", "lost.pdf")
+	id := created.Abstract.ID
+	empty := staff.get(t, 200, path+"?view=runsheet")
+	empty.has(t, "No instruments yet", path+"/instruments/new", path+"/instruments/paste", path+"/runsheet/upload", `id="instrument-new"`)
+	empty.lacks(t, `id="documents"`)
+	viewer.get(t, 200, path+"?view=runsheet").lacks(t, "/instruments/new", "Add an instrument", "instrument-new", "<table")
+	staff.get(t, 200, path).has(t, `id="documents"`, `aria-current="page" aria-keyshortcuts="D"`)
+
+	deed := h.createInstrument(t, id,
+		`{"type":"Warranty Deed","recorded":"2001-05-02","recorded_time":"14:05","book_type":"Deed Book","book":"1022",
+		"page":"311","page_to":"313","grantors":["Ned <Cole>","Ann Cole"],"grantees":["Bea Cole"],"consideration":"387500","documents":[{"file_id":1,"pages":"2"}]}`)
+	mortgage := h.createInstrument(t, id, `{"type":"Mortgage","recorded":"2001-05-02","book":"1023","documents":[{"file_id":2}]}`)
+	h.createInstrument(t, id,
+		fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-01-05","relations":[{"kind":"releases","instrument_id":%d},
+		{"kind":"references","text":"Bk 9 Pg 8"}]}`, mortgage))
+	last := h.createInstrument(t, id, `{"type":"Quitclaim Deed","recorded":"2019-04-17","grantors":["Dora Finch"],"grantees":["Carl Diaz"]}`)
+	staff.post(t, 303, "/documents/2/trash", nil)
+
+	page := staff.get(t, 200, path)
+	page.has(t, "5/2/2001 2:05 PM", "Deed Book 1022/311-313", "Ned &lt;Cole&gt;; Ann Cole", `class="num">$387,500.00`,
+		`href="/documents/1?in=abstract%3A`, `page=2" title="packet.pdf"`, "p. 2", `<del><a class="file" href="/documents/2"`,
+		fmt.Sprintf(`Released by <a href="#instrument-%d">No. <span data-number>3</span></a>`, mortgage+1),
+		fmt.Sprintf(`Releases <a href="#instrument-%d">No. <span data-number>2</span></a>`, mortgage), "References  Bk 9 Pg 8",
+		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
+		`<option>Conveyance</option><option>Security</option><option>Release</option></select>`, `href="#runsheet">Skip to runsheet`)
+	gap := regexp.MustCompile(`class="gap"><td colspan="13">No instrument in which Dora Finch received title</td></tr><tr id="instrument-(\d+)"`)
+	if m := gap.FindSubmatch(page.body); m == nil || string(m[1]) != fmt.Sprint(last) {
+		t.Errorf("gap = %q, want one above instrument %d\n%s", m, last, page.main())
+	}
+	page.lacks(t, `id="documents"`, "tus.min.js")
+	viewer.get(t, 200, path).lacks(t, "/edit\"", "formaction", "row-handle", "instrument-new", "data-editable", "sortable")
+	staff.get(t, 200, path+"?view=documents").has(t, `id="documents"`, path+"?view=documents")
+	staff.get(t, 200, path+"?rename=1").has(t, `id="documents"`)
+	if to := viewer.get(t, 303, fmt.Sprint("/instruments/",
+		last)).Header.Get("Location"); to != fmt.Sprintf("%s?view=runsheet#instrument-%d", path, last) {
+		t.Errorf("address of an instrument = %q, want its row", to)
+	}
+	viewer.get(t, 404, "/instruments/99")
+	viewer.get(t, 403, path+"/instruments/new")
+	viewer.get(t, 403, fmt.Sprintf("/instruments/%d/edit", last))
+
+	csv := viewer.get(t, 200, path+"/runsheet.csv")
+	csv.has(t, "\ufeffNo.,Type,", "1,Warranty Deed,")
+	csv.checkHeaders(t, map[string]string{"Content-Type": "text/csv; charset=utf-8",
+		"Content-Disposition": "attachment; filename=Runsheet.csv"})
+	if excel := viewer.get(t, 200, path+"/runsheet.xlsx"); !strings.HasPrefix(string(excel.body), "PK") {
+		t.Errorf("runsheet.xlsx starts with %.4q, want PK", excel.body)
+	}
+}
+
+// The header of an abstract shows its order, the people, and the due date.
+func TestAbstractWorkHeader(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("T-<7>")},
+		vault.Idempotency[model.Order]{})
+	if err != nil {
+		t.Fatalf("Orders.Create: %v", err)
+	}
+	if _, err := h.vault.TitleWork.SetOrder(t.Context(), staff.actor, created.Abstract.ID, order.ID, vault.Match{}); err != nil {
+		t.Fatalf("TitleWork.SetOrder: %v", err)
+	}
+	members := map[string]json.RawMessage{"searcher": rawJSON(fmt.Sprint(staff.actor.ID)), "due_date": rawJSON(`"2030-12-01"`)}
+	if _, err := h.vault.TitleWork.SetAssignment(t.Context(), staff.actor, created.Abstract.ID, members, vault.Match{}); err != nil {
+		t.Fatalf("TitleWork.SetAssignment: %v", err)
+	}
+	wants := []string{">T-&lt;7&gt;</a>", "<dt>Searcher</dt><dd>Kim of staff</dd>", "Dec 1, 2030"}
+	page := staff.get(t, 200, path)
+	page.has(t, wants...)
+	page.lacks(t, "Examiner")
+	staff.post(t, 200, path+"/status", url.Values{"status": {"In Exam"}}, scriptHeader...).has(t, wants...)
+	// An order in the trash is not shown.
+	if err := h.vault.Orders.Trash(t.Context(), staff.actor, order.ID, vault.Match{}); err != nil {
+		t.Fatalf("Orders.Trash: %v", err)
+	}
+	staff.get(t, 200, path).lacks(t, "T-&lt;7&gt;")
+}
+
+// Each cell is saved by itself, in the formats that users type.
+func TestSaveCell(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{County: "Essex"})
+	state := staff.script(t, 200, path+"/instruments/row", url.Values{"field": {"type"}, "value": {"mort"}})
+	id := state.ID
+	if len(state.Rows) != 1 || !strings.Contains(state.Rows[0].HTML, ">Mortgage</td>") || !slices.Equal(state.Sequence, []uint64{id}) {
+		t.Fatalf("new row = %+v, want a mortgage", state)
+	}
+	address := fmt.Sprintf("/instruments/%d/cell", id)
+	was := func(field string) string {
+		m := regexp.MustCompile(`data-label="` + field + `"(?: class="[a-z]*")?(?: data-edit="([^"]*)")?>([^<]*)<`).FindStringSubmatch(
+			string(staff.get(t, 200, path).body))
+		if m == nil {
+			t.Fatalf("no cell %s", field)
+		}
+		return strings.TrimSpace(m[1] + m[2])
+	}
+	for _, c := range []struct{ field, label, value, want, shown string }{
+		{"type", "Type", "warranty deed", `"type_id":1,`, "Warranty Deed"},
+		{"type", "Type", "dot", `"type_id":8`, "Deed of Trust"},
+		{"recorded", "Recorded", "05022001", `"recorded":"2001-05-02"`, "5/2/2001"},
+		{"recorded", "Recorded", "5/2/2001 2:05 pm", `"recorded_time":"14:05"`, "5/2/2001 2:05 PM"},
+		{"recorded", "Recorded", "2001-05-03", `"recorded":"2001-05-03"`, "5/3/2001"},
+		{"dated", "Dated", "May 1, 2001", `"dated":"2001-05-01"`, "5/1/2001"},
+		{"book_page", "Book/Page", "Deed Book 1022/311-313", `"book_type":"Deed Book","book":"1022","page":"311","page_to":"313"`,
+			"Deed Book 1022/311-313"},
+		{"book_page", "Book/Page", "1023/7", `"book_type":"Deed Book","book":"1023","page":"7"`, "Deed Book 1023/7"},
+		{"instrument_number", "Number", "2001-0007", `"number":"2001-0007"`, "2001-0007"},
+		{"grantors", "Grantors", "Cole, Ned; Cole, Ann;", `"grantors":["Cole, Ned","Cole, Ann"]`, "Cole, Ned; Cole, Ann"},
+		{"grantees", "Grantees", "Bea Cole", `"grantees":["Bea Cole"]`, "Bea Cole"},
+		{"consideration", "Amount", "$387,500", `"consideration":"387500.00"`, "$387,500.00"},
+		{"remarks", "Remarks", "one\ntwo", `"remarks":"one\ntwo"`, "one\ntwo"},
+		{"status", "Status", "released", `"status":"released"`, "released"},
+		{"status", "Status", "", `"version":`, ""},
+		{"book_page", "Book/Page", "", `"version":`, ""},
+	} {
+		t.Run(c.field+" "+c.value, func(t *testing.T) {
+			staff.script(t, 200, address, url.Values{"field": {c.field}, "value": {c.value}, "was": {was(c.label)}})
+			stored, err := json.Marshal(h.getInstrument(t, id).Instrument)
+			if err != nil {
+				t.Fatalf("json.Marshal: %v", err)
+			}
+			if !strings.Contains(string(stored), c.want) {
+				t.Errorf("stored %s, want %s", stored, c.want)
+			}
+			if got := was(c.label); got != c.shown {
+				t.Errorf("cell = %q, want %q", got, c.shown)
+			}
+		})
+	}
+	for _, c := range []struct{ field, value, want string }{
+		{"type", "deed", "No document type is called “deed”. Choose one from the list."},
+		{"recorded", "2/30/2001", "The recorded is not a valid date."},
+		{"recorded", "5/2/2001 25:00", "must be a time such as 14:05"},
+		{"consideration", "one dollar", "must be an amount of money"},
+		{"status", "paid", "The selected status is invalid."},
+	} {
+		t.Run("invalid "+c.field+" "+c.value, func(t *testing.T) {
+			s := staff.script(t, 422, address, url.Values{"field": {c.field}, "value": {c.value}, "was": {was(map[string]string{"type": "Type",
+				"recorded": "Recorded", "consideration": "Amount", "status": "Status"}[c.field])}})
+			if !strings.Contains(s.Problem, c.want) {
+				t.Errorf("problem = %q, want %q", s.Problem, c.want)
+			}
+			staff.script(t, 422, path+"/instruments/row", url.Values{"field": {c.field}, "value": {c.value}})
+		})
+	}
+	staff.post(t, 404, address, url.Values{"field": {"prior"}, "value": {"true"}}, sheetScript...)
+	staff.post(t, 404, path+"/instruments/row", url.Values{"field": {"documents"}, "value": {"1"}}, sheetScript...)
+	viewer.post(t, 403, address, url.Values{"field": {"remarks"}, "value": {"x"}}, sheetScript...)
+	if sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID); err != nil || len(sheet.Instruments) != 1 {
+		t.Errorf("runsheet = %+v, %v, want one instrument", sheet, err)
+	}
+}
+
+// If another user changed the same cell, nothing is saved. Changes of other cells don't matter.
+func TestSaveCellConflict(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	_, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	id := h.createInstrument(t, created.Abstract.ID, `{"book":"1","page":"2"}`)
+	address := fmt.Sprintf("/instruments/%d/cell", id)
+	h.patchInstrument(t, id, `{"book":"7","remarks":"hers"}`)
+	s := staff.script(t, 412, address, url.Values{"field": {"book_page"}, "value": {"9/2"}, "was": {"1/2"}})
+	if !strings.HasPrefix(s.Problem, "intake (command line) changed this to “7/2” on ") || len(s.Rows) != 1 {
+		t.Errorf("conflict = %+v, want who changed the cell, and its row", s)
+	}
+	staff.script(t, 200, address, url.Values{"field": {"grantors"}, "value": {"Ann Poe"}, "was": {""}})
+	staff.script(t, 200, address, url.Values{"field": {"book_page"}, "value": {"7/2"}, "was": {"1/2"}}) // the same value
+	staff.script(t, 200, address, url.Values{"field": {"book_page"}, "value": {"9/2"}, "was": {"7/2"}})
+	if i := h.getInstrument(t, id); i.Book != "9" || i.Remarks != "hers" || !slices.Equal(i.Grantors, []string{"Ann Poe"}) {
+		t.Errorf("instrument = %+v, want the changes of both users", i)
+	}
+}
+
+// patchInstrument changes an instrument as another user.
+func (h *testServer) patchInstrument(t *testing.T, id uint64, fields string) {
+	t.Helper()
+	var in model.InstrumentInput
+	if err := json.Unmarshal([]byte(fields), &in); err != nil {
+		t.Fatalf("fields of an instrument: %v", err)
+	}
+	if _, err := h.vault.Instruments.Patch(t.Context(), model.Actor{Kind: "operator", Name: "intake"}, id, vault.InstrumentPatch{Input: in},
+		vault.Match{}); err != nil {
+		t.Fatalf("Instruments.Patch: %v", err)
+	}
+}
+
+// Rows move, go to the trash, and come back, with and without scripts.
+func TestRunsheetActions(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	mortgage := h.createInstrument(t, created.Abstract.ID, `{"type":"Mortgage","recorded":"2001-01-01"}`)
+	deed := h.createInstrument(t, created.Abstract.ID, `{"type":"Warranty Deed","recorded":"2002-01-01"}`)
+	release := h.createInstrument(t, created.Abstract.ID,
+		fmt.Sprintf(`{"type":"Release or Satisfaction","relations":[{"kind":"releases","instrument_id":%d}]}`,
+			mortgage))
+	at := func(id uint64, action string) string { return fmt.Sprintf("/instruments/%d/%s", id, action) }
+	if s := staff.script(t, 200, at(release, "move"), url.Values{"position": {"1"}}); !slices.Equal(s.Sequence, []uint64{release,
+		mortgage, deed}) {
+		t.Errorf("sequence = %v, want the release first", s.Sequence)
+	}
+	staff.post(t, 303, at(release, "move"), url.Values{"position": {"2"}}).checkHeaders(t,
+		map[string]string{"Location": fmt.Sprintf("%s?view=runsheet#instrument-%d", path, release)})
+	for _, position := range []string{"", "0", "-1", "x"} {
+		staff.post(t, 422, at(release, "move"), url.Values{"position": {position}})
+	}
+	// Without its release, the mortgage is open.
+	s := staff.script(t, 200, at(release, "trash"), nil)
+	if len(s.Rows) != 1 || s.Rows[0].ID != mortgage || !strings.Contains(s.Rows[0].HTML, `data-status="open"`) || s.Undo != at(release,
+		"restore") {
+		t.Errorf("state = %+v, want the open mortgage", s)
+	}
+	s = staff.script(t, 200, s.Undo, nil)
+	if len(s.Rows) != 2 || !slices.Equal(s.Sequence, []uint64{mortgage, release, deed}) {
+		t.Errorf("state = %+v, want the release and the mortgage", s)
+	}
+	trashed := staff.post(t, 303, at(deed, "trash"), nil)
+	trashed.checkHeaders(t, map[string]string{"Location": path + "?view=runsheet"})
+	staff.undo(t, trashed)
+	h.getInstrument(t, deed)
+}
+
+// The form of an instrument works without scripts. It keeps everything that the user entered.
+func TestInstrumentForm(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{County: "Essex", State: "NY"}, "deed.pdf")
+	mortgage := h.createInstrument(t, created.Abstract.ID, `{"type":"Mortgage","book":"1022","page":"314","grantors":["Bea Cole"]}`)
+	page := staff.get(t, 200, path+"/instruments/new")
+	page.has(t, `<optgroup label="Conveyance"><option value="1" data-grantor="Grantor"`,
+		`data-grantor="Mortgagor" data-grantee="Mortgagee">Mortgage<`,
+		`name="county" autocomplete="off" value="Essex"`, "1. Mortgage · Book 1022, Page 314 · Bea Cole", ">deed.pdf</option>", `name="once"`)
+	page.lacks(t, `name="position"`)
+	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindSubmatch(page.body)
+	form := url.Values{"once": {string(once[1])}, "type_id": {"14"}, "recorded": {"2010-02-30"},
+		"grantors":      {"First Bank\r\n\r\n Second Bank "},
+		"other_parties": {"Trustee: Ned Cole\r\nMERS"}, "consideration": {"lots"}, "relations.0.kind": {"releases"}, "relations.0.instrument_id": {"99"},
+		"relations.3.kind": {"references"}, "relations.3.text": {"Bk 1 <Pg> 2"}, "documents.1.file_id": {"1"}, "documents.1.pages": {"2-9"},
+		"county": {""}, "exception": {"B-II"}, "status": {""}}
+	wrong := staff.post(t, 422, path+"/instruments", form)
+	wrong.has(t, "Fix 4 fields to continue.", "This is not a valid date", `value="2010-02-30"`, `value="lots"`, "must be an amount of money",
+		"Row 1: The selected instrument id is invalid.", "Row 1: The pages field must not be above the document&#39;s last page, 2.",
+		"First Bank\nSecond Bank", "Bk 1 &lt;Pg&gt; 2", `value="2-9"`, `<option value="14" selected`)
+	form.Set("recorded", "1/5/2010")
+	form.Set("consideration", "$1,000")
+	form.Set("relations.0.instrument_id", fmt.Sprint(mortgage))
+	form.Set("documents.1.pages", "2")
+	to := staff.post(t, 303, path+"/instruments", form).Header.Get("Location")
+	if again := staff.post(t, 303, path+"/instruments", form).Header.Get("Location"); again != to || !strings.HasPrefix(to,
+		path+"?view=runsheet#instrument-") {
+		t.Errorf("the form sent twice leads to %q and %q, want the same row", to, again)
+	}
+	var id uint64
+	if _, err := fmt.Sscanf(to[strings.LastIndex(to, "-")+1:], "%d", &id); err != nil {
+		t.Fatalf("ID in %s: %v", to, err)
+	}
+	i := h.getInstrument(t, id)
+	want := fmt.Sprintf("14 2010-01-05 [First Bank Second Bank] [{Trustee Ned Cole} { MERS}] 1000.00 [{releases %d } {references 0 Bk 1 <Pg> 2}] [{1 2}]  NY B-II",
+		mortgage)
+	if got := fmt.Sprintf("%v %v %v %v %v %v %v %v %v %v", i.TypeID, i.Recorded, i.Grantors, i.OtherParties, i.Consideration, i.Relations, i.Documents,
+		i.County, i.State, i.Exception); got != want {
+		t.Errorf("instrument = %s\nwant %s", got, want)
+	}
+	if status := h.getInstrument(t, mortgage).Status; status != model.InstrumentReleased {
+		t.Errorf("status of the mortgage = %s, want released", status)
+	}
+	staff.post(t, 303, path+"/instruments", url.Values{"type_id": {""}, "then": {"new"}}).checkHeaders(t,
+		map[string]string{"Location": path + "/instruments/new"})
+
+	address := fmt.Sprint("/instruments/", id)
+	edit := staff.get(t, 200, address+"/edit")
+	edit.has(t, "Trustee: Ned Cole\nMERS", `value="$1,000.00"`, `value="2010-01-05"`, `name="position"`, `value="Bk 1 &lt;Pg&gt; 2"`)
+	// Sending the form unchanged changes nothing.
+	sent := submittedForm(t, edit)
+	before := h.getInstrument(t, id)
+	staff.post(t, 303, address, sent)
+	if after := h.getInstrument(t, id); after.Version != before.Version {
+		t.Errorf("an unchanged form made version %d of %d: %+v", after.Version, before.Version, after)
+	}
+	// Another user changes one field that this user changes, too, and one that this user doesn't change.
+	h.patchInstrument(t, id, `{"remarks":"hers","book":"7","relations":[]}`)
+	sent.Set("book", "9")
+	sent.Set("position", "1")
+	conflict := staff.post(t, 412, address, sent)
+	conflict.has(t, "intake (command line) changed this to “7”", `name="pick.book" value="theirs"`, "hers")
+	retry := submittedForm(t, conflict)
+	retry.Set("pick.book", "mine")
+	staff.post(t, 303, address, retry)
+	if i := h.getInstrument(t, id); i.Book != "9" || i.Remarks != "hers" || len(i.Relations) != 0 || i.Position != 1 {
+		t.Errorf("instrument = %+v, want both users' changes", i)
+	}
+	staff.post(t, 422, address, url.Values{"position": {"first"}}).has(t, "Enter the number of a row.", `value="first"`)
+	staff.get(t, 404, "/instruments/99/edit")
+}
+
+var (
+	inputTag    = regexp.MustCompile(`<input[^>]* name="([^"]+)"[^>]*>`)
+	valueText   = regexp.MustCompile(` value="([^"]*)"`)
+	areaTag     = regexp.MustCompile(`(?s)<textarea[^>]* name="([^"]+)"[^>]*>\n(.*?)</textarea>`)
+	selectTag   = regexp.MustCompile(`(?s)<select[^>]* name="([^"]+)"[^>]*>(.*?)</select>`)
+	selectedTag = regexp.MustCompile(`<option value="([^"]*)" selected`)
+)
+
+// submittedForm returns what a browser would submit for the form on the page.
+func submittedForm(t *testing.T, page reply) url.Values {
+	t.Helper()
+	text, form := page.main(), url.Values{}
+	unescape := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'", "&amp;", "&", "&#43;", "+").Replace
+	for _, m := range inputTag.FindAllStringSubmatch(text, -1) {
+		if value := valueText.FindStringSubmatch(m[0]); value != nil && !strings.HasPrefix(m[1], "pick.") {
+			form.Set(m[1], unescape(value[1]))
+		}
+	}
+	for _, m := range areaTag.FindAllStringSubmatch(text, -1) {
+		form.Set(m[1], strings.ReplaceAll(unescape(m[2]), "\n", "\r\n"))
+	}
+	for _, m := range selectTag.FindAllStringSubmatch(text, -1) {
+		form.Set(m[1], "")
+		if selected := selectedTag.FindStringSubmatch(m[2]); selected != nil {
+			form.Set(m[1], selected[1])
+		}
+	}
+	return form
+}
+
+// Pasted rows are shown first, with the reasons why some can't be added. Sending the confirmation
+// twice adds them once.
+func TestPasteRows(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	address := path + "/instruments/paste"
+	staff.get(t, 200, address).has(t, `name="text"`, "Check rows")
+	count := func() int {
+		sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+		if err != nil {
+			t.Fatalf("Instruments.Runsheet: %v", err)
+		}
+		return len(sheet.Instruments)
+	}
+	text := "No.\tType\tRecorded\tBook/Page\tGrantor\tGrantee\tAmount\tRelations\r\n1\tmtg\t5/2/2001\tBk 1022 Pg 314\tBea Cole; Ned <Cole>\tFirst Bank\t$96,000.00\t\r\n" +
+		"2\tDeed\t\t\t\t\t\t\r\n3\tsat\t1/5/2010\t\t\t\t\treleases 1\r\n4\tPlat\t2/30/2010\t\t\t\tlots\t\r\n"
+	shown := staff.post(t, 200, address, url.Values{"text": {text}})
+	shown.has(t, "Add 2 instruments?", "2 rows can't be added:", "Row 3: No document type is called “Deed”.", "Row 5: ",
+		"not a valid date", "$96,000.00",
+		"1022/314", "Ned &lt;Cole&gt;", "Release or Satisfaction", `name="confirm"`)
+	part := staff.post(t, 200, address, url.Values{"text": {text}}, scriptHeader...)
+	part.has(t, "Add 2 instruments?")
+	part.lacks(t, "<html", "textarea")
+	if n := count(); n != 0 {
+		t.Fatalf("%d instruments after the preview, want none", n)
+	}
+	confirmed := url.Values{"text": {text}, "confirm": {"yes"}, "once": {"x"}}
+	for range 2 {
+		staff.post(t, 303, address, confirmed).checkHeaders(t, map[string]string{"Location": path + "?view=runsheet"})
+	}
+	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+	if err != nil || len(sheet.Instruments) != 2 {
+		t.Fatalf("runsheet = %+v, %v, want 2 instruments", sheet, err)
+	}
+	if got := fmt.Sprint(sheet.Instruments[0].Status, sheet.Instruments[0].Grantors, sheet.Instruments[0].Page,
+		sheet.Instruments[1].Type.Name); got !=
+		"released[Bea Cole Ned <Cole>]314Release or Satisfaction" {
+		t.Errorf("runsheet = %s", got)
+	}
+	for _, c := range []struct{ name, text, column, want string }{
+		{"without a header", "Plat\t\t5/2/2001\tPlat Cabinet A, Slide 35", "", "Plat Cabinet A/35"},
+		{"from a column", "Ann Poe\nBea Cole", "grantees", "Add 2 instruments?"},
+		{"from the status", "Open\t\tcall back", "status", "Add 1 instrument?"},
+		{"line break in a cell", "Plat\t\t\t\t\t\"Ann Poe\nBea Cole\"\nxx", "type", "Ann Poe; Bea Cole"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			staff.post(t, 200, address, url.Values{"text": {c.text}, "column": {c.column}}).has(t, c.want)
+		})
+	}
+	staff.post(t, 200, address, url.Values{"text": {"Nothing\nat all"}, "column": {"type"}, "confirm": {"yes"}}).has(t, "No row can be added")
+	staff.post(t, 422, address, url.Values{"text": {" \n"}}).has(t, "Paste at least one row.")
+	staff.post(t, 422, address, url.Values{"text": {strings.Repeat("Plat\n", 501)}}).has(t, "Paste at most 500 rows at a time")
+}
