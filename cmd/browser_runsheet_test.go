@@ -45,8 +45,14 @@ func (f *firm) createRunsheet(ctx context.Context, abstract string) int64 {
 	return release
 }
 
+// Bits of the modifier keys in the DevTools protocol.
+const (
+	withAlt  = 1
+	withCtrl = 2
+)
+
 // pressWith presses a key together with modifier keys.
-func (b *tab) pressWith(modifiers input.Modifier, key string) {
+func (b *tab) pressWith(modifiers int64, key string) {
 	b.t.Helper()
 	for _, r := range key {
 		for _, event := range kb.Encode(r) {
@@ -142,18 +148,18 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 
 	// The last row moves to the top, goes to the trash, and comes back.
 	eval[bool](b, `document.querySelector(".runsheet td[tabindex]").focus(), true`)
-	b.pressWith(input.ModifierCtrl, kb.End)
+	b.pressWith(withCtrl, kb.End)
 	b.press(kb.ArrowUp)
 	for range 3 {
-		b.pressWith(input.ModifierAlt, kb.ArrowUp)
+		b.pressWith(withAlt, kb.ArrowUp)
 	}
 	b.checkRows(t, "after moving", "1 Judgment 6/1/2020", "2 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "3 Mortgage 5/2/2001 1022/314",
 		"4 Quitclaim Deed 4/17/2019 2417/883")
-	b.pressWith(input.ModifierCtrl, kb.Delete)
+	b.pressWith(withCtrl, kb.Delete)
 	b.waitVisible(".notice | “Judgment” is in the trash.")
 	b.checkAccessible(t, "row in the trash")
 	b.screenshot("scene-runsheet-undo")
-	b.pressWith(input.ModifierCtrl, "z")
+	b.pressWith(withCtrl, "z")
 	b.waitVisible(".notice | “Judgment” restored.")
 	b.goTo("/abstracts/" + created.Data.ID)
 	b.checkRows(t, "after a reload", "1 Judgment 6/1/2020", "2 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "3 Mortgage 5/2/2001 1022/314",

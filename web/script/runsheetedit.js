@@ -55,8 +55,10 @@
   let queued = 0;
   const enqueue = (work) => {
     queued++;
-    queue = queue.then(work).finally(() => { queued--; });
-    return queue;
+    queue = queue.then(work).catch((error) => {
+      show('problem', 'Something went wrong. Reload the page and try again.');
+      console.error(error);
+    }).finally(() => { queued--; });
   };
 
   // ---- rows from the server
@@ -292,8 +294,8 @@
     const cell = event.target.closest('td');
     if (cell && !editor && canEdit(cell) && !event.target.closest('a, button')) open(cell);
   });
-  table.addEventListener('focusout', (event) => {
-    if (!table.contains(event.relatedTarget) && !editor) entering = false;
+  document.addEventListener('focusin', (event) => {
+    if (!table.contains(event.target)) entering = false;
   });
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.key?.toLowerCase() !== 'n') return;

@@ -87,7 +87,7 @@ func (p *Pages) Sheet(r *page.Request, filed vault.AbstractWithFiles) (data any,
 }
 
 func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet, error) {
-	s := sheet{Path: p.AbstractPath(filed.Abstract.ID)}
+	s := sheet{Path: p.AbstractPath(filed.Abstract.ID), Sequence: []uint64{}, gaps: []gapState{}} // scripts expect lists
 	stored, err := p.Vault.Instruments.Runsheet(r.Context(), filed.Abstract.ID)
 	if err != nil {
 		return s, err
