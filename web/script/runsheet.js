@@ -212,8 +212,14 @@
     }
   };
 
-  const target = /^#instrument-\d+$/.test(location.hash) && document.querySelector(location.hash);
-  select((target || [...body.rows].find(isRow))?.cells[1], Boolean(target));
+  select([...body.rows].find(isRow)?.cells[1], false);
+  // The browser moves the focus away from the row of an anchor after it has loaded the page.
+  const followAnchor = () => {
+    const tr = /^#instrument-\d+$/.test(location.hash) && document.querySelector(location.hash);
+    if (tr) select(tr.cells[1]);
+  };
+  window.addEventListener('hashchange', followAnchor);
+  window.addEventListener('load', () => setTimeout(followAnchor));
 
   window.runsheet = Object.freeze({
     section, table, body, headers, fields, columnCount, editable, isRow, rows, announce, prepare, select, step, isPlain, renumber, update,

@@ -158,7 +158,7 @@
   };
   const cancel = () => {
     const { cell, content } = editor;
-    unsaved.delete(cell);
+    if (unsaved.delete(cell) && !unsaved.size) clearMessages();
     cell.classList.remove('unsaved');
     close(...content);
   };
