@@ -164,7 +164,7 @@ func TestAbstractWorkHeader(t *testing.T) {
 	staff.get(t, 200, path).lacks(t, "T-&lt;7&gt;")
 }
 
-// Each cell is saved by itself, in the formats that users type.
+// Each cell is saved on its own, in the formats that users type.
 func TestSaveCell(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -218,10 +218,10 @@ func findType(types model.DocumentTypes, text string) (model.DocumentType, bool)
 		return t, true
 	}
 	t, found := only(func(t model.DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
-	elsewhere := slices.ContainsFunc(types, func(other model.DocumentType) bool {
+	inOtherName := slices.ContainsFunc(types, func(other model.DocumentType) bool {
 		return other.ID != t.ID && slices.Contains(strings.Fields(strings.ToLower(other.Name)), folded)
 	})
-	if !found || elsewhere || len(folded) < 3 {
+	if !found || inOtherName || len(folded) < 3 {
 		return model.DocumentType{}, false
 	}
 	return t, true

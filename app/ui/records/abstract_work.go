@@ -18,7 +18,7 @@ const (
 // abstractWork is the title work in the header of an abstract's page.
 type abstractWork struct {
 	Order              model.Order // zero value if the abstract has none
-	Searcher, Examiner string      // names; "" if nobody is assigned
+	Searcher, Examiner string      // names; "" if no one is assigned
 	Due                model.Order // due date of the assignment, with the abstract's status
 }
 
