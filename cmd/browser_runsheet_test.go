@@ -203,8 +203,9 @@ func testRunsheetConflict(t *testing.T, env *browserEnv) {
 	b.waitFor(fmt.Sprintf(`document.activeElement.closest("#instrument-%d")`, release))
 	b.press(kb.ArrowRight + kb.ArrowRight + kb.ArrowRight)
 	b.press(kb.Enter)
-	f.must(f.client.Do(t.Context(), http.MethodPatch, fmt.Sprintf("/v1/instruments/%d", release), map[string]any{"book": "7",
-		"page": "8"}, nil))
+	var saved apitypes.InstrumentBody
+	address := fmt.Sprintf("/v1/instruments/%d", release)
+	f.must(f.client.Do(t.Context(), http.MethodPatch, address, map[string]any{"book": "7", "page": "8"}, &saved))
 	b.press("9/10")
 	b.expect("status of 412")
 	b.press(kb.Enter)
@@ -214,11 +215,27 @@ func testRunsheetConflict(t *testing.T, env *browserEnv) {
 	b.waitFor(`document.activeElement.innerText == "7/8"`)
 	b.press("9/10" + kb.Enter)
 	b.waitSaved()
-	var saved apitypes.InstrumentBody
-	f.must(f.client.Do(t.Context(), http.MethodGet, fmt.Sprintf("/v1/instruments/%d", release), nil, &saved))
+	f.must(f.client.Do(t.Context(), http.MethodGet, address, nil, &saved))
 	if saved.Data.Book == nil || *saved.Data.Book != "9" {
 		t.Errorf("saved book: got %v, want 9", saved.Data.Book)
 	}
+	// All fields are on a form of their own.
+	b.press(kb.Home)
+	b.waitNavigation(func() { b.press(kb.Enter) })
+	b.waitVisible("legend | Status and relations")
+	b.fill("#type_id", "7")
+	b.waitVisible("label | Mortgagor")
+	for _, theme := range []string{"light", "dark"} {
+		b.setTheme(theme)
+		b.checkAccessible(t, "form of an instrument, "+theme)
+		b.screenshot("scene-instrument-" + theme)
+	}
+	b.setSize(360, 740)
+	b.checkFits(360)
+	b.screenshot("scene-instrument-narrow")
+	b.fill("[name=consideration]", "$1,000")
+	b.clickLink("button.primary | Save")
+	b.waitVisible(".notice | Instrument saved.")
 }
 
 // A runsheet with 400 rows opens and reacts quickly.
