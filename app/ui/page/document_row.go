@@ -22,6 +22,8 @@ type DocumentRow struct {
 	Problem  string
 	Gone     bool // the document was just moved to the trash
 	Focus    bool
+	// Instruments are the instruments in the document, for documents of abstracts.
+	Instruments []InstrumentLine
 }
 
 // Home returns the address of the list, with the row's anchor.

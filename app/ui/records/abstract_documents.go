@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -66,10 +67,14 @@ func (p *Pages) listDocuments(r *page.Request, filed vault.AbstractWithFiles) (d
 	if l.Rows, err = p.documentRows(r.Context(), files, l.pageAddress(l.Page), query.Get("rename")); err != nil {
 		return l, err
 	}
+	instruments, err := p.instrumentsByDocument(r.Context(), filed.Abstract.ID)
+	if err != nil {
+		return l, err
+	}
 	var waiting []string
 	for i := range l.Rows {
 		row := &l.Rows[i]
-		row.Number, row.Total = l.First+i, l.Total
+		row.Number, row.Total, row.Instruments = l.First+i, l.Total, instruments[row.ID]
 		if row.Processing {
 			waiting = append(waiting, strconv.FormatUint(row.ID, 10))
 		}
@@ -82,6 +87,12 @@ func (p *Pages) listDocuments(r *page.Request, filed vault.AbstractWithFiles) (d
 		l.Next = l.pageAddress(l.Page+1) + "#documents"
 	}
 	return l, nil
+}
+
+// instrumentsByDocument returns the instruments in the documents of an abstract.
+func (p *Pages) instrumentsByDocument(ctx context.Context, abstract uint64) (map[uint64][]page.InstrumentLine, error) {
+	sheet, err := p.Vault.Instruments.Runsheet(ctx, abstract)
+	return page.DocumentInstruments(sheet.Instruments), err
 }
 
 // rowIDs returns the IDs of the documents on this page.

@@ -82,6 +82,11 @@ func (p *Pages) renderAbstractRow(r *page.Request, status int, row page.Document
 		return err
 	}
 	row.Number, row.Total = slices.Index(filed.Abstract.Files, row.ID)+1, len(filed.Files)
+	instruments, err := p.instrumentsByDocument(r.Context(), row.AbstractID)
+	if err != nil {
+		return err
+	}
+	row.Instruments = instruments[row.ID]
 	if !changed {
 		return p.RenderPart(r, status, "abstract.html", "document-alone", row)
 	}
