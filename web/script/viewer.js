@@ -66,6 +66,7 @@
   const { typing } = window.deedkeep;
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey || typing(event.target)) return;
+    if (event.key === 'Escape' && event.target.closest('[data-panel]')) return; // viewerpanel.js handles it
     if (event.ctrlKey || event.metaKey) {
       if (event.key.toLowerCase() === 'f' && !event.shiftKey && actions.find) {
         event.preventDefault();
@@ -373,6 +374,8 @@
     if (n === shownPage) return;
     shownPage = n;
     current = n;
+    viewer.dataset.shown = n;
+    viewer.dispatchEvent(new CustomEvent('viewer:shown'));
     if (document.activeElement !== numberInput) numberInput.value = n;
     for (const [name, disabled] of [['previous', n <= 1], ['next', n >= pages.length]]) {
       const link = query(`[data-do="${name}"]`);
@@ -413,6 +416,9 @@
     if (by < 0 && pane.scrollTop > page.top + 0.15 * pane.clientHeight) goTo(current);
     else goTo(current + by);
   };
+
+  // The instrument panel turns pages, too.
+  viewer.addEventListener('viewer:go', (event) => goTo(event.detail));
 
   // scrollScreen scrolls by one screen, but not past the top of the next page.
   const scrollScreen = (by) => {

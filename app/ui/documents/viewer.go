@@ -48,6 +48,7 @@ type viewerData struct {
 	Broken          string // why the document can't be shown
 	QueryIn         string // "?in=…", or ""
 	Rename          page.DocumentRow
+	Panel           *instrumentPanel // the panel beside the document; nil if it is closed
 }
 
 // pageImage is the page image shown in browsers without scripts.
@@ -80,23 +81,40 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 	if err != nil {
 		return err
 	}
-	sheet := viewerData{File: file, As: viewPages, Page: 1}
-	sheet.readFindParams(r)
-	sheet.Rename = page.DocumentRow{File: file, List: page.WithQueryValue(r.URL.RequestURI(), "rename", ""), Name: file.Filename, Renaming: r.URL.Query().Get("rename") != ""}
-	if rejected.FileID != 0 {
-		sheet.Rename.Renaming, sheet.Rename.Name, sheet.Rename.Problem = true, rejected.Typed, rejected.Problem
-	}
+	sheet := viewerData{File: file}
 	if err := p.loadPlace(r, &sheet); err != nil {
 		return err
 	}
-	if err := p.loadContent(r, &sheet); err != nil {
+	if state, ok := panelQuery(r); ok {
+		if sheet.Panel, err = p.newPanel(r, &sheet, state, nil); err != nil {
+			return err
+		}
+		sheet.keepPanelOpen()
+	}
+	return p.showViewer(r, rejected.Status(), &sheet, rejected)
+}
+
+// showViewer renders the viewer for a document whose place is loaded, and records the view.
+func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected page.NameProblem) error {
+	s.As, s.Page = viewPages, 1
+	s.readFindParams(r)
+	list := page.DocumentPath(s.File.ID) + s.QueryIn
+	if r.Method == http.MethodGet {
+		list = page.WithQueryValue(r.URL.RequestURI(), "rename", "")
+	}
+	s.Rename = page.DocumentRow{File: s.File, List: list, Name: s.File.Filename, Renaming: r.URL.Query().Get("rename") != ""}
+	if rejected.FileID != 0 {
+		s.Rename.Renaming, s.Rename.Name, s.Rename.Problem = true, rejected.Typed, rejected.Problem
+	}
+	if err := p.loadContent(r, s); err != nil {
 		return err
 	}
 	if rejected.FileID == 0 { // if a name was rejected, this is still the same view
 		p.recordView(r)
 	}
-	return p.RenderPage(r, rejected.Status(), "document.html", page.Page{
-		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewerline.js", "viewer.js"}, Styles: []string{"viewer.css"},
+	return p.RenderPage(r, status, "document.html", page.Page{
+		Heading: s.File.Filename, Section: s.Place.Section, Data: s,
+		Scripts: []string{"viewerline.js", "viewer.js", "viewerpanel.js"}, Styles: []string{"viewer.css", "viewerpanel.css"},
 	})
 }
 
@@ -282,6 +300,9 @@ func (s viewerData) NoScriptLink(what string, by int) string {
 	}
 	if s.From != "" {
 		values.Set("from", s.From)
+	}
+	if s.Panel != nil {
+		values.Set("panel", "1")
 	}
 	if !s.Fit || what == "w" {
 		values.Set("w", strconv.Itoa(width))

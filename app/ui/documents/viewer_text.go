@@ -173,3 +173,27 @@ func (s viewerData) Lacks() string {
 	}
 	return "Text only: layout and tables are not shown. Download the original to see them."
 }
+
+// pageText sends the text of one page to the viewer's script, which shows it beside the page image so
+// that users can select and copy text.
+func (p *Pages) pageText(r *page.Request) error {
+	file, n, err := p.readPage(r)
+	if err != nil {
+		return err
+	}
+	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	found := ""
+	err = p.Vault.Previews.Text(r.Context(), r.Actor, file.ID, func(at int, text string) error {
+		if at == n {
+			found = text
+		}
+		if at >= n {
+			return errTextLimit
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errTextLimit) && errs.KindOf(err) != errs.NotFound {
+		return err
+	}
+	return sendJSON(r, map[string]string{"text": page.Truncate(found, maxTextBytes)})
+}

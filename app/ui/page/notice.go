@@ -87,7 +87,7 @@ func (p *Site) consumeNotice(r *Request) (notice, undo string) {
 		return "", "" // not from this service: other applications on the same host can set cookies, too
 	}
 	undo, notice, _ = strings.Cut(string(text), "\n")
-	if !undoPattern.MatchString(undo) {
+	if !undoPattern.MatchString(undo) && !instrumentUndoPattern.MatchString(undo) {
 		undo = ""
 	}
 	return notice, undo

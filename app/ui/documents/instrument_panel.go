@@ -1,0 +1,227 @@
+package documents
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// instrumentPanel is the template data of the panel beside a document: the instruments of the
+// document, a form for one of them, and facts about the abstract.
+type instrumentPanel struct {
+	File      model.File
+	Path      string         // address of the panel, and of its form
+	View      string         // address of the viewer with the panel
+	Abstract  *abstractFacts // nil if the document isn't in an abstract
+	List      []page.InstrumentLine
+	Selected  uint64          // ID of the instrument in the form; 0 for a new one
+	Form      *instrumentForm // nil if the user may not write
+	HasNext   bool            // the place has a next document
+	Saved     string          // result of the last action
+	Undo      string          // "trash" or "restore": the action that undoes it
+	UndoID    uint64
+	Focus     bool // the first field gets the focus
+	PageCount int  // 0 if pages can't be assigned
+}
+
+// abstractFacts are the facts about an abstract that an examiner needs to record instruments.
+type abstractFacts struct {
+	Path, Heading, FileNumber, ParcelID, Address, Period string
+}
+
+// panelState says which instrument the panel shows.
+type panelState struct {
+	instrument uint64
+	start      int // first page of a new instrument of a packet
+	focus      bool
+	saved      string
+	undo       string
+	undoID     uint64
+}
+
+// panelQuery returns the panel that the query requests. ok is false if it requests none.
+func panelQuery(r *page.Request) (state panelState, ok bool) {
+	values := r.URL.Query()
+	state.instrument, _ = strconv.ParseUint(values.Get("instrument"), 10, 63) // 0 for a new instrument
+	state.start = max(queryInt(r, "start", 0), 0)
+	state.focus = values.Get("panel") == "new"
+	return state, values.Get("panel") != ""
+}
+
+// panelPart serves the panel to the viewer's script. Other browsers get the viewer with the panel.
+func (p *Pages) panelPart(r *page.Request) error {
+	state, _ := panelQuery(r)
+	s, err := p.viewerOf(r)
+	if err != nil {
+		return err
+	}
+	if !r.IsPart() {
+		return r.Redirect(s.panelView("1"))
+	}
+	return p.showPanel(r, http.StatusOK, s, state, nil)
+}
+
+// viewerOf returns the template data of the requested document, without its content.
+func (p *Pages) viewerOf(r *page.Request) (*viewerData, error) {
+	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	if err != nil {
+		return nil, err
+	}
+	s := &viewerData{File: file}
+	return s, p.loadPlace(r, s)
+}
+
+// panelView returns the address of the viewer with the panel. which is "1", or "new" to start a new
+// instrument.
+func (s *viewerData) panelView(which string) string {
+	return page.WithQueryValue(page.DocumentPath(s.File.ID)+s.QueryIn, "panel", which)
+}
+
+// PanelPath returns the address of the panel.
+func (s *viewerData) PanelPath() string {
+	return page.DocumentPath(s.File.ID) + "/instruments" + s.QueryIn
+}
+
+// PanelView returns the address of the viewer with the panel.
+func (s *viewerData) PanelView() string { return s.panelView("1") }
+
+// keepPanelOpen makes the links to the previous and next documents open the panel there, too.
+func (s *viewerData) keepPanelOpen() {
+	for _, d := range []*adjacentDocument{s.Previous, s.Next} {
+		if d != nil {
+			d.Path = page.WithQueryValue(d.Path, "panel", "1")
+		}
+	}
+}
+
+// showPanel renders the panel. form is the form with submitted values; if it is nil, the panel has
+// the form that state asks for.
+func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state panelState, form *instrumentForm) error {
+	panel, err := p.newPanel(r, s, state, form)
+	if err != nil {
+		return err
+	}
+	if r.IsPart() {
+		return p.RenderPart(r, status, "document.html", "instrument-panel", panel)
+	}
+	s.Panel = panel
+	s.keepPanelOpen()
+	return p.showViewer(r, status, s, page.NameProblem{})
+}
+
+// newPanel returns the template data of the panel.
+func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *instrumentForm) (*instrumentPanel, error) {
+	panel := &instrumentPanel{
+		File: s.File, Path: s.PanelPath(), View: s.PanelView(), HasNext: s.Next != nil,
+		Saved: state.saved, Undo: state.undo, UndoID: state.undoID, Focus: state.focus, Form: form,
+	}
+	if s.File.Pages != nil {
+		panel.PageCount = *s.File.Pages
+	}
+	if s.File.AbstractID == 0 {
+		return panel, nil
+	}
+	filed, err := p.Vault.Abstracts.Get(r.Context(), s.File.AbstractID)
+	if errs.KindOf(err) == errs.NotFound {
+		return panel, nil // deleted in the meantime
+	}
+	if err != nil {
+		return nil, err
+	}
+	panel.Abstract = p.factsOf(filed.Abstract, s.Place.Name)
+	sheet, err := p.Vault.Instruments.Runsheet(r.Context(), s.File.AbstractID)
+	if err != nil {
+		return nil, err
+	}
+	panel.List = page.DocumentInstruments(sheet.Instruments)[s.File.ID]
+	if form == nil && r.MayWrite() {
+		if panel.Form, err = p.newForm(r, s, state, sheet); err != nil {
+			return nil, err
+		}
+	}
+	if panel.Form != nil {
+		panel.Selected = panel.Form.ID
+		if panel.PageCount < 2 {
+			panel.Form.removePages()
+		}
+		if panel.Focus {
+			panel.Form.focusFirst(func(*panelField) bool { return true })
+		}
+	}
+	return panel, nil
+}
+
+// newForm returns the form for the instrument that state asks for. If it isn't in the runsheet, the
+// form is for a new instrument.
+func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet vault.Runsheet) (*instrumentForm, error) {
+	types, err := p.Vault.Instruments.Types(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	var instrument model.Instrument
+	if at := slices.IndexFunc(sheet.Instruments, func(i vault.InstrumentView) bool { return i.ID == state.instrument }); at >= 0 {
+		instrument = sheet.Instruments[at].Instrument
+	}
+	form := newInstrumentForm(instrument, types, sheet, s.File.ID)
+	if instrument.ID == 0 && s.File.Pages != nil && *s.File.Pages > 1 {
+		form.Start = min(state.start, *s.File.Pages)
+		if form.Start > 0 {
+			form.field(pagesName).Values = []string{strconv.Itoa(form.Start)}
+		}
+	}
+	return form, nil
+}
+
+// factsOf returns facts about an abstract.
+func (p *Pages) factsOf(a model.Abstract, heading string) *abstractFacts {
+	facts := &abstractFacts{
+		Path: p.AbstractPath(a.ID), Heading: heading, FileNumber: a.Custom.Text("file_number"), ParcelID: a.TaxMap, Address: a.Address,
+	}
+	from, through := page.FormatDate(a.Custom.Text("search_from")), page.FormatDate(a.Custom.Text("effective_date"))
+	switch {
+	case from != "" && through != "":
+		facts.Period = from + " – " + through
+	case from != "":
+		facts.Period = "From " + from
+	case through != "":
+		facts.Period = "Through " + through
+	}
+	return facts
+}
+
+// Undoable reports whether the last action can be undone.
+func (p *instrumentPanel) Undoable() bool { return p.Undo != "" }
+
+// UndoPath returns the address that undoes the last action.
+func (p *instrumentPanel) UndoPath() string {
+	return instrumentActionPath(p.File.ID, p.Undo)
+}
+
+// TrashPath returns the address that moves an instrument to the trash.
+func (p *instrumentPanel) TrashPath() string { return instrumentActionPath(p.File.ID, "trash") }
+
+// New returns the address of the viewer with the form for a new instrument.
+func (p *instrumentPanel) New() string { return page.WithQueryValue(p.View, "panel", "new") }
+
+// Select returns the address of the viewer at the first page of an instrument, with its form.
+func (p *instrumentPanel) Select(line page.InstrumentLine) string {
+	to := page.WithQueryValue(p.View, "instrument", strconv.FormatUint(line.ID, 10))
+	return page.WithQueryValue(to, "page", strconv.Itoa(line.FirstPage))
+}
+
+// instrumentActionPath returns the address that moves an instrument of a document to the trash or
+// restores it.
+func instrumentActionPath(file uint64, action string) string {
+	return page.DocumentPath(file) + "/instruments/" + action
+}
+
+// instrumentUndo returns the undo form for an action on an instrument.
+func instrumentUndo(file uint64, action string, id uint64) string {
+	return page.UndoAddress(instrumentActionPath(file, action), url.Values{"instrument": {strconv.FormatUint(id, 10)}})
+}

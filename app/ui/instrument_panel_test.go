@@ -1,0 +1,303 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// panelTest is a server with an abstract whose documents have instruments.
+type panelTest struct {
+	*testServer
+	t        *testing.T
+	abstract string
+	deed     model.File   // a PDF with three pages
+	files    []model.File // the documents of the abstract, in their sequence
+	staff    *browser
+}
+
+func newPanelTest(t *testing.T) *panelTest {
+	t.Helper()
+	h, abstract, files := newServerWithDocuments(t)
+	filed, err := h.vault.Abstracts.Get(t.Context(), files[1].AbstractID)
+	if err != nil {
+		t.Fatalf("Abstracts.Get: %v", err)
+	}
+	return &panelTest{testServer: h, t: t, abstract: abstract, deed: files[1], files: filed.Files, staff: h.openBrowser(t, model.RoleStaff)}
+}
+
+// path returns an address of a document in the abstract.
+func (p *panelTest) path(f model.File, rest string) string {
+	return documentPath(f, rest+"?in=abstract:"+p.abstract)
+}
+
+// fields returns a form for a new instrument. Its arguments are names of fields and values.
+func fields(pairs ...string) url.Values {
+	form := url.Values{"instrument": {"0"}}
+	for n := 0; n+1 < len(pairs); n += 2 {
+		name := pairs[n]
+		if !slices.Contains([]string{"instrument", "then", "shown", "start", "once"}, name) && !strings.HasPrefix(name, "pick.") {
+			name = "instrument." + name
+		}
+		form.Set(name, pairs[n+1])
+	}
+	return form
+}
+
+// post submits the form of the panel as the viewer's script does.
+func (p *panelTest) post(want int, f model.File, form url.Values) reply {
+	p.t.Helper()
+	return p.staff.post(p.t, want, p.path(f, "/instruments"), form, "HX-Request", "true")
+}
+
+// runsheet returns the instruments of the abstract.
+func (p *panelTest) runsheet() []vault.InstrumentView {
+	p.t.Helper()
+	sheet, err := p.vault.Instruments.Runsheet(p.t.Context(), p.deed.AbstractID)
+	if err != nil {
+		p.t.Fatalf("Runsheet: %v", err)
+	}
+	return sheet.Instruments
+}
+
+// only returns the only instrument of the abstract.
+func (p *panelTest) only() vault.InstrumentView {
+	p.t.Helper()
+	list := p.runsheet()
+	if len(list) != 1 {
+		p.t.Fatalf("Runsheet = %+v, want one instrument", list)
+	}
+	return list[0]
+}
+
+// typeID returns the ID of a document type as text.
+func (p *panelTest) typeID(name string) string {
+	p.t.Helper()
+	types, err := p.vault.Instruments.Types(p.t.Context())
+	found, ok := types.ByName(name)
+	if err != nil || !ok {
+		p.t.Fatalf("Types = %v, %v, want one named %s", types, err, name)
+	}
+	return strconv.FormatUint(found.ID, 10)
+}
+
+// inputs returns the values of the inputs in a page whose names start with prefix.
+func inputs(r reply, prefix string) url.Values {
+	values := url.Values{}
+	for _, part := range strings.Split(string(r.body), "<input ")[1:] {
+		tag, _, _ := strings.Cut(part, ">")
+		_, name, _ := strings.Cut(tag, `name="`)
+		name, _, _ = strings.Cut(name, `"`)
+		_, value, _ := strings.Cut(tag, ` value="`)
+		value, _, _ = strings.Cut(value, `"`)
+		if strings.HasPrefix(name, prefix) {
+			values.Set(name, value)
+		}
+	}
+	return values
+}
+
+// Without scripts, saving redirects to the next document with a blank form, and the notice there can
+// undo it.
+func TestRecordInstrumentWithoutScripts(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	first, second := p.files[0], p.files[1]
+	p.staff.get(t, 200, p.path(first, "")+"&panel=new").has(t, "New instrument", `name="instrument.type_id"`, "Save and next document",
+		"data-focus", `data-grantor="Mortgagor"`, `<dt>Abstract</dt>`, "118 Orchard &lt;Lane&gt;", `data-next="`+documentPath(second, ""), "panel=1")
+	form := fields("type_id", p.typeID("Warranty Deed"), "instrument_number", "201904170093382", "book_type", "Deed Book", "book", "2417",
+		"page", "0883", "recorded", "041719", "dated", "4/15/2019", "grantors", "Alder, Casey; Alder, Robin",
+		"grantees", "Birch, Dana\r\nBirch, Kim",
+		"consideration", "$387,500", "parcels", "47-0312-B-119.04; 21-4-117", "remarks", "two\r\nlines")
+	got := p.staff.post(t, 303, p.path(first, "/instruments"), form)
+	want := p.path(second, "") + "&panel=new"
+	if at := got.Header.Get("Location"); at != strings.Replace(want, "abstract:", "abstract%3A", 1) {
+		t.Errorf("Location = %q, want %q", at, want)
+	}
+	i := p.only()
+	for name, row := range map[string][2]string{
+		"type": {i.Type.Name, "Warranty Deed"}, "number": {i.Number, "201904170093382"},
+		"book":     {i.BookType + i.Book + i.Page, "Deed Book24170883"},
+		"recorded": {i.Recorded, "2019-04-17"}, "dated": {i.Dated, "2019-04-15"},
+		"grantors": {strings.Join(i.Grantors, "|"), "Alder, Casey|Alder, Robin"},
+		"grantees": {strings.Join(i.Grantees, "|"), "Birch, Dana|Birch, Kim"}, "consideration": {i.Consideration, "387500.00"},
+		"parcels": {strings.Join(i.Parcels, "|"), "47-0312-B-119.04|21-4-117"}, "remarks": {i.Remarks, "two\nlines"},
+		"documents": {fmt.Sprint(i.Documents), fmt.Sprint([]model.DocumentLink{{FileID: first.ID}})},
+	} {
+		if row[0] != row[1] {
+			t.Errorf("%s = %q, want %q", name, row[0], row[1])
+		}
+	}
+	// Undo moves it to the trash, and undoing that restores it.
+	undo := url.Values{"instrument": {fmt.Sprint(i.ID)}, "back": {want}}
+	p.staff.post(t, 303, p.path(first, "/instruments/trash"), undo)
+	if list := p.runsheet(); len(list) != 0 {
+		t.Errorf("Runsheet after Undo = %+v, want none", list)
+	}
+	p.staff.post(t, 303, p.path(first, "/instruments/restore"), undo)
+	p.only()
+	p.staff.get(t, 303, p.path(first, "/instruments"))
+	p.staff.get(t, 200, "/abstracts/"+p.abstract).has(t, "<b>Warranty Deed</b> Deed Book 2417, Page 0883; Inst. 201904170093382")
+}
+
+// A script gets the address of the next document, or the panel.
+func TestRecordInstrumentWithScript(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	last := p.files[len(p.files)-1]
+	got := p.post(204, p.files[0], fields("book", "7"))
+	if to := got.Header.Get("HX-Redirect"); !strings.HasPrefix(to, documentPath(p.files[1], "?")) || !strings.Contains(to, "panel=new") {
+		t.Errorf("HX-Redirect = %q, want the next document with a new instrument", to)
+	}
+	p.post(200, last, fields("book", "8")).has(t, "Instrument · Book 8 saved. This was the last document.", "New instrument", "data-focus",
+		"/instruments/trash", "Undo")
+	p.post(200, last, fields("book", "9", "then", "stay")).has(t, "Instrument · Book 9", `aria-current="true"`, `value="9"`)
+	// The same form twice, because the response was lost: one instrument.
+	repeated := fields("book", "10", "then", "stay", "once", "token", "shown", "1")
+	p.post(200, last, repeated)
+	repeated.Set("shown", "2")
+	p.post(200, last, repeated).has(t, "This instrument was saved before.")
+	if list := p.runsheet(); len(list) != 4 {
+		t.Errorf("Runsheet = %d instruments, want 4", len(list))
+	}
+	// A blank form only opens the next document.
+	p.post(204, p.files[0], fields("book", " "))
+	p.post(422, last, fields("book", "")).has(t, "Enter at least one field.")
+	if list := p.runsheet(); len(list) != 4 {
+		t.Errorf("Runsheet after blank forms = %d instruments, want 4", len(list))
+	}
+}
+
+// The instruments of a packet follow each other: each starts after the last page of the previous one
+// and ends at the page that is shown, unless the user says otherwise.
+func TestPagesOfPacket(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	post := func(pairs ...string) reply { return p.post(200, p.deed, fields(append(pairs, "then", "another")...)) }
+	post("book", "1", "pages", "", "shown", "2").has(t, `name="start" value="3"`, `name="instrument.pages" value="3"`)
+	post("book", "2", "pages", "3", "start", "3", "shown", "3").has(t, `name="start" value="3"`) // the last page
+	post("book", "3", "pages", "1, 3", "start", "3", "shown", "2")
+	post("book", "4", "pages", "", "shown", "1")
+	p.post(422, p.deed, fields("book", "5", "pages", "2-4")).has(t, "must not be above the document&#39;s last page, 3", `value="2-4"`)
+	p.post(422, p.deed, fields("book", "5", "pages", "x")).has(t, "must be a page or a range of pages", `value="x"`)
+	var got []string
+	for _, i := range p.runsheet() {
+		got = append(got, i.Documents[0].Pages)
+	}
+	if want := []string{"1-2", "3", "1,3", "1"}; !slices.Equal(got, want) {
+		t.Errorf("pages = %q, want %q", got, want)
+	}
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").has(t, "pages 1–2", "page 3", "pages 1, 3", "page=3", `data-page="3"`)
+}
+
+// Problems are shown next to their fields, and nothing that was typed is lost.
+func TestInstrumentProblems(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	form := fields("type_id", p.typeID("Mortgage"), "recorded", "2/30/2019", "consideration", "much", "grantors", "Kim <Lee>", "page_to", "9",
+		"recorded_time", "25:00")
+	for _, got := range []reply{p.post(422, p.deed, form), p.staff.post(t, 422, p.path(p.deed, "/instruments"), form)} {
+		got.has(t, "This is not a valid date. Enter it as month/day/year, such as 3/14/2026.", `value="2/30/2019"`, `value="much"`,
+			"must be an amount of money", "must be a time such as 14:05", "must not be set without a page", "Kim &lt;Lee&gt;", "Mortgagor</label>",
+			"Amount</label>", `id="instrument-recorded-problem"`, "<details open><summary>More fields")
+	}
+	if list := p.runsheet(); len(list) != 0 {
+		t.Errorf("Runsheet = %+v, want none", list)
+	}
+	p.staff.post(t, 404, "/documents/999/instruments", form)
+	p.post(404, p.deed, fields("instrument", "999", "book", "1"))
+}
+
+// Two users change an instrument. Changes of different fields are merged. If both changed a field,
+// the second one chooses.
+func TestInstrumentConflict(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	p.post(200, p.deed, fields("book", "7", "grantors", "Kim", "then", "stay"))
+	i := p.only()
+	number := fmt.Sprint(i.ID)
+	mine := inputs(p.staff.get(t, 200, p.path(p.deed, "/instruments")+"&instrument="+number, "HX-Request", "true"), "was.")
+	if len(mine) < 10 {
+		t.Fatalf("fingerprints in the form = %v, want one for each field", mine)
+	}
+	_, other := p.createSession(t, "Ann Poe", model.RoleStaff)
+	change := func(input model.InstrumentInput) {
+		t.Helper()
+		if _, err := p.vault.Instruments.Patch(t.Context(), other, i.ID, vault.InstrumentPatch{Input: input}, vault.Match{}); err != nil {
+			t.Fatalf("Instruments.Patch: %v", err)
+		}
+	}
+	send := func(want int, pairs ...string) reply {
+		t.Helper()
+		form := fields(append(pairs, "then", "stay")...)
+		form.Set("instrument", number)
+		for name, values := range mine {
+			form[name] = values
+		}
+		return p.post(want, p.deed, form)
+	}
+	change(model.InstrumentInput{"remarks": json.RawMessage(`"by Ann"`)})
+	send(200, "book", "8", "grantors", "Kim", "remarks", "")
+	if now := p.only(); now.Book != "8" || now.Remarks != "by Ann" || !slices.Equal(now.Grantors, []string{"Kim"}) {
+		t.Errorf("instrument = %+v, want book 8 and the remarks by Ann", now)
+	}
+	mine = inputs(p.staff.get(t, 200, p.path(p.deed, "/instruments")+"&instrument="+number, "HX-Request", "true"), "was.")
+	change(model.InstrumentInput{"book": json.RawMessage(`"9"`)})
+	got := send(412, "book", "10", "grantors", "Kim", "remarks", "by Ann")
+	got.has(t, "Ann Poe changed this to “9” on ", `value="10"`, `name="pick.instrument.book"`, "yours are not saved yet")
+	mine = inputs(got, "was.")
+	send(200, "book", "10", "pick.instrument.book", "theirs")
+	if now := p.only(); now.Book != "9" {
+		t.Errorf("book = %q, want that of the other user", now.Book)
+	}
+	send(200, "book", "10", "pick.instrument.book", "mine")
+	if now := p.only(); now.Book != "10" {
+		t.Errorf("book = %q, want that of this user", now.Book)
+	}
+}
+
+// A satisfaction that releases a mortgage closes it, and the form lists only open encumbrances first.
+func TestRecordRelease(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	p.post(200, p.deed, fields("type_id", p.typeID("Mortgage"), "book", "88", "page", "12", "then", "another")).
+		has(t, `<optgroup label="Open encumbrances">`, "Mortgage · Book 88, Page 12")
+	mortgage := p.only()
+	release := fields("type_id", p.typeID("Release or Satisfaction"), "book", "99", "then", "another")
+	release["relation_kind"], release["relation_target"] = []string{"releases", "releases"}, []string{fmt.Sprint(mortgage.ID), ""}
+	release["relation_text"] = []string{"", ""}
+	p.post(200, p.deed, release)
+	if got := p.runsheet()[0]; got.Status != model.InstrumentReleased {
+		t.Errorf("status of the mortgage = %s, want %s", got.Status, model.InstrumentReleased)
+	}
+	release["relation_target"] = []string{"999", ""}
+	p.post(422, p.deed, release).has(t, "relations", `aria-describedby="instrument-relations-problem"`, "<details data-links open>")
+}
+
+// Users who may only read see the instruments. A document in the vault has no form.
+func TestInstrumentPanelAccess(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	p.post(200, p.deed, fields("book", "7", "then", "stay"))
+	viewer := p.openBrowser(t, model.RoleViewer)
+	got := viewer.get(t, 200, p.path(p.deed, "")+"&panel=1")
+	got.has(t, "Book 7", "Instruments of this document")
+	got.lacks(t, "data-instrument-form", "/instruments/trash")
+	viewer.post(t, 403, p.path(p.deed, "/instruments"), fields("book", "8"))
+	loose := p.upload(t, "z.pdf", vaulttest.PDF(1, "z"))
+	p.staff.get(t, 200, documentPath(loose, "?panel=1")).has(t, "Not in an abstract", documentPath(loose, "/move"))
+	p.staff.post(t, http.StatusConflict, documentPath(loose, "/instruments"), fields("book", "8"))
+	viewer.get(t, 200, documentPath(loose, "?panel=1")).lacks(t, "/move")
+	if text := viewer.get(t, 200, documentPath(p.deed, "/pages/2/text")); string(text.body) != `{"text":"Page 2: GENERAL WARRANTY\nDEED\n"}` {
+		t.Errorf("text of page 2 = %s, want only that page", text.body)
+	}
+}
