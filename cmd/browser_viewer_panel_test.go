@@ -126,7 +126,7 @@ func testViewerPanel(t *testing.T, env *browserEnv) {
 	if limit := 11; control > limit*len(recordings) {
 		t.Errorf("Tab and Enter: got %d for %d instruments, want at most %d each", control, len(recordings), limit)
 	}
-	b.goTo(abstract)
+	b.goTo(abstract + "?view=documents")
 	lines := eval[[]string](b, `[...document.querySelectorAll(".document-instruments")].map(e => e.innerText.replace(/\s+/g, " "))`)
 	for n, r := range recordings {
 		if n >= len(lines) || !strings.Contains(lines[n], strings.TrimSuffix(r.want, " ")) {
