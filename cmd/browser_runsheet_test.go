@@ -47,8 +47,9 @@ func (f *firm) createRunsheet(ctx context.Context, abstract string) int64 {
 
 // Bits of the modifier keys in the DevTools protocol.
 const (
-	withAlt  = 1
-	withCtrl = 2
+	withAlt   = 1
+	withCtrl  = 2
+	withShift = 8
 )
 
 // pressWith presses a key together with modifier keys.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp/kb"
 
 	"deedkeep/app/vaulttest/client"
@@ -41,23 +40,6 @@ var recordings = []recording{
 func (r recording) keys() string {
 	fields := []string{r.kind, r.number, r.bookType, r.book, r.page, r.recorded, r.dated, r.grantor, r.grantee, r.amount}
 	return strings.Join(fields, kb.Tab) + kb.Enter
-}
-
-// pressWith presses a key with Ctrl and, if shift is set, Shift.
-func (b *tab) pressWith(key string, shift bool) {
-	b.t.Helper()
-	const ctrlKey, shiftKey = 2, 8
-	modifiers := int64(ctrlKey)
-	if shift {
-		modifiers |= shiftKey
-	}
-	for _, event := range kb.Encode([]rune(key)[0]) {
-		if event.Type == input.DispatchKeyEventTypeChar {
-			continue
-		}
-		event.Modifiers = modifiers
-		call(b, input.DispatchKeyEvent, *event)
-	}
 }
 
 // inType is a JavaScript expression that is true if the form for a new instrument has the focus.
@@ -194,7 +176,7 @@ func testViewerPanelKeys(t *testing.T, env *browserEnv) {
 	b.waitFor(fmt.Sprintf(`document.getElementById("instrument-grantees").value == "Kim Lee\n" + %q`, want))
 	// Ctrl+Shift+Enter saves and starts the next instrument of the packet.
 	b.fill("#instrument-pages", "1-2")
-	b.pressWith(kb.Enter, true)
+	b.pressWith(withCtrl|withShift, kb.Enter)
 	b.waitFor(inType + ` && document.getElementById("instrument-pages").value == "3"`)
 	shown(3)
 	b.press(kb.Escape + "i")
@@ -215,7 +197,7 @@ func testViewerPanelKeys(t *testing.T, env *browserEnv) {
 	b.waitFor(inType)
 	b.press("rel")
 	b.waitFor(`document.querySelector("[data-links]").open && document.querySelector("[data-relation-kind]").value == "releases"`)
-	b.pressWith(kb.Enter, true)
+	b.pressWith(withCtrl|withShift, kb.Enter)
 	b.waitVisible(".panel-list a | Release or Satisfaction")
 }
 
@@ -240,7 +222,7 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 	one.checkAccessible(t, "panel with a problem")
 	one.screenshot("scene-panel-problem")
 	one.fill("#instrument-recorded", "022819")
-	one.pressWith(kb.Enter, true)
+	one.pressWith(withCtrl|withShift, kb.Enter)
 	one.waitVisible(".panel-list a | Book 7")
 	for _, b := range []*tab{one, two} {
 		b.goTo(documents[0])

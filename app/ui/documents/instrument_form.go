@@ -24,6 +24,7 @@ type instrumentForm struct {
 	Relations    []relationRow
 	Links        panelField // Relations as a field: its problem and conflict
 	Conflict     bool
+	Suggested    bool   // fields are filled in from the document's name
 	Problem      string // a problem with the entire form
 	MoreOpen     bool
 	LinksOpen    bool

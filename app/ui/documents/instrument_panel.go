@@ -167,8 +167,11 @@ func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet 
 	var instrument model.Instrument
 	if at := slices.IndexFunc(sheet.Instruments, func(i vault.InstrumentView) bool { return i.ID == state.instrument }); at >= 0 {
 		instrument = sheet.Instruments[at].Instrument
+	} else if len(page.DocumentInstruments(sheet.Instruments)[s.File.ID]) == 0 {
+		instrument = suggestedInstrument(s.File, types)
 	}
 	form := newInstrumentForm(instrument, types, sheet, s.File.ID)
+	form.Suggested = instrument.ID == 0 && instrument.TypeID != 0
 	if instrument.ID == 0 && s.File.Pages != nil && *s.File.Pages > 1 {
 		form.Start = min(state.start, *s.File.Pages)
 		if form.Start > 0 {
@@ -176,6 +179,23 @@ func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet 
 		}
 	}
 	return form, nil
+}
+
+// suggestedInstrument returns what the name of a document says about its instrument. Nothing is
+// stored until the user saves the form.
+func suggestedInstrument(file model.File, types model.DocumentTypes) model.Instrument {
+	input, ok := model.SuggestFromFilename(file.Filename, types)
+	if !ok {
+		return model.Instrument{}
+	}
+	suggested, rejected := input.Check(model.Instrument{}, model.InstrumentContext{
+		Types: types, File: func(uint64) (*int, bool) { return nil, false },
+		Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false },
+	})
+	if len(rejected) > 0 {
+		return model.Instrument{}
+	}
+	return suggested
 }
 
 // factsOf returns facts about an abstract.

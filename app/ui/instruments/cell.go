@@ -69,7 +69,7 @@ func (p *Pages) saveCell(r *page.Request) error {
 			}
 			return p.sendState(r, http.StatusPreconditionFailed, old, sheetState{Problem: text})
 		}
-		in, problem := parseCell(column, value, old.Instrument, types)
+		in, problem := parseCell(column, value, old.Instrument, types, p.LocalNow())
 		if problem != "" {
 			return sendProblem(r, problem)
 		}
@@ -150,7 +150,7 @@ func (p *Pages) createRow(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	in, problem := parseCell(column, value, model.Instrument{}, types)
+	in, problem := parseCell(column, value, model.Instrument{}, types, p.LocalNow())
 	if problem != "" {
 		return sendProblem(r, problem)
 	}

@@ -89,8 +89,11 @@ func bookPageText(i model.Instrument) string {
 
 // parseCell returns the input for an instrument after a user typed text into a column. If the text
 // can't be meant, it returns a problem instead. The vault validates the values.
-func parseCell(column, text string, old model.Instrument, types model.DocumentTypes) (in model.InstrumentInput, problem string) {
+func parseCell(column, text string, old model.Instrument, types model.DocumentTypes, now time.Time) (in model.InstrumentInput, problem string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	typedDate := func(text string) string {
+		return page.ParseTypedDate(text, now.AddDate(0, 0, 1)) // it may be tomorrow where the user is
+	}
 	switch column {
 	case columnType:
 		t, found := findType(types, text)
@@ -116,19 +119,6 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		return model.InstrumentInput{column: list(splitNames(text))}, ""
 	}
 	return model.InstrumentInput{column: textOrNull(text)}, ""
-}
-
-var eightDigits = regexp.MustCompile(`^[0-9]{8}$`)
-
-// typedDate returns a typed date, such as 3/14/2026 or 03142026, as 2026-03-14. Other text is
-// returned unchanged.
-func typedDate(text string) string {
-	if eightDigits.MatchString(text) {
-		if day, err := time.Parse("01022006", text); err == nil {
-			return day.Format(time.DateOnly)
-		}
-	}
-	return page.NormalizeDate(text)
 }
 
 // splitNames splits names that are separated by semicolons or line breaks.

@@ -47,13 +47,3 @@ func TestFindType(t *testing.T) {
 		}
 	}
 }
-
-func TestTypedDate(t *testing.T) {
-	for text, want := range map[string]string{"5/2/2001": "2001-05-02", "05022001": "2001-05-02", "2001-05-02": "2001-05-02",
-		"99999999": "99999999",
-		"5/2/01":   "5/2/01", "May 2, 2001": "2001-05-02", "": ""} {
-		if got := typedDate(text); got != want {
-			t.Errorf("typedDate(%q) = %q, want %q", text, got, want)
-		}
-	}
-}

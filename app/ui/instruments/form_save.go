@@ -2,8 +2,6 @@ package instruments
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -75,7 +73,7 @@ func (p *Pages) createInstrument(r *page.Request) error {
 			values[spec.name] = value
 		}
 	})
-	idempotency := p.formIdempotency(r, "")
+	idempotency := page.FormIdempotency(r, "", func(created vault.InstrumentView) string { return p.afterSaving(r, created.Instrument) })
 	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, patchOf(values), idempotency)
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
@@ -103,24 +101,6 @@ func (p *Pages) afterSaving(r *page.Request, i model.Instrument) string {
 		return p.AbstractPath(i.AbstractID) + "/instruments/new"
 	}
 	return p.rowPath(i)
-}
-
-// formIdempotency returns the idempotency key of a form for new instruments. It depends on the form's
-// token and content, so a form that the user goes back to and changes counts as a new form. part
-// distinguishes several instruments of one form.
-func (p *Pages) formIdempotency(r *page.Request, part string) vault.Idempotency[vault.InstrumentView] {
-	if r.PostForm.Get("once") == "" {
-		return vault.Idempotency[vault.InstrumentView]{}
-	}
-	form := r.PostForm.Encode()
-	content := sha256.Sum256([]byte(form))
-	return vault.Idempotency[vault.InstrumentView]{
-		KeyHash:     sha256.Sum256([]byte("page\n" + r.Record() + "\nPOST " + r.URL.Path + "\n" + part + "\n" + form)),
-		RequestHash: hex.EncodeToString(content[:]),
-		Render: func(created vault.InstrumentView) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": p.afterSaving(r, created.Instrument)}, nil, nil
-		},
-	}
 }
 
 // editInstrumentPage shows the form of an instrument.

@@ -110,7 +110,7 @@ func (p *Pages) addPasted(r *page.Request, view pasteView) (notice string, err e
 	added := map[int]vault.InstrumentView{}
 	for n, row := range view.Good {
 		created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Input: row.Input},
-			p.formIdempotency(r, fmt.Sprint("row ", row.Row)))
+			page.FormIdempotency(r, fmt.Sprint("row ", row.Row), func(vault.InstrumentView) string { return view.Sheet }))
 		if errors.Is(err, vault.ErrAlreadyProcessed) {
 			continue
 		}

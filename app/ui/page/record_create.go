@@ -17,7 +17,7 @@ import (
 func CreateRecord[T any](p *Site, r *Request, notice string, pathOf func(T) string, create func(vault.Idempotency[T]) (T, error),
 	showForm func(r *Request, status int, form url.Values, rejected map[string]string) error,
 ) error {
-	idempotency := FormIdempotency(r, pathOf)
+	idempotency := FormIdempotency(r, "", pathOf)
 	created, err := create(idempotency)
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
@@ -37,15 +37,15 @@ func CreateRecord[T any](p *Site, r *Request, notice string, pathOf func(T) stri
 
 // FormIdempotency returns the idempotency key of a form and the redirect to store under it. The key
 // depends on the form's token and content, so a form that the user goes back to and changes counts
-// as a new form. Without a token, nothing is stored.
-func FormIdempotency[T any](r *Request, pathOf func(T) string) vault.Idempotency[T] {
+// as a new form. part distinguishes several records of one form. Without a token, nothing is stored.
+func FormIdempotency[T any](r *Request, part string, pathOf func(T) string) vault.Idempotency[T] {
 	if r.PostForm.Get("once") == "" {
 		return vault.Idempotency[T]{}
 	}
 	form := r.PostForm.Encode()
 	content := sha256.Sum256([]byte(form))
 	return vault.Idempotency[T]{
-		KeyHash:     sha256.Sum256([]byte("page\n" + r.Record() + "\nPOST " + r.URL.Path + "\n" + form)),
+		KeyHash:     sha256.Sum256([]byte("page\n" + r.Record() + "\nPOST " + r.URL.Path + "\n" + part + "\n" + form)),
 		RequestHash: hex.EncodeToString(content[:]),
 		Render: func(created T) (int, map[string]string, []byte, error) {
 			return http.StatusSeeOther, map[string]string{"Location": pathOf(created)}, nil, nil
