@@ -30,7 +30,8 @@ var recordings = []recording{
 	{"rel", "", "", "588", "3", "091103", "", "First Wexcombe Bank", "Alder, Casey", "", "Release or Satisfaction Book 588, Page 3"},
 	{"w", "201903140311", "", "1022", "311", "031419", "031219", "Alder, Casey", "Birch, Dana", "387500",
 		"Warranty Deed Deed Book 1022, Page 311"},
-	{"mo", "201903140315", "", "1022", "315", "031419", "", "Birch, Dana", "First Wexcombe Bank", "310000", "Mortgage Mortgage Book 1022, Page 315"},
+	{"mo", "201903140315", "", "1022", "315", "031419", "", "Birch, Dana", "First Wexcombe Bank", "310000",
+		"Mortgage Mortgage Book 1022, Page 315"},
 	{"j", "2021-117", "", "", "", "110321", "", "Birch, Dana", "Harlow Supply", "2400.50", "Judgment Inst. 2021-117"},
 	{"pl", "", "Plat Cabinet", "4", "12", "080569", "", "Hollis, Ezra", "", "", "Plat Plat Cabinet 4, Page 12"},
 }
@@ -253,7 +254,8 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 	if got := eval[string](one, `document.getElementById("instrument-remarks").value`); got != "typed while the server was away" {
 		t.Errorf("remarks: got %q, want what was typed", got)
 	}
-	if got := eval[[]string](one, `[...document.querySelectorAll(".panel-list b")].map(e => e.innerText)`); !slices.Equal(got, []string{"Instrument"}) {
+	if got := eval[[]string](one, `[...document.querySelectorAll(".panel-list b")].map(e => e.innerText)`); !slices.Equal(got,
+		[]string{"Instrument"}) {
 		t.Errorf("instruments: got %q, want one", got)
 	}
 }

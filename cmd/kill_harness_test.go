@@ -64,7 +64,8 @@ type stats struct {
 }
 
 func (c stats) String() string {
-	return fmt.Sprintf("acked=%d instruments=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.instruments, c.lost, c.stray, c.cycles,
+	return fmt.Sprintf("acked=%d instruments=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.instruments, c.lost, c.stray,
+		c.cycles,
 		c.worstReady.Milliseconds())
 }
 

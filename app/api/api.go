@@ -68,7 +68,8 @@ func New(opts Options) (http.Handler, error) {
 		memory:    opts.Memory,
 		inFlight:  &inFlight{slots: map[keyHash]bool{}},
 	}
-	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType, assignmentType, namesRunType,
+	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType,
+		assignmentType, namesRunType,
 		requirementsType} {
 		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}

@@ -53,7 +53,8 @@ func instrumentPosition(body map[string]json.RawMessage) (int, errs.Fields) {
 }
 
 func (s *server) instrumentResponse(status int, i vault.InstrumentView) response {
-	return response{status: status, header: s.etags[instrumentType].header(i.ID, i.Version), body: apitypes.InstrumentBody{Data: s.instrument(i)}}
+	return response{status: status, header: s.etags[instrumentType].header(i.ID, i.Version),
+		body: apitypes.InstrumentBody{Data: s.instrument(i)}}
 }
 
 func (s *server) instrument(i vault.InstrumentView) apitypes.Instrument {
@@ -107,7 +108,8 @@ func (h instrumentHandler) runsheetExcel(r *request) (response, error) {
 }
 
 // export returns the runsheet of an abstract as a file.
-func (h instrumentHandler) export(r *request, media, filename string, write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) (response, error) {
+func (h instrumentHandler) export(r *request, media, filename string,
+	write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) (response, error) {
 	id, err := r.opaqueID(h.server.abstracts)
 	if err != nil {
 		return response{}, err

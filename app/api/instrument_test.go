@@ -86,13 +86,15 @@ func TestRunsheet(t *testing.T) {
 	srv.do(t, jsonCall("PATCH", path, `{"position":1}`, 200).withHas(`"position":1`))
 	srv.do(t, jsonCall("PUT", "/abstracts/"+abstract+"/instruments/sequence",
 		fmt.Sprintf(`{"instruments":[%d,%d,%d,%d]}`, first.ID, mortgage.ID, release.ID, last.ID), 200))
-	for name, list := range map[string]string{"one missing": "1,2,3", "one twice": "1,2,3,3", "unknown": "1,2,3,99", "not a number": `1,2,3,"x"`} {
+	for name, list := range map[string]string{"one missing": "1,2,3", "one twice": "1,2,3,3", "unknown": "1,2,3,99",
+		"not a number": `1,2,3,"x"`} {
 		t.Run("sequence with "+name, func(t *testing.T) {
 			srv.do(t, jsonCall("PUT", "/abstracts/"+abstract+"/instruments/sequence", `{"instruments":[`+list+`]}`, 422))
 		})
 	}
-	csv := srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract + "/runsheet.csv", status: 200, media: "text/csv; charset=utf-8",
-		has: []string{"\ufeffNo.,Type,", "1,Warranty Deed,,,1022,311,,2001-05-02,", "releases 2"}})
+	csv := srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract + "/runsheet.csv", status: 200,
+		media: "text/csv; charset=utf-8",
+		has:   []string{"\ufeffNo.,Type,", "1,Warranty Deed,,,1022,311,,2001-05-02,", "releases 2"}})
 	if lines := strings.Count(string(csv.body), "\n"); lines != 5 {
 		t.Errorf("runsheet.csv has %d lines, want 5", lines)
 	}
@@ -137,7 +139,8 @@ func TestInstrumentRejected(t *testing.T) {
 		t.Errorf("runsheet = %v, want nothing stored", ids)
 	}
 	srv.do(t, jsonCall("POST", "/abstracts/zzzzzzzzzz/instruments", `{}`, 404))
-	srv.do(t, call{as: "read", method: "POST", path: "/v1/abstracts/" + abstract + "/instruments", header: []string{asJSON}, body: `{}`, status: 403})
+	srv.do(t, call{as: "read", method: "POST", path: "/v1/abstracts/" + abstract + "/instruments", header: []string{asJSON}, body: `{}`,
+		status: 403})
 	stale := jsonCall("PATCH", "/instruments/1", `{"book":"2"}`, 412)
 	stale.header = append(stale.header, `If-Match: "old"`)
 	srv.do(t, stale)
@@ -229,7 +232,8 @@ func TestSearchInstruments(t *testing.T) {
 	const found = `"kind":"instrument","id":1,"heading":"Warranty Deed · Deed Book 2417, Page 0883 · Elm Holdings LLC to Quill, Ada","snippet":"`
 	for _, query := range []string{"q=2417/0883", "q=2417/0883&kind=instrument", "q=2417/0883&county=essex&state=nh"} {
 		r := getList("/v1/search?" + query)
-		r.has = []string{found, `,"page":null,"abstract":{"id":"ID","heading":`, `},"match":"exact","score":`, `,"abstract_id":"` + abstract + `"}]`}
+		r.has = []string{found, `,"page":null,"abstract":{"id":"ID","heading":`, `},"match":"exact","score":`,
+			`,"abstract_id":"` + abstract + `"}]`}
 		srv.do(t, r)
 	}
 	for _, query := range []string{"q=2417/0883&kind=file", "q=2417/0883&county=kent", "q=2417/0883&kind=instrument&template_id=1"} {
@@ -246,7 +250,8 @@ func TestTitleWork(t *testing.T) {
 	order := srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
 	path := "/abstracts/" + abstract
 	srv.do(t, jsonCall("PUT", path+"/order", `{"order_id":"`+order+`"}`, 200).withHas(`"order_id":"`+order+`"`))
-	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + order + "/abstracts", status: 200, has: []string{`{"data":[{"id":"ID","template_id":1,`}})
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + order + "/abstracts", status: 200,
+		has: []string{`{"data":[{"id":"ID","template_id":1,`}})
 	srv.do(t, jsonCall("PUT", path+"/order", `{"order_id":"nowhere0"}`, 422))
 	srv.do(t, jsonCall("PUT", path+"/order", `{"order_id":7}`, 422))
 	srv.do(t, jsonCall("PUT", path+"/assignment", `{"searcher":99}`, 422).withHas(`"searcher":[`))
@@ -261,9 +266,11 @@ func TestTitleWork(t *testing.T) {
 	again.status = 412
 	srv.do(t, again)
 	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"from":"1990-01-01"}]}`, 422).withHas(`"rows.0.name":[`))
-	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"name":"x","from":"2001-01-01","to":"2000-01-01"}]}`, 422).withHas(`"rows.0.to":[`))
+	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"name":"x","from":"2001-01-01","to":"2000-01-01"}]}`,
+		422).withHas(`"rows.0.to":[`))
 	srv.createInstrument(t, abstract, `{"exception":"Easement of record","cleared":"2026-11-01"}`)
-	srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[{"kind":"requirement","text":"Pay taxes"},{"source":"instrument","text":""}]}`, 200).
+	srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[{"kind":"requirement","text":"Pay taxes"},{"source":"instrument","text":""}]}`,
+		200).
 		withHas(`"text":"Pay taxes"`, `"source":"abstract"`, `"text":"Easement of record"`, `"source":"instrument"`))
 	srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[{"text":"Pay taxes"}]}`, 422).withHas(`"rows.0.kind":[`))
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1" + path + "/order", status: 204})
@@ -342,19 +349,22 @@ func TestCertificateAndBringDown(t *testing.T) {
 	abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", "Essex"), fieldPart("custom_fields", `{"file_number":"A-1"}`)))
 	path := "/abstracts/" + abstract
 	mortgage := srv.createInstrument(t, abstract, `{"type":"Mortgage"}`)
-	srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Release or Satisfaction","relations":[{"kind":"releases","instrument_id":%d}]}`, mortgage.ID))
+	srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Release or Satisfaction","relations":[{"kind":"releases","instrument_id":%d}]}`,
+		mortgage.ID))
 	for name, body := range map[string]string{"no date": `{}`, "impossible date": `{"effective_date":"2026-02-30"}`,
 		"unknown index": `{"effective_date":"2026-11-01","indices_searched":["Tea Leaves"]}`, "period backward": `{"effective_date":"2026-11-01","search_from":"2027-01-01"}`} {
 		t.Run(name, func(t *testing.T) { srv.do(t, jsonCall("POST", path+"/certificate", body, 422)) })
 	}
 	srv.do(t, jsonCall("POST", path+"/certificate", `{"effective_date":"2026-11-01","search_from":"1966-01-01","indices_searched":["Mortgages","UCC"]}`, 201).
 		withHas(`"effective_date":"2026-11-01"`, `"file_id":1`, `"changed_since":false`))
-	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path, status: 200, has: []string{`"effective_date":"2026-11-01"`, `"search_from":"1966-01-01"`,
-		`"indices_searched":["Mortgages","UCC"]`, `"filename":"Runsheet certified `}})
+	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path, status: 200,
+		has: []string{`"effective_date":"2026-11-01"`, `"search_from":"1966-01-01"`,
+			`"indices_searched":["Mortgages","UCC"]`, `"filename":"Runsheet certified `}})
 	srv.do(t, jsonCall("PATCH", fmt.Sprint("/instruments/", mortgage.ID), `{"book":"7"}`, 200))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/certificate", status: 200, has: []string{`"changed_since":true`}})
 	again := srv.createID(t, call{as: "full", method: "POST", path: "/v1" + path + "/bring-down", status: 201})
-	srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + again, status: 200, has: []string{`"search_from":"2026-11-01"`, `"county":"Essex"`}})
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + again, status: 200,
+		has: []string{`"search_from":"2026-11-01"`, `"county":"Essex"`}})
 	ids, statuses, _ := srv.runsheet(t, again)
 	if want := []string{"released", "not_applicable"}; !slices.Equal(statuses, want) || slices.Contains(ids, mortgage.ID) {
 		t.Errorf("runsheet of the bring-down = %v %v, want copies that are %v", ids, statuses, want)

@@ -77,11 +77,15 @@ func TestReadRunsheetFile(t *testing.T) {
 	upload(422, "plain.csv", "a,b\nc,d\n", "must have a row with column titles")
 	upload(422, "long.csv", "type,book\n"+strings.Repeat("Mortgage,1\n", runsheet.DefaultLimits().Rows), "must not have more than 5000 rows")
 	upload(422, "empty.csv", "", "The file field is required.")
-	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/runsheet", header: []string{asJSON}, body: `{}`, status: 415})
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/runsheet", header: []string{asJSON}, body: `{}`,
+		status: 415})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/runsheet", header: []string{asForm},
 		body: formBody(fieldPart("file", "x")), status: 422, has: []string{"The file field must be a file."}})
 	var b bytes.Buffer
-	if err := runsheet.WriteExcel(&b, func(yield func(*runsheet.Row, error) bool) { yield(&runsheet.Row{Position: 1, Type: "Mortgage"}, nil) }); err != nil {
+	if err := runsheet.WriteExcel(&b, func(yield func(*runsheet.Row, error) bool) {
+		yield(&runsheet.Row{Position: 1, Type: "Mortgage"},
+			nil)
+	}); err != nil {
 		t.Fatalf("write workbook: %v", err)
 	}
 	upload(200, "sheet.xlsx", b.String(), `"type":"Mortgage"`)

@@ -185,7 +185,8 @@ func (h titleWorkHandler) setRequirements(r *request) (response, error) {
 		return response{}, err
 	}
 	id := work.AbstractID
-	if _, err = h.service.SetRequirements(r.Context(), r.actor, id, rowsOf(sent), h.server.etags[requirementsType].match(r.Header, id)); err != nil {
+	if _, err = h.service.SetRequirements(r.Context(), r.actor, id, rowsOf(sent),
+		h.server.etags[requirementsType].match(r.Header, id)); err != nil {
 		return response{}, err
 	}
 	return h.requirements(r)

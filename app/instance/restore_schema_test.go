@@ -77,7 +77,8 @@ func addTitleWork(t *testing.T, v *instance.Instance) {
 	}, vault.Idempotency[[]vault.InstrumentView]{}); err != nil {
 		t.Fatalf("Instruments.CreateMany: %v", err)
 	}
-	if _, err := v.Notes.Create(t.Context(), operator, "abstract", a.Abstract.ID, model.NoteInput{Text: model.Some(model.StringInput("Call the county"))},
+	if _, err := v.Notes.Create(t.Context(), operator, "abstract", a.Abstract.ID,
+		model.NoteInput{Text: model.Some(model.StringInput("Call the county"))},
 		vault.Idempotency[model.Note]{}); err != nil {
 		t.Fatalf("Notes.Create: %v", err)
 	}

@@ -49,7 +49,8 @@ func recordRelease(t *testing.T, v *instance.Instance, abstract uint64) {
 	}, vault.Idempotency[[]vault.InstrumentView]{}); err != nil {
 		t.Fatalf("record instruments: %v", err)
 	}
-	if _, err := v.Notes.Create(t.Context(), vaulttest.Operator, "abstract", abstract, model.NoteInput{Text: model.Some(model.StringInput("Call the county"))},
+	if _, err := v.Notes.Create(t.Context(), vaulttest.Operator, "abstract", abstract,
+		model.NoteInput{Text: model.Some(model.StringInput("Call the county"))},
 		vault.Idempotency[model.Note]{}); err != nil {
 		t.Fatalf("create note: %v", err)
 	}

@@ -97,7 +97,8 @@ func TestSuggestFromFilename(t *testing.T) {
 
 // The types of the firm count, and retired ones don't.
 func TestSuggestTypesOfFirm(t *testing.T) {
-	types := DocumentTypes{{ID: 1, Name: "Deed"}, {ID: 2, Name: "Timber Deed"}, {ID: 3, Name: "Mortgage", Retired: true}, {ID: 4, Name: "Water Right"}}
+	types := DocumentTypes{{ID: 1, Name: "Deed"}, {ID: 2, Name: "Timber Deed"}, {ID: 3, Name: "Mortgage", Retired: true},
+		{ID: 4, Name: "Water Right"}}
 	for name, want := range map[string]string{
 		"Deed 2019-03-14.pdf": `"Deed"`, "Water Right 2019-03-14.pdf": `"Water Right"`, "Mortgage 2019-03-14.pdf": "",
 	} {
@@ -110,7 +111,8 @@ func TestSuggestTypesOfFirm(t *testing.T) {
 
 // No filename makes the parser fail, and all of its values are accepted.
 func FuzzSuggestFromFilename(f *testing.F) {
-	for _, name := range []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf", "é_to_ü", "\xff-to-\xfe Mtg 1-1-01", "|||", "İ to ı WD"} {
+	for _, name := range []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf", "é_to_ü", "\xff-to-\xfe Mtg 1-1-01", "|||",
+		"İ to ı WD"} {
 		f.Add(name)
 	}
 	types := NewDocumentTypes()

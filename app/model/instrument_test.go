@@ -35,7 +35,8 @@ func checkInstrument(t *testing.T, old Instrument, body string) (Instrument, []s
 }
 
 func TestInstrumentInput(t *testing.T) {
-	i, rejected := checkInstrument(t, Instrument{AbstractID: 7, Remarks: "as before"}, `{"type": "warranty  deed", "instrument_number": 201904170093382,
+	i, rejected := checkInstrument(t, Instrument{AbstractID: 7, Remarks: "as before"},
+		`{"type": "warranty  deed", "instrument_number": 201904170093382,
 		"book_type": "Deed Book", "book": 2417, "page": "0883", "page_to": "0885", "dated": "2019-04-15", "recorded": "2019-04-17",
 		"recorded_time": "2:42 PM", "grantors": ["Smith, John", " ", "Smith, Ann"], "grantees": "Jones, Bea",
 		"other_parties": [{"role": "Trustee", "name": "Ned Cole"}], "consideration": "$387,500", "parcels": ["47-0312"],
@@ -76,7 +77,8 @@ func TestInvalidInstrumentInput(t *testing.T) {
 		{"status", `{"status": "paid"}`, "status: The selected status is invalid."},
 		{"long number", `{"instrument_number": "` + strings.Repeat("9", 65) + `"}`,
 			"instrument_number: The instrument number field must not be greater than 64 characters."},
-		{"too many names", `{"grantors": [` + strings.Repeat(`"A",`, 50) + `"A"]}`, "grantors: The grantors field must not have more than 50 items."},
+		{"too many names", `{"grantors": [` + strings.Repeat(`"A",`, 50) + `"A"]}`,
+			"grantors: The grantors field must not have more than 50 items."},
 		{"name is an object", `{"grantors": [{"name": "A"}]}`, "grantors: The grantors field must be a string."},
 		{"party is a string", `{"other_parties": ["Ned"]}`, "other_parties.0: Each item of the other parties field must be an object."},
 		{"party without a name", `{"other_parties": [{"role": "Trustee"}]}`, "other_parties.0.name: The name field is required."},
@@ -106,7 +108,8 @@ func TestInvalidInstrumentInput(t *testing.T) {
 		})
 	}
 	_, got := checkInstrument(t, Instrument{ID: 1}, `{"relations": [{"kind": "terminates", "instrument_id": 2}]}`)
-	if want := "relations.0.instrument_id: The instrument id field must not be an instrument that releases this one."; !slices.Equal(got, []string{want}) {
+	if want := "relations.0.instrument_id: The instrument id field must not be an instrument that releases this one."; !slices.Equal(got,
+		[]string{want}) {
 		t.Errorf("a cycle of releases: Check = %q, want %q", got, want)
 	}
 }

@@ -40,7 +40,8 @@ func SortRunsheet(list []Instrument, sequence []uint64) []Instrument {
 
 // SortKey returns an instrument with only the fields by which a runsheet is sorted.
 func (i Instrument) SortKey() Instrument {
-	return Instrument{ID: i.ID, Recorded: i.Recorded, RecordedTime: i.RecordedTime, Book: i.Book, Page: i.Page, Number: i.Number, Dated: i.Dated}
+	return Instrument{ID: i.ID, Recorded: i.Recorded, RecordedTime: i.RecordedTime, Book: i.Book, Page: i.Page, Number: i.Number,
+		Dated: i.Dated}
 }
 
 // compareRecorded compares two instruments by recording.
@@ -162,12 +163,14 @@ func (p partyName) matches(other partyName) bool {
 
 // Words of party names that don't identify the party, and words of officials.
 var (
-	ignoredNameWords = newSet("mr", "mrs", "ms", "dr", "jr", "sr", "ii", "iii", "iv", "et", "ux", "uxor", "vir", "al", "aka", "fka", "nka", "dba",
+	ignoredNameWords = newSet("mr", "mrs", "ms", "dr", "jr", "sr", "ii", "iii", "iv", "et", "ux", "uxor", "vir", "al", "aka", "fka", "nka",
+		"dba",
 		"and", "the", "of", "a", "an", "estate", "heirs", "heir", "deceased", "trustee", "trustees", "executor", "executrix", "administrator",
 		"administratrix", "personal", "representative", "guardian", "husband", "wife", "single", "married", "unmarried", "man", "woman",
 		"person", "widow", "widower", "his", "her", "their", "as", "by", "inc", "llc", "lp", "llp", "ltd", "co", "corp", "corporation", "company",
 		"incorporated", "limited", "na")
-	officialWords = newSet("sheriff", "marshal", "collector", "commissioner", "clerk", "constable", "referee", "receiver", "treasurer", "secretary")
+	officialWords = newSet("sheriff", "marshal", "collector", "commissioner", "clerk", "constable", "referee", "receiver", "treasurer",
+		"secretary")
 )
 
 func parsePartyName(name string) (p partyName) {

@@ -67,7 +67,8 @@ func CheckNamesRun(raw json.RawMessage, current []NameRun, actor Actor, at time.
 
 // sameSearch reports whether two rows describe the same search.
 func (r NameRun) sameSearch(other NameRun) bool {
-	return r.Name == other.Name && r.From == other.From && r.To == other.To && r.Result == other.Result && slices.Equal(r.Indexes, other.Indexes)
+	return r.Name == other.Name && r.From == other.From && r.To == other.To && r.Result == other.Result && slices.Equal(r.Indexes,
+		other.Indexes)
 }
 
 // CheckRequirements validates a list of requirements and exceptions and returns all errors. It

@@ -299,7 +299,8 @@ func (r *reader) readRelations(e *Entry, cell string) {
 }
 
 // dateLayouts are the formats of dates, besides numbers of days in Excel files.
-var dateLayouts = []string{time.DateOnly, "1/2/2006", "1-2-2006", "1.2.2006", "1/2/06", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2-Jan-06",
+var dateLayouts = []string{time.DateOnly, "1/2/2006", "1-2-2006", "1.2.2006", "1/2/06", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006",
+	"2-Jan-06",
 	"2 Jan 2006", "2006/1/2", "20060102", time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
 // date returns a date in the form YYYY-MM-DD. It returns a text that isn't a date unchanged, which

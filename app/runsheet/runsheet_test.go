@@ -35,7 +35,8 @@ func sample() []Row {
 		Consideration: "120000.50", Parcels: []string{"12-3.45", "1E5"}, Legal: "Lot 7,\nBlock 2", Remarks: "-5%", County: "Wexcombe", State: "NY",
 		CaseNumber: "24-117", Court: "Probate", RecordingSystem: "registered", CertificateOfTitle: "99", Exception: "B-II", Requirement: "B-I",
 		Cleared: "2026-01-02"}
-	release := model.Instrument{ID: 11, Relations: []model.Relation{{Kind: "releases", InstrumentID: 10}, {Kind: "partially_releases", Text: "Bk 1 Pg 2"}}}
+	release := model.Instrument{ID: 11, Relations: []model.Relation{{Kind: "releases", InstrumentID: 10},
+		{Kind: "partially_releases", Text: "Bk 1 Pg 2"}}}
 	return []Row{{Instrument: mortgage, Position: 1, Type: "Mortgage", Status: model.InstrumentOpen, Number: positions},
 		{Instrument: release, Position: 2, Type: "Release or Satisfaction", Number: positions}}
 }
@@ -112,7 +113,8 @@ func TestReadInvalidFiles(t *testing.T) {
 	if _, err := ReadCSV([]byte("type,book\n"+strings.Repeat("Mortgage,1\n", 1000)), limits); !errors.Is(err, ErrTooManyRows) {
 		t.Errorf("1,001 rows: error %v, want %v", err, ErrTooManyRows)
 	}
-	for name, raw := range map[string][]byte{"empty": nil, "text": []byte("type,book"), "an empty ZIP file": []byte("PK\x05\x06" + strings.Repeat("\x00", 18))} {
+	for name, raw := range map[string][]byte{"empty": nil, "text": []byte("type,book"),
+		"an empty ZIP file": []byte("PK\x05\x06" + strings.Repeat("\x00", 18))} {
 		if _, err := ReadExcel(raw, limits); err == nil {
 			t.Errorf("ReadExcel of %s: no error, want one", name)
 		}

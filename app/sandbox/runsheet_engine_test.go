@@ -97,7 +97,8 @@ func TestRunsheetInWorker(t *testing.T) {
 		{"row at the end of the sheet", workbook(t, editSheet(func(s string) string {
 			return strings.Replace(s, "</sheetData>", `<row r="1048576"><c r="B1048576" t="inlineStr"><is><t>Mortgage</t></is></c></row></sheetData>`, 1)
 		})), runsheet.ErrTooManyRows},
-		{"no header", workbook(t, editSheet(func(string) string { return "<worksheet><sheetData></sheetData></worksheet>" })), runsheet.ErrNoHeader},
+		{"no header", workbook(t, editSheet(func(string) string { return "<worksheet><sheetData></sheetData></worksheet>" })),
+			runsheet.ErrNoHeader},
 	} {
 		if rows, err := read(row.raw); err == nil || !sandbox.IsDocumentError(err) || row.want != nil && !errors.Is(err, row.want) {
 			t.Errorf("%s: %d rows, error %v, want %v", row.name, len(rows), err, row.want)

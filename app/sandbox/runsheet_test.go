@@ -17,7 +17,8 @@ func TestRowsFromWorker(t *testing.T) {
 			t.Fatalf("add frame: %v", err)
 		}
 	}
-	if len(a.rows) != 2 || a.rows[0].Relations[0] != (runsheet.RelationEntry{Kind: model.Releases, Position: 3}) || a.finish(taskDone{}) != nil {
+	if len(a.rows) != 2 || a.rows[0].Relations[0] != (runsheet.RelationEntry{Kind: model.Releases,
+		Position: 3}) || a.finish(taskDone{}) != nil {
 		t.Errorf("rows = %+v, want 2", a.rows)
 	}
 	for name, content := range map[string]string{
@@ -37,7 +38,8 @@ func TestRowsFromWorker(t *testing.T) {
 	if err := (&rowsResult{lim: runsheet.Limits{Rows: 3}}).add(frameText, []byte(`[`+good+`]`), false); !errors.Is(err, errProtocol) {
 		t.Errorf("text: error = %v, want a protocol error", err)
 	}
-	if err := (&rowsResult{lim: runsheet.Limits{Rows: 3}, received: maxRunsheetBytes}).add(frameRows, []byte(`[`+good+`]`), false); !errors.Is(err, errProtocol) {
+	if err := (&rowsResult{lim: runsheet.Limits{Rows: 3}, received: maxRunsheetBytes}).add(frameRows, []byte(`[`+good+`]`),
+		false); !errors.Is(err, errProtocol) {
 		t.Errorf("too many bytes: error = %v, want a protocol error", err)
 	}
 }

@@ -135,7 +135,8 @@ func TestInstrumentHits(t *testing.T) {
 	}
 	const heading = "Warranty Deed · Deed Book 2417, Page 0883; Inst. 201904170093382 · Elm Street Holdings, L.L.C. to Quill, Ada B. et al."
 	if h := page.Hits[0]; h.Kind != "instrument" || h.ID != 1 || h.Heading != heading || h.Subheading != "26-0017" ||
-		h.AbstractID != abstract.ID || h.Match != search.MatchExact || h.Page != 0 || !strings.Contains(markedText(h.Snippet), "[2417, Page 0883]") {
+		h.AbstractID != abstract.ID || h.Match != search.MatchExact || h.Page != 0 || !strings.Contains(markedText(h.Snippet),
+		"[2417, Page 0883]") {
 		t.Errorf("hit = %+v with snippet %s, want %s", h, markedText(h.Snippet), heading)
 	}
 	for text, want := range map[string]string{

@@ -60,7 +60,8 @@ func (x *Indexer) addPendingInstruments(ctx context.Context, batch *indexBatch, 
 }
 
 // nextInstruments returns up to limit pending instruments of a document type, oldest first.
-func (x *Indexer) nextInstruments(ctx context.Context, pending pendingInstruments, limit int) (page store.Page[model.Instrument], err error) {
+func (x *Indexer) nextInstruments(ctx context.Context, pending pendingInstruments, limit int) (page store.Page[model.Instrument],
+	err error) {
 	q := store.Query{Position: pending.Position, Limit: limit}
 	if pending.Type != anyType {
 		q.Filters = []store.Filter{{Column: store.ColumnDocumentType, Value: strconv.FormatUint(pending.Type, 10)}}

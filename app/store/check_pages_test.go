@@ -183,7 +183,8 @@ func TestCheckSurvivesFlippedBitsInPages(t *testing.T) {
 			})
 			found, harmless := 0, 0
 			size := os.Getpagesize()
-			ranges := append(a.elements, byteRange{"meta", 0, pageHeader + pagecache.MetaSize}, byteRange{"second meta", size, size + pageHeader + pagecache.MetaSize})
+			ranges := append(a.elements, byteRange{"meta", 0, pageHeader + pagecache.MetaSize},
+				byteRange{"second meta", size, size + pageHeader + pagecache.MetaSize})
 			eachFlippedBit(t, content, ranges, *flips/row.share, func(string) {
 				if findings, err := checkBytes(t, path, content); len(findings) == 0 && err == nil {
 					harmless++

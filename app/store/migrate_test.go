@@ -167,7 +167,8 @@ func readAll(t *testing.T, path string) map[string]string {
 // still valid for the previous schema. The next Open completes the migration, and then the indexes
 // are the same as in a database that always had them.
 func TestInterruptedMigration(t *testing.T) {
-	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99}, 6: {0, 99}} {
+	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99},
+		6: {0, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { interruptMigration(t, schema, cuts) })
 	}
 }

@@ -176,7 +176,8 @@ func (t *Tx) RemoveNote(id uint64) error {
 func (t *Tx) NotesOf(record string, from uint64, limit int) (list []model.Note, err error) {
 	prefix := notePrefix(record)
 	c := t.bucket(bucketRecordNotes).Cursor()
-	for key, _ := c.Seek(append(bytes.Clone(prefix), encodeUint64(from)...)); bytes.HasPrefix(key, prefix) && len(list) < limit; key, _ = c.Next() {
+	for key, _ := c.Seek(append(bytes.Clone(prefix), encodeUint64(from)...)); bytes.HasPrefix(key,
+		prefix) && len(list) < limit; key, _ = c.Next() {
 		id, _ := idSuffix(key)
 		n, found, err := notes.find(t, id)
 		if err != nil {

@@ -40,7 +40,7 @@ func expectedAccess(pattern string) string {
 	case within("/admin"):
 		return string(model.PermAdmin)
 	case method != http.MethodGet, within("/trash"), within("/uploads"), strings.HasSuffix(path, "/new"), strings.HasSuffix(path, "/edit"),
-		strings.HasSuffix(path, "/paste"):
+		strings.HasSuffix(path, "/paste"), strings.HasSuffix(path, "/runsheet/upload"):
 		return string(model.PermWrite)
 	}
 	return string(model.PermRead)

@@ -262,7 +262,8 @@ func TestDocumentTypes(t *testing.T) {
 	change(303, "do", "down", "type", "1")
 	change(303, "do", "retire", "type", "3")
 	got := names()
-	if got[0] != before[1] || got[1] != "General Warranty Deed" || !slices.Contains(got, "-Quitclaim Deed") || got[len(got)-1] != "Timber Deed" {
+	if got[0] != before[1] || got[1] != "General Warranty Deed" || !slices.Contains(got,
+		"-Quitclaim Deed") || got[len(got)-1] != "Timber Deed" {
 		t.Errorf("types = %q", got)
 	}
 	change(303, "do", "use", "type", "3")
@@ -278,7 +279,8 @@ func TestAdminPermissions(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	staff, viewer := h.newUser(t, "sue", model.RoleStaff), h.newUser(t, "vic", model.RoleViewer)
-	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/types", "/admin/activity",
+	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/types",
+		"/admin/activity",
 		"/admin/activity.csv", "/trash"} {
 		if h.request(t, 303, "GET", target).Header.Get("Location") != "/sign-in?to="+url.QueryEscape(target) {
 			t.Errorf("%s without a session doesn't redirect to the sign-in page", target)

@@ -113,7 +113,8 @@ func TestRecordInstrumentWithoutScripts(t *testing.T) {
 	p := newPanelTest(t)
 	first, second := p.files[0], p.files[1]
 	p.staff.get(t, 200, p.path(first, "")+"&panel=new").has(t, "New instrument", `name="instrument.type_id"`, "Save and next document",
-		"data-focus", `data-grantor="Mortgagor"`, `<dt>Abstract</dt>`, "118 Orchard &lt;Lane&gt;", `data-next="`+documentPath(second, ""), "panel=1")
+		"data-focus", `data-grantor="Mortgagor"`, `<dt>Abstract</dt>`, "118 Orchard &lt;Lane&gt;", `data-next="`+documentPath(second,
+			""), "panel=1")
 	form := fields("type_id", p.typeID("Warranty Deed"), "instrument_number", "201904170093382", "book_type", "Deed Book", "book", "2417",
 		"page", "0883", "recorded", "041719", "dated", "4/15/2019", "grantors", "Alder, Casey; Alder, Robin",
 		"grantees", "Birch, Dana\r\nBirch, Kim",
@@ -146,7 +147,8 @@ func TestRecordInstrumentWithoutScripts(t *testing.T) {
 	p.staff.post(t, 303, p.path(first, "/instruments/restore"), undo)
 	p.only()
 	p.staff.get(t, 303, p.path(first, "/instruments"))
-	p.staff.get(t, 200, "/abstracts/"+p.abstract+"?view=documents").has(t, "<b>Warranty Deed</b> Deed Book 2417, Page 0883; Inst. 201904170093382")
+	p.staff.get(t, 200, "/abstracts/"+p.abstract+"?view=documents").has(t,
+		"<b>Warranty Deed</b> Deed Book 2417, Page 0883; Inst. 201904170093382")
 }
 
 // A script gets the address of the next document, or the panel.

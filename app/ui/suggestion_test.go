@@ -70,7 +70,8 @@ func TestAcceptSuggestions(t *testing.T) {
 	h := newTestServer(t)
 	staff := h.newUser(t, "kim", model.RoleStaff)
 	viewer := h.newUser(t, "vera", model.RoleViewer)
-	created := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("01_WD_Bk900-Pg7_Smith-to-Jones.pdf", "1"), vaulttest.PDFDoc("Mortgage Bk 9 Pg 8.pdf", "2"))
+	created := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("01_WD_Bk900-Pg7_Smith-to-Jones.pdf", "1"),
+		vaulttest.PDFDoc("Mortgage Bk 9 Pg 8.pdf", "2"))
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	viewer.post(t, 403, path+"/suggestions", nil)
 	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "2 instruments recorded." {

@@ -100,11 +100,11 @@ func TestTemplateOfProduct(t *testing.T) {
 	}
 	for i := range fields {
 		if fields[i].Key == "product" {
-			fields[i].Options = append(fields[i].Options, "O&E", "Commercial Abstract", "Bring-Down", "Flood")
+			fields[i].Options = append(fields[i].Options, "Flood")
 		}
 	}
 	if _, err := h.vault.Orders.EditFields(t.Context(), vaulttest.Operator, fields, "", false); err != nil {
-		t.Fatalf("Orders.SetFields: %v", err)
+		t.Fatalf("Orders.EditFields: %v", err)
 	}
 	for product, template := range map[string]string{"30 Year": "Residential Abstract", "Update": "Residential Abstract",
 		"O&E": "Ownership and Encumbrance Report", "Commercial Abstract": "Commercial Abstract", "Bring-Down": "Update / Bring-Down",

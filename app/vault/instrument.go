@@ -98,7 +98,8 @@ func (s *Instruments) Types(ctx context.Context) (types model.DocumentTypes, err
 
 // SetTypes replaces the document types. Types that are missing in the list are retired. It returns
 // Invalid, listing every invalid type. If dryRun is true, it only returns the result.
-func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types model.DocumentTypes, dryRun bool) (now model.DocumentTypes, err error) {
+func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types model.DocumentTypes, dryRun bool) (now model.DocumentTypes,
+	err error) {
 	check := func(t *store.Tx) error {
 		current, err := t.DocumentTypes()
 		if err != nil {

@@ -65,7 +65,8 @@ func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 		if list, err := t.NotesOf(record, 0, maxNotes); err != nil {
 			return err
 		} else if len(list) == maxNotes {
-			return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("This record has %d notes, which is the maximum. Delete some first.", maxNotes)}
+			return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("This record has %d notes, which is the maximum. Delete some first.",
+				maxNotes)}
 		}
 		return rejected.Err()
 	}, func(t *store.Tx) (err error) {
@@ -141,6 +142,7 @@ func (s *Notes) Delete(ctx context.Context, actor model.Actor, id uint64, match 
 		}
 		return match.check(note.Version)
 	}, func(t *store.Tx) error {
-		return errors.Join(t.RemoveNote(id), s.v.AddEvent(t, s.v.Now(), actor, "note.deleted", note.Record, map[string]string{"note": fmt.Sprint(id)}))
+		return errors.Join(t.RemoveNote(id), s.v.AddEvent(t, s.v.Now(), actor, "note.deleted", note.Record,
+			map[string]string{"note": fmt.Sprint(id)}))
 	})
 }

@@ -52,7 +52,8 @@ func TestCreateMany(t *testing.T) {
 	a := vaulttest.CreateAbstract(t, v).Abstract.ID
 	at := func(i vault.NewInstrument, position int) vault.NewInstrument { i.Position = position; return i }
 	got, err := createMany(t, v, a,
-		at(newInstrument(t, 9, `{"type": "Release or Satisfaction", "book": "3", "recorded": "2010-01-01"}`, vault.RowRelation{Kind: model.Releases, Row: 4}), 1),
+		at(newInstrument(t, 9, `{"type": "Release or Satisfaction", "book": "3", "recorded": "2010-01-01"}`,
+			vault.RowRelation{Kind: model.Releases, Row: 4}), 1),
 		at(newInstrument(t, 4, `{"type": "Mortgage", "book": "1", "recorded": "2001-01-01"}`), 2))
 	if err != nil || len(got) != 2 || got[1].Status != model.InstrumentReleased || got[0].Relations[0].InstrumentID != got[1].ID {
 		t.Fatalf("CreateMany = %+v, %v, want a release and its mortgage", got, err)
@@ -72,12 +73,15 @@ func TestCreateMany(t *testing.T) {
 		list []vault.NewInstrument
 		want string
 	}{
-		{"invalid fields", []vault.NewInstrument{newInstrument(t, 1, `{}`), newInstrument(t, 12, `{"dated": "x", "type": "x"}`)}, "[rows.12.dated rows.12.type]"},
+		{"invalid fields", []vault.NewInstrument{newInstrument(t, 1, `{}`), newInstrument(t, 12, `{"dated": "x", "type": "x"}`)},
+			"[rows.12.dated rows.12.type]"},
 		{"self", []vault.NewInstrument{newInstrument(t, 1, `{}`, vault.RowRelation{Kind: "releases", Row: 1})}, "[rows.1.relations]"},
 		{"unknown row", []vault.NewInstrument{newInstrument(t, 1, `{}`, vault.RowRelation{Kind: "releases", Row: 2})}, "[rows.1.relations]"},
-		{"unknown type", []vault.NewInstrument{newInstrument(t, 1, `{}`), newInstrument(t, 2, `{}`, vault.RowRelation{Kind: "x", Row: 1})}, "[rows.2.relations]"},
+		{"unknown type", []vault.NewInstrument{newInstrument(t, 1, `{}`), newInstrument(t, 2, `{}`, vault.RowRelation{Kind: "x", Row: 1})},
+			"[rows.2.relations]"},
 		{"cycle", []vault.NewInstrument{newInstrument(t, 1, `{}`, vault.RowRelation{Kind: "releases", Row: 2}),
-			newInstrument(t, 2, `{}`, vault.RowRelation{Kind: "terminates", Row: 3}), newInstrument(t, 3, `{}`, vault.RowRelation{Kind: "releases", Row: 1})},
+			newInstrument(t, 2, `{}`, vault.RowRelation{Kind: "terminates", Row: 3}), newInstrument(t, 3, `{}`,
+				vault.RowRelation{Kind: "releases", Row: 1})},
 			"[rows.1.relations rows.2.relations rows.3.relations]"},
 	} {
 		_, err := createMany(t, v, a, row.list...)
@@ -137,7 +141,8 @@ func TestPurgeInstrument(t *testing.T) {
 	a := vaulttest.CreateAbstract(t, v).Abstract.ID
 	if _, err := createMany(t, v, a,
 		newInstrument(t, 1, `{"type": "Mortgage", "book_type": "Mortgage Book", "book": "417", "page": "7", "recorded": "2001-01-01"}`),
-		newInstrument(t, 2, `{"type": "Release or Satisfaction", "book": "500", "page": "1"}`, vault.RowRelation{Kind: model.Releases, Row: 1})); err != nil {
+		newInstrument(t, 2, `{"type": "Release or Satisfaction", "book": "500", "page": "1"}`,
+			vault.RowRelation{Kind: model.Releases, Row: 1})); err != nil {
 		t.Fatalf("CreateMany: %v", err)
 	}
 	vaulttest.NoError(t, v.Instruments.SetSequence(t.Context(), vaulttest.Operator, a, []uint64{2, 1}))

@@ -77,7 +77,8 @@ func CreateInstrument(t testing.TB, v *instance.Instance, abstract uint64, field
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("fields of an instrument: %v in %s", err, fields)
 	}
-	created, err := v.Instruments.Create(t.Context(), Operator, abstract, vault.InstrumentPatch{Input: in}, vault.Idempotency[vault.InstrumentView]{})
+	created, err := v.Instruments.Create(t.Context(), Operator, abstract, vault.InstrumentPatch{Input: in},
+		vault.Idempotency[vault.InstrumentView]{})
 	if err != nil {
 		t.Fatalf("create instrument: %v", err)
 	}

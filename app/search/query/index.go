@@ -46,7 +46,8 @@ type Index struct {
 // returns ErrDamaged or ErrOtherFormat.
 func Open(dir string, o Options) (*Index, error) {
 	o = o.withDefaults()
-	engine, err := index.Open(dir, index.Options{Cache: o.Cache, Log: o.Log, MaxNodes: maxNodes(o.MaxWords) + maxPartyNodes, AllowMerge: o.AllowMerge})
+	engine, err := index.Open(dir, index.Options{Cache: o.Cache, Log: o.Log, MaxNodes: maxNodes(o.MaxWords) + maxPartyNodes,
+		AllowMerge: o.AllowMerge})
 	if err != nil {
 		return nil, fmt.Errorf("open word index: %w", err)
 	}

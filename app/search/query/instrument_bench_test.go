@@ -40,8 +40,9 @@ func (n benchNames) instrument(id uint64) Document {
 	names := append(strings.Split(strings.Join(parties, "|"), "|"), fmt.Sprint("county", id%40))
 	return Document{
 		Kind: Instrument, ID: id, DocumentType: id%42 + 1, County: fmt.Sprint("County ", id%40), State: "VA", CreatedDay: int32(id / 500),
-		Numbers: []string{fmt.Sprintf("2019%09d", id), fmt.Sprintf("Deed Book %d Page %04d", 1000+id/900, id%900), fmt.Sprintf("47-%04d-%d", id%9000, id)},
-		Names:   names, Parties: parties,
+		Numbers: []string{fmt.Sprintf("2019%09d", id), fmt.Sprintf("Deed Book %d Page %04d", 1000+id/900, id%900),
+			fmt.Sprintf("47-%04d-%d", id%9000, id)},
+		Names: names, Parties: parties,
 		Fields: []string{"VA", "Warranty Deed", "2019-04-17", fmt.Sprint(id % 1000 * 1000), fmt.Sprintf("Lot %d of Birch Orchard", id%99)},
 	}
 }

@@ -89,7 +89,8 @@ func bookPageText(i model.Instrument) string {
 
 // parseCell returns the input for an instrument after a user typed text into a column. If the text
 // can't be meant, it returns a problem instead. The vault validates the values.
-func parseCell(column, text string, old model.Instrument, types model.DocumentTypes, now time.Time) (in model.InstrumentInput, problem string) {
+func parseCell(column, text string, old model.Instrument, types model.DocumentTypes, now time.Time) (in model.InstrumentInput,
+	problem string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	typedDate := func(text string) string {
 		return page.ParseTypedDate(text, now.AddDate(0, 0, 1)) // it may be tomorrow where the user is

@@ -231,7 +231,8 @@ func (f findResults) Several() bool { return len(strings.Fields(f.Text)) > 1 }
 // Tally returns the number of results of each type, or "" if the counts are unknown.
 func (f findResults) Tally() string {
 	var list []string
-	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"}, {"file", "document", "documents"},
+	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"},
+		{"file", "document", "documents"},
 		{query.Instrument, "instrument", "instruments"}} {
 		if n := f.Counts[kind.name]; n > 0 {
 			list = append(list, page.Plural(n, kind.one, kind.many))
