@@ -165,6 +165,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		{"templates import", file("t.yaml", "templates: [{name: X}]")}, {"templates default", "2"}, {"templates retire", "3"},
 		{"fields list", ""}, {"fields export", ""}, {"fields import", file("f.yaml", "custom_fields: []")},
 		{"statuses list", ""}, {"statuses export", ""}, {"statuses import", file("s.yaml", "statuses: [active]")},
+		{"types list", ""}, {"types export", ""}, {"types import", file("d.yaml", "types: [{name: Deed, category: Conveyance}]")},
 		{"import", scratch + " --dry-run"}, {"trash list", ""}, {"trash purge", "99 --yes"}, {"trash empty", "--yes"},
 		{"backup create", "--to " + backups}, {"backup list", "--from " + backups}, {"backup verify", "--from " + backups},
 		{"backup drill", "--from " + backups}, {"backup prune", "--dry-run --keep-daily 1 --from " + backups},
