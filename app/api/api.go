@@ -102,12 +102,11 @@ func routes(s *server) []route {
 	v := s.Vault
 	abstracts, orders, folders, files := newAbstractHandler(s), newOrderHandler(s), newFolderHandler(s), newFileHandler(s)
 	templates := templateHandler{v.Templates}
-	instruments, work, notes := newInstrumentHandler(s), titleWorkHandler{s, v.TitleWork}, noteHandler{s, v.Notes}
 	trash := trashHandler{s, v.Trash}
 	events := eventHandler{s, v.Events}
 	search := searchHandler{s, v.Search}
 	uploads := uploadHandler{s, v.Uploads}
-	return []route{
+	return append([]route{
 		{"GET", "/abstract-templates", templates.list},
 		{"GET", "/abstract-templates/:n", templates.get},
 		{"GET", "/abstracts", abstracts.list},
@@ -118,6 +117,41 @@ func routes(s *server) []route {
 		{"POST", "/abstracts/:id/restore", abstracts.restore},
 		{"POST", "/abstracts/:id/files", abstracts.attach},
 		{"DELETE", "/abstracts/:id/files/:n", abstracts.detach},
+		{"GET", "/order-fields", orders.fields},
+		{"GET", "/order-statuses", orders.statuses},
+		{"GET", "/orders", orders.list},
+		{"POST", "/orders", orders.create},
+		{"GET", "/orders/:id", orders.get},
+		{"PATCH", "/orders/:id", orders.patch},
+		{"DELETE", "/orders/:id", orders.trash},
+		{"POST", "/orders/:id/restore", orders.restore},
+		{"GET", "/file-vault/folders", folders.list},
+		{"POST", "/file-vault/folders", folders.create},
+		{"GET", "/file-vault/folders/:n", folders.get},
+		{"PATCH", "/file-vault/folders/:n", folders.patch},
+		{"DELETE", "/file-vault/folders/:n", folders.trash},
+		{"POST", "/file-vault/upload", files.upload},
+		{"GET", "/file-vault/files", files.list},
+		{"GET", "/file-vault/files/:n", files.get},
+		{"PATCH", "/file-vault/files/:n", files.patch},
+		{"DELETE", "/file-vault/files/:n", files.trash},
+		{"POST", "/file-vault/files/:n/restore", files.restore},
+		{"GET", "/file-vault/files/:n/download", files.download},
+		{"POST", uploadsPath, uploads.begin},
+		{"GET", uploadsPath + "/:id", uploads.show},
+		{"PATCH", uploadsPath + "/:id", uploads.write},
+		{"DELETE", uploadsPath + "/:id", uploads.cancel},
+		{"GET", "/search", search.search},
+		{"GET", "/trash", trash.list},
+		{"GET", eventsPath, events.list},
+	}, titleWorkRoutes(s)...)
+}
+
+// titleWorkRoutes returns the routes for what an abstractor produces: instruments, runsheets, and the
+// other parts of an abstract.
+func titleWorkRoutes(s *server) []route {
+	instruments, work, notes := newInstrumentHandler(s), titleWorkHandler{s, s.Vault.TitleWork}, noteHandler{s, s.Vault.Notes}
+	return []route{
 		{"GET", "/abstracts/:id/instruments", instruments.listOfAbstract},
 		{"POST", "/abstracts/:id/instruments", instruments.create},
 		{"PUT", "/abstracts/:id/instruments/sequence", instruments.setSequence},
@@ -153,33 +187,6 @@ func routes(s *server) []route {
 		{"PATCH", "/instruments/:n", instruments.patch},
 		{"DELETE", "/instruments/:n", instruments.trash},
 		{"POST", "/instruments/:n/restore", instruments.restore},
-		{"GET", "/order-fields", orders.fields},
-		{"GET", "/order-statuses", orders.statuses},
-		{"GET", "/orders", orders.list},
-		{"POST", "/orders", orders.create},
-		{"GET", "/orders/:id", orders.get},
-		{"PATCH", "/orders/:id", orders.patch},
-		{"DELETE", "/orders/:id", orders.trash},
-		{"POST", "/orders/:id/restore", orders.restore},
-		{"GET", "/file-vault/folders", folders.list},
-		{"POST", "/file-vault/folders", folders.create},
-		{"GET", "/file-vault/folders/:n", folders.get},
-		{"PATCH", "/file-vault/folders/:n", folders.patch},
-		{"DELETE", "/file-vault/folders/:n", folders.trash},
-		{"POST", "/file-vault/upload", files.upload},
-		{"GET", "/file-vault/files", files.list},
-		{"GET", "/file-vault/files/:n", files.get},
-		{"PATCH", "/file-vault/files/:n", files.patch},
-		{"DELETE", "/file-vault/files/:n", files.trash},
-		{"POST", "/file-vault/files/:n/restore", files.restore},
-		{"GET", "/file-vault/files/:n/download", files.download},
-		{"POST", uploadsPath, uploads.begin},
-		{"GET", uploadsPath + "/:id", uploads.show},
-		{"PATCH", uploadsPath + "/:id", uploads.write},
-		{"DELETE", uploadsPath + "/:id", uploads.cancel},
-		{"GET", "/search", search.search},
-		{"GET", "/trash", trash.list},
-		{"GET", eventsPath, events.list},
 	}
 }
 

@@ -300,10 +300,10 @@ func TestNotes(t *testing.T) {
 	srv.vaultIsIntact(t)
 }
 
-// withHas returns c with fragments that the body must contain.
-func (c call) withHas(fragments ...string) call {
-	c.has = fragments
-	return c
+// withHas returns the call with fragments that the body must contain.
+func (r call) withHas(fragments ...string) call {
+	r.has = fragments
+	return r
 }
 
 // vaultIsIntact runs an integrity check.

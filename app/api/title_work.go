@@ -73,7 +73,7 @@ func (h titleWorkHandler) setOrder(r *request) (response, error) {
 	in := input(sent["order_id"])
 	var order uint64
 	if in.Kind != model.InputMissing && in.Value != "" || in.Kind == model.InputNotString {
-		ok := false
+		var ok bool
 		if order, ok = h.server.orders.Decode(in.Value); !ok {
 			return response{}, errs.InvalidField("order_id", errs.InvalidChoice)
 		}

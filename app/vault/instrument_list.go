@@ -63,26 +63,13 @@ const rowBatch = 500
 // batches, so it needs little memory for a long runsheet. An instrument that is deleted in the
 // meantime is left out. It returns NotFound if there is no such abstract.
 func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*runsheet.Row, error], error) {
-	var keys []model.Instrument // only the fields that the runsheet is sorted by
+	var keys []model.Instrument
 	var types model.DocumentTypes
-	err := s.v.Store.View(ctx, func(t *store.Tx) error {
-		if _, err := t.Abstract(abstract); err != nil {
+	err := s.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		if keys, err = sortKeys(t, abstract); err != nil {
 			return err
 		}
-		work, err := t.TitleWork(abstract)
-		if err != nil {
-			return err
-		}
-		if types, err = t.DocumentTypes(); err != nil {
-			return err
-		}
-		_, err = t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool {
-			if i.Trashed == nil {
-				keys = append(keys, i.SortKey())
-			}
-			return false
-		})
-		keys = model.SortRunsheet(keys, work.Sequence)
+		types, err = t.DocumentTypes()
 		return err
 	})
 	if err != nil {
@@ -94,25 +81,7 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 	}
 	return func(yield func(*runsheet.Row, error) bool) {
 		for batch := range slices.Chunk(keys, rowBatch) {
-			var rows []runsheet.Row
-			err := s.v.Store.View(ctx, func(t *store.Tx) error {
-				for _, key := range batch {
-					i, err := t.Instrument(key.ID)
-					if errs.KindOf(err) == errs.NotFound {
-						continue
-					}
-					if err != nil {
-						return err
-					}
-					view, err := s.withStatus(t, types, i)
-					if err != nil {
-						return err
-					}
-					rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type.Name, Status: view.Status,
-						Number: positions})
-				}
-				return nil
-			})
+			rows, err := s.readRows(ctx, batch, types, positions)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -124,4 +93,47 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 			}
 		}
 	}, nil
+}
+
+// sortKeys returns the instruments of an abstract in the sequence of the runsheet, with only their IDs
+// and the fields that the runsheet is sorted by.
+func sortKeys(t *store.Tx, abstract uint64) (keys []model.Instrument, err error) {
+	if _, err := t.Abstract(abstract); err != nil {
+		return nil, err
+	}
+	work, err := t.TitleWork(abstract)
+	if err != nil {
+		return nil, err
+	}
+	_, err = t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool {
+		if i.Trashed == nil {
+			keys = append(keys, i.SortKey())
+		}
+		return false
+	})
+	return model.SortRunsheet(keys, work.Sequence), err
+}
+
+// readRows returns the rows of the instruments that still exist.
+func (s *Instruments) readRows(ctx context.Context, keys []model.Instrument, types model.DocumentTypes,
+	positions map[uint64]int) (rows []runsheet.Row, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		for _, key := range keys {
+			i, err := t.Instrument(key.ID)
+			if errs.KindOf(err) == errs.NotFound {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			view, err := s.withStatus(t, types, i)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type.Name, Status: view.Status,
+				Number: positions})
+		}
+		return nil
+	})
+	return rows, err
 }

@@ -55,13 +55,7 @@ func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name Reco
 		f, err = t.FileIncludingTrash(id)
 		name.Text, in = f.Filename, f.Trashed
 	case instrumentType:
-		var i model.Instrument
-		var types model.DocumentTypes
-		if i, err = t.InstrumentIncludingTrash(id); err == nil {
-			types, err = t.DocumentTypes()
-		}
-		of, _ := types.ByID(i.TypeID)
-		name.Text, in = i.Heading(of), i.Trashed
+		name.Text, in, err = instrumentName(t, id)
 	case "folder":
 		var f model.Folder
 		f, err = t.Folder(id)
@@ -83,4 +77,15 @@ func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name Reco
 	}
 	name.Live = err == nil && in == nil
 	return name, err == nil
+}
+
+// instrumentName returns the display name of an instrument and whether it is in the trash.
+func instrumentName(t *store.Tx, id uint64) (name string, in *model.Trashed, err error) {
+	i, err := t.InstrumentIncludingTrash(id)
+	if err != nil {
+		return "", nil, err
+	}
+	types, err := t.DocumentTypes()
+	of, _ := types.ByID(i.TypeID)
+	return i.Heading(of), i.Trashed, err
 }

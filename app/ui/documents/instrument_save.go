@@ -67,7 +67,8 @@ func (v instrumentSaver) form(old model.Instrument) (*instrumentForm, model.Inst
 		return nil, nil, err
 	}
 	form := newInstrumentForm(old, types, sheet, v.s.File.ID)
-	return form, form.merge(old, v.s.File.ID, v.r.PostForm, v.LocalNow()), nil
+	input := form.merge(old, v.s.File.ID, v.r.PostForm, v.LocalNow())
+	return form, input, nil
 }
 
 // create records a new instrument. If nothing was entered, it records none.

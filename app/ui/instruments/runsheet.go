@@ -188,18 +188,19 @@ func (d documentReader) links(ctx context.Context, list []model.DocumentLink) ([
 // read returns the link to a document that is not in the abstract.
 func (d documentReader) read(ctx context.Context, id uint64) (documentLink, error) {
 	f, err := d.Vault.Files.Get(ctx, id)
-	switch errs.KindOf(err) {
-	case errs.NotFound:
-		if f, err = d.Vault.Files.Trashed(ctx, id); err != nil {
-			return documentLink{Name: "Deleted document", Trashed: true}, nil // it is being deleted
-		}
-		return documentLink{Name: f.Filename, Path: page.DocumentPath(id), Trashed: true}, nil
-	default:
-		if err != nil {
-			return documentLink{}, err
-		}
+	if err == nil {
+		return documentLink{Name: f.Filename, Path: d.ViewerPath(f), Moved: f.AbstractID != d.abstract}, nil
 	}
-	return documentLink{Name: f.Filename, Path: d.ViewerPath(f), Moved: f.AbstractID != d.abstract}, nil
+	if errs.KindOf(err) == errs.NotFound {
+		f, err = d.Vault.Files.Trashed(ctx, id)
+	}
+	switch {
+	case err == nil:
+		return documentLink{Name: f.Filename, Path: page.DocumentPath(id), Trashed: true}, nil
+	case errs.KindOf(err) == errs.NotFound: // it is being deleted
+		return documentLink{Name: "Deleted document", Trashed: true}, nil
+	}
+	return documentLink{}, err
 }
 
 // pagesText returns a list of pages as shown: "p. 3", "pp. 3–7".

@@ -82,12 +82,12 @@ func WithQueryValue(address, name, value string) string {
 	if err != nil {
 		return address
 	}
-	query := u.Query()
-	query.Del(name)
+	values := u.Query()
+	values.Del(name)
 	if value != "" {
-		query.Set(name, value)
+		values.Set(name, value)
 	}
-	u.RawQuery, u.Fragment = query.Encode(), ""
+	u.RawQuery, u.Fragment = values.Encode(), ""
 	return u.String()
 }
 

@@ -374,9 +374,9 @@ func positionsIn(list, ids []uint64) string {
 	var parts []string
 	first, last := 0, 0
 	add := func() {
-		switch {
-		case first == 0:
-		case first == last:
+		switch first {
+		case 0:
+		case last:
 			parts = append(parts, strconv.Itoa(first))
 		default:
 			parts = append(parts, fmt.Sprintf("%d-%d", first, last))

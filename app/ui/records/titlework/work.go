@@ -39,10 +39,10 @@ func LoadMyWork(ctx context.Context, p *page.Site, visitor page.Visitor, limit i
 	for _, a := range list {
 		row := WorkRow{AssignedAbstract: a, Path: p.AbstractPath(a.Abstract.ID), Part: "Examine",
 			Due: model.Order{DueDate: a.Assignment.DueDate, Status: a.Abstract.Status}}
-		switch {
-		case a.Assignment.SearcherID == a.Assignment.ExaminerID:
+		switch a.Assignment.SearcherID {
+		case a.Assignment.ExaminerID:
 			row.Part = "Search and examine"
-		case a.Assignment.SearcherID == visitor.ID:
+		case visitor.ID:
 			row.Part = "Search"
 		}
 		if a.Order.ID != 0 {
