@@ -67,6 +67,8 @@ func TestMethods(t *testing.T) {
 	srv.do(t, call{as: "full", method: "HEAD", path: "/v1/file-vault/upload", status: 405})
 	srv.do(t, call{as: "full", method: "PUT", path: "/v1/abstracts/x", status: 405,
 		headers: map[string]string{"Allow": "GET, HEAD, PATCH, DELETE, OPTIONS"}})
+	got := srv.do(t, call{as: "full", method: "PATCH", path: "/v1/abstracts/x/order", status: 405})
+	sameAllow(t, got.Header.Get("Allow"), "GET, HEAD, PUT, DELETE, OPTIONS")
 }
 
 // sameAllow compares two lists of methods, ignoring their order.

@@ -68,7 +68,7 @@ func (s *server) setCORSHeaders(c *gin.Context) {
 			"Location", "Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Upload-Offset", "Upload-Length",
 			"Upload-Metadata", "Upload-Expires"}, ", "))
 	if c.Request.Method == http.MethodOptions {
-		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 		h.Set("Access-Control-Allow-Headers",
 			"Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id, Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset")
 		h.Set("Access-Control-Max-Age", "600")

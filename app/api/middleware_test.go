@@ -92,7 +92,7 @@ func TestCORS(t *testing.T) {
 				t.Errorf("Access-Control-Allow-Headers lacks %s: %v", name, got.Header)
 			}
 		}
-		if method == "OPTIONS" && got.Header.Get("Access-Control-Allow-Methods") != "GET, HEAD, POST, PATCH, DELETE, OPTIONS" {
+		if method == "OPTIONS" && got.Header.Get("Access-Control-Allow-Methods") != "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" {
 			t.Errorf("Access-Control-Allow-Methods = %q, want all methods of the API", got.Header.Get("Access-Control-Allow-Methods"))
 		}
 		for _, other := range []string{"https://evil.test", "https://desk.test.evil.test", "null", "https://DESK.test:444"} {
