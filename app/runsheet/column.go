@@ -1,7 +1,7 @@
 // Package runsheet writes runsheets as CSV and Excel files, and reads them from such files.
 //
 // A file has one row per instrument and a header row with the titles of the columns. Names in one
-// cell are separated by semicolons. A file that Write or WriteExcel wrote is read back with the same
+// cell are separated by semicolons; a name that contains one is quoted. A file that Write or WriteExcel wrote is read back with the same
 // values. Files from other sources may have other titles, fewer columns, and rows above the header.
 package runsheet
 
@@ -34,8 +34,6 @@ type column struct {
 	value   func(*Row) string
 }
 
-const separator = "; "
-
 var columns = []column{
 	{title: "No.", aliases: []string{"no", "number", "item", "line", "#"}, width: 5,
 		value: func(r *Row) string { return fmt.Sprint(r.Position) }},
@@ -59,16 +57,16 @@ var columns = []column{
 	{title: "Dated", aliases: []string{"dated", "date", "instrument date", "document date", "doc date", "date of instrument"}, field: "dated",
 		width: 11, value: func(r *Row) string { return r.Dated }},
 	{title: "Grantors", aliases: []string{"grantors", "grantor", "mortgagor", "mortgagors", "seller", "from", "debtor", "grantor mortgagor"},
-		field: "grantors", isList: true, width: 28, value: func(r *Row) string { return strings.Join(r.Grantors, separator) }},
+		field: "grantors", isList: true, width: 28, value: func(r *Row) string { return join(r.Grantors) }},
 	{title: "Grantees", aliases: []string{"grantees", "grantee", "mortgagee", "mortgagees", "buyer", "to", "creditor", "grantee mortgagee"},
-		field: "grantees", isList: true, width: 28, value: func(r *Row) string { return strings.Join(r.Grantees, separator) }},
+		field: "grantees", isList: true, width: 28, value: func(r *Row) string { return join(r.Grantees) }},
 	{title: "Other Parties", aliases: []string{"other parties", "other party"}, field: "other_parties", width: 22, value: otherParties},
 	{title: "Consideration", aliases: []string{"consideration", "amount", "price", "loan amount", "sale price"}, field: "consideration",
 		width: 14,
 		value: func(r *Row) string { return r.Consideration }},
 	{title: "Parcel IDs", aliases: []string{"parcel ids", "parcel id", "parcel", "parcels", "tax map", "apn", "pin"}, field: "parcels",
 		isList: true,
-		width:  18, value: func(r *Row) string { return strings.Join(r.Parcels, separator) }},
+		width:  18, value: func(r *Row) string { return join(r.Parcels) }},
 	{title: "Legal Description", aliases: []string{"legal description", "legal", "description"}, field: "legal", width: 36,
 		value: func(r *Row) string { return r.Legal }},
 	{title: "County", aliases: []string{"county", "parish"}, field: "county", width: 14, value: func(r *Row) string { return r.County }},
@@ -100,13 +98,13 @@ var statusTitles = map[string]string{model.InstrumentOpen: "Open", model.Instrum
 func otherParties(r *Row) string {
 	var list []string
 	for _, p := range r.OtherParties {
-		if p.Role == "" {
+		if p.Role == "" && !strings.Contains(p.Name, ":") {
 			list = append(list, p.Name)
 		} else {
 			list = append(list, p.Role+": "+p.Name)
 		}
 	}
-	return strings.Join(list, separator)
+	return join(list)
 }
 
 // relations formats relations like "releases 3; references Bk 1022 Pg 311". A number alone is the
@@ -115,7 +113,7 @@ func relations(r *Row) string {
 	var list []string
 	for _, relation := range r.Relations {
 		kind := strings.ReplaceAll(relation.Kind, "_", " ")
-		target := relation.Text
+		target := quoteNumber(relation.Text)
 		if position, ok := r.Number[relation.InstrumentID]; ok {
 			target = fmt.Sprint(position)
 		}
@@ -123,7 +121,7 @@ func relations(r *Row) string {
 			list = append(list, kind+" "+target)
 		}
 	}
-	return strings.Join(list, separator)
+	return join(list)
 }
 
 // normalizeTitle returns a column title in lower case with single spaces instead of punctuation.

@@ -107,9 +107,7 @@ func ReadCSV(raw []byte, limits Limits) ([]Entry, error) {
 		}
 		line, _ := table.FieldPos(0)
 		for n, cell := range cells {
-			if len(cell) > 1 && cell[0] == '\'' && strings.ContainsAny(cell[1:2], "=+-@\t\r\n") {
-				cells[n] = cell[1:] // written by apitypes.EscapeFormula
-			}
+			cells[n] = unescapeCell(cell)
 		}
 		if err := r.add(line, cells); err != nil {
 			return nil, err
@@ -261,16 +259,6 @@ func (r *reader) readCell(e *Entry, c column, cell string) {
 	}
 }
 
-// split splits a cell with several names.
-func split(cell string) (list []string) {
-	for _, name := range strings.FieldsFunc(cell, func(r rune) bool { return r == ';' || r == '\n' }) {
-		if name = strings.TrimSpace(name); name != "" {
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
 // readRelations reads relations like "releases 3; references Bk 1022 Pg 311".
 func (r *reader) readRelations(e *Entry, cell string) {
 	type textRelation struct {
@@ -291,7 +279,7 @@ func (r *reader) readRelations(e *Entry, cell string) {
 			e.Relations = append(e.Relations, RelationEntry{kind, n})
 			continue
 		}
-		list = append(list, textRelation{kind, text})
+		list = append(list, textRelation{kind, unquoteNumber(text)})
 	}
 	if len(list) > 0 {
 		e.Fields["relations"] = encode(list)

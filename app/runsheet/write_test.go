@@ -1,0 +1,203 @@
+package runsheet
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/xuri/excelize/v2"
+
+	"deedkeep/app/model"
+)
+
+// A long runsheet needs no more memory than a short one, and its rows are all there.
+func TestWriteManyRows(t *testing.T) {
+	const count = 10_000
+	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": ReadExcel}
+	for format, write := range writers {
+		t.Run(format, func(t *testing.T) {
+			var out bytes.Buffer
+			out.Grow(8 << 20)
+			start, peak := heapInUse(), uint64(0)
+			if err := write(&out, manyRows(count, func() { peak = max(peak, heapInUse()) })); err != nil {
+				t.Fatalf("write: %v", err)
+			}
+			if out.Len() > 8<<20 {
+				t.Fatalf("the file has %d bytes, so the measured heap includes it", out.Len())
+			}
+			if more := (int64(peak) - int64(start)) >> 20; more > 4 {
+				t.Errorf("heap grew by %d MB, want 4 MB or less", more)
+			}
+			entries, err := read[format](out.Bytes(), Limits{Rows: count + 1, Bytes: 100 << 20})
+			if err != nil || len(entries) != count {
+				t.Fatalf("read = %d entries, %v, want %d", len(entries), err, count)
+			}
+			n := 0
+			for row := range manyRows(count, func() {}) {
+				if e := entries[n]; e.Position != n+1 || e.Row != n+2 || string(e.Fields["instrument_number"]) != `"`+row.Instrument.Number+`"` {
+					t.Fatalf("entry %d = %+v, want No. %d with number %s", n, e, n+1, row.Instrument.Number)
+				}
+				n++
+			}
+		})
+	}
+}
+
+// errHungUp is the error of a connection that the client closed.
+var errHungUp = errors.New("hung up")
+
+// hungUp fails after some bytes.
+type hungUp struct{ left int }
+
+func (w *hungUp) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errHungUp
+	}
+	return len(p), nil
+}
+
+// If the client hangs up or a row can't be read, no more rows are read.
+func TestWriteStops(t *testing.T) {
+	errRow := errors.New("damaged row")
+	failing := func(rows iter.Seq2[*Row, error], at int) iter.Seq2[*Row, error] {
+		return func(yield func(*Row, error) bool) {
+			n := 0
+			for row := range rows {
+				if n++; n == at {
+					yield(nil, errRow)
+					return
+				}
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+	for format, write := range writers {
+		thousands := 0
+		if err := write(&hungUp{100 << 10}, manyRows(100_000, func() { thousands++ })); !errors.Is(err, errHungUp) || thousands > 5 {
+			t.Errorf("%s to a client that hung up: %d,000 rows read, error %v, want 5,000 or less, %v", format, thousands, err, errHungUp)
+		}
+		var out bytes.Buffer
+		if err := write(&out, failing(manyRows(3_000, func() {}), 2_500)); !errors.Is(err, errRow) {
+			t.Errorf("%s with a damaged row: error %v, want %v", format, err, errRow)
+		}
+		if _, err := ReadExcel(out.Bytes(), Limits{Rows: 5_000, Bytes: 10 << 20}); format == "Excel" && err == nil {
+			t.Error("Excel with a damaged row is a complete workbook, want one that no program opens")
+		}
+	}
+}
+
+// Nothing in a file is a formula, and the values that look like one are read back.
+func TestFormulas(t *testing.T) {
+	values := []string{"=1+1", "+1+1", "-1+1", "@SUM(1;1)", "\t=1+1", "\r=1+1", "\n=1+1", `=HYPERLINK("http://x","y")`, "=cmd|' /C calc'!A0", "'=1+1", "''-1",
+		"_x003D_1", "plain"}
+	var list []Row
+	for n, value := range values {
+		list = append(list, Row{Position: n + 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: value, Grantors: []string{value}, Number: value}})
+	}
+	var text, book bytes.Buffer
+	if err := errors.Join(WriteCSV(&text, rowsOf(list...)), WriteExcel(&book, rowsOf(list...))); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+	lines, err := csv.NewReader(&text).ReadAll()
+	if err != nil {
+		t.Fatalf("read CSV: %v", err)
+	}
+	for n, line := range lines {
+		for _, cell := range line {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
+				t.Errorf("CSV row %d has the cell %q, want an apostrophe in front", n+1, cell)
+			}
+		}
+	}
+	f, err := excelize.OpenReader(&book)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	defer func() { _ = f.Close() }()
+	rows, err := f.GetRows(sheetName)
+	if err != nil || len(rows) != len(values)+1 {
+		t.Fatalf("GetRows = %d rows, %v, want %d", len(rows), err, len(values)+1)
+	}
+	last := slices.IndexFunc(columns, func(c column) bool { return c.field == "remarks" })
+	for n, value := range values {
+		if got := rows[n+1][last]; got != value && strings.TrimSpace(got) != strings.TrimSpace(value) {
+			t.Errorf("cell = %q, want %q", got, value)
+		}
+		for c := range columns {
+			name, _ := excelize.CoordinatesToCellName(c+1, n+2)
+			formula, err := f.GetCellFormula(sheetName, name)
+			kind, kindErr := f.GetCellType(sheetName, name)
+			if formula != "" || err != nil || kindErr != nil || kind != excelize.CellTypeInlineString && kind != excelize.CellTypeUnset {
+				t.Errorf("cell %s: formula %q, type %v, %v, %v, want text", name, formula, kind, err, kindErr)
+			}
+		}
+	}
+}
+
+// Names and texts with separators, quotes, and numbers are read back unchanged.
+func TestRoundTripOfSeparators(t *testing.T) {
+	names := []string{"Cole; Bea", `"Buck" Smith`, `"`, `a "b"; c`, "'=1", "Re: Poe", "plain"}
+	parties := []model.Party{{Name: "Re: Poe"}, {Role: "Trustee", Name: "Cole; Ned: Jr."}, {Name: `"Buck"`}}
+	texts := []string{"201904170093382", "#7", `"7"`, "Bk 1; Pg 2", "3 of 4"}
+	row := Row{Position: 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: "''=1", Grantors: names, OtherParties: parties}}
+	for _, text := range texts {
+		row.Relations = append(row.Relations, model.Relation{Kind: "references", Text: text})
+	}
+	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": ReadExcel}
+	for format, write := range writers {
+		var b bytes.Buffer
+		if err := write(&b, rowsOf(row)); err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		entries, err := read[format](b.Bytes(), limits)
+		if err != nil || len(entries) != 1 {
+			t.Fatalf("%s: read = %d entries, %v, want 1", format, len(entries), err)
+		}
+		about := model.InstrumentContext{Types: model.NewDocumentTypes()}
+		got, rejected := entries[0].Fields.Check(model.Instrument{}, about)
+		if len(rejected) > 0 || len(entries[0].Relations) > 0 {
+			t.Errorf("%s: rejected %v, relations to rows %v, want none", format, rejected, entries[0].Relations)
+		}
+		want, _ := json.Marshal([]any{row.Remarks, row.Grantors, row.OtherParties, row.Relations})
+		if have, _ := json.Marshal([]any{got.Remarks, got.Grantors, got.OtherParties, got.Relations}); !bytes.Equal(have, want) {
+			t.Errorf("%s: read\n%s, want\n%s", format, have, want)
+		}
+	}
+}
+
+// A text that is too long for a cell of Excel says so at its end.
+func TestLongCell(t *testing.T) {
+	short := strings.Repeat("x", excelize.TotalCellChars)
+	for _, row := range []struct {
+		name, value string
+		cut         bool
+	}{{"longest", short, false}, {"longest in UTF-16", strings.Repeat("é", excelize.TotalCellChars), false}, {"too long", short + "y", true},
+		{"too long in UTF-16", strings.Repeat("🏠", excelize.TotalCellChars/2+1), true},
+		{"too long and shifted", "x" + strings.Repeat("🏠", excelize.TotalCellChars/2+1), true}} {
+		var b bytes.Buffer
+		if err := WriteExcel(&b, rowsOf(Row{Position: 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: row.value}})); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		entries, err := ReadExcel(b.Bytes(), limits)
+		if err != nil || len(entries) != 1 {
+			t.Fatalf("%s: read = %d entries, %v, want 1", row.name, len(entries), err)
+		}
+		var got string
+		if err := json.Unmarshal(entries[0].Fields["remarks"], &got); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		units := len(utf16.Encode([]rune(got)))
+		if cut := strings.HasSuffix(got, cutNote); cut != row.cut || !cut && got != row.value || units > excelize.TotalCellChars ||
+			strings.Contains(got, "\ufffd") {
+			t.Errorf("%s: cell has %d units, cut off: %t, ends with %q, want cut off: %t", row.name, units, cut, got[len(got)-10:], row.cut)
+		}
+	}
+}
