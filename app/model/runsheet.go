@@ -7,45 +7,64 @@ import (
 	"unicode"
 )
 
-// SortRunsheet returns the instruments in the sequence of the runsheet. Instruments that are in
+// RunsheetKey contains the fields of an instrument by which a runsheet is sorted.
+type RunsheetKey struct {
+	ID                                                uint64
+	Recorded, RecordedTime, Book, Page, Number, Dated string
+}
+
+// RunsheetKey returns the key of an instrument.
+func (i *Instrument) RunsheetKey() RunsheetKey {
+	return RunsheetKey{i.ID, i.Recorded, i.RecordedTime, i.Book, i.Page, i.Number, i.Dated}
+}
+
+// SortRunsheet returns the instruments in the sequence of the runsheet; see SortKeys.
+func SortRunsheet(list []Instrument, sequence []uint64) []Instrument {
+	keys, index := make([]RunsheetKey, len(list)), make(map[uint64]int, len(list))
+	for n := range list {
+		keys[n], index[list[n].ID] = list[n].RunsheetKey(), n
+	}
+	sorted := make([]Instrument, 0, len(list))
+	for _, id := range SortKeys(keys, sequence) {
+		sorted = append(sorted, list[index[id]])
+	}
+	return sorted
+}
+
+// SortKeys returns the IDs of instruments in the sequence of the runsheet. Instruments that are in
 // sequence, which is the one that a person chose, keep it. The others are sorted by recording date,
 // then by book and page, then by number, and are placed between them. Instruments without a
 // recording date come last.
-func SortRunsheet(list []Instrument, sequence []uint64) []Instrument {
-	place := map[uint64]int{}
+func SortKeys(keys []RunsheetKey, sequence []uint64) []uint64 {
+	place := make(map[uint64]int, len(sequence))
 	for n, id := range sequence {
 		place[id] = n
 	}
-	var placed, others []Instrument
-	for _, i := range list {
-		if _, ok := place[i.ID]; ok {
-			placed = append(placed, i)
+	var placed, others []*RunsheetKey
+	for n := range keys {
+		if _, ok := place[keys[n].ID]; ok {
+			placed = append(placed, &keys[n])
 		} else {
-			others = append(others, i)
+			others = append(others, &keys[n])
 		}
 	}
-	slices.SortFunc(placed, func(a, b Instrument) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	slices.SortFunc(placed, func(a, b *RunsheetKey) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 	slices.SortFunc(others, compareRecorded)
-	sorted := make([]Instrument, 0, len(list))
-	for _, i := range others {
-		n := slices.IndexFunc(placed, func(p Instrument) bool { return compareRecorded(i, p) < 0 })
-		if n < 0 {
-			n = len(placed)
+	sorted := make([]uint64, 0, len(keys))
+	for _, other := range others {
+		for len(placed) > 0 && compareRecorded(other, placed[0]) >= 0 {
+			sorted, placed = append(sorted, placed[0].ID), placed[1:]
 		}
-		sorted, placed = append(sorted, placed[:n]...), placed[n:]
-		sorted = append(sorted, i)
+		sorted = append(sorted, other.ID)
 	}
-	return append(sorted, placed...)
+	for _, key := range placed {
+		sorted = append(sorted, key.ID)
+	}
+	return sorted
 }
 
-// SortKey returns an instrument with only the fields by which a runsheet is sorted.
-func (i Instrument) SortKey() Instrument {
-	return Instrument{ID: i.ID, Recorded: i.Recorded, RecordedTime: i.RecordedTime, Book: i.Book, Page: i.Page, Number: i.Number,
-		Dated: i.Dated}
-}
-
-// compareRecorded compares two instruments by recording.
-func compareRecorded(a, b Instrument) int {
+// compareRecorded compares two keys by recording.
+func compareRecorded(a, b *RunsheetKey) int {
 	last := func(s string) string { return cmp.Or(s, "\U0010FFFF") } // missing values come last
 	return cmp.Or(
 		cmp.Compare(last(a.Recorded), last(b.Recorded)),

@@ -1,8 +1,9 @@
 // Package runsheet writes runsheets as CSV and Excel files, and reads them from such files.
 //
 // A file has one row per instrument and a header row with the titles of the columns. Names in one
-// cell are separated by semicolons; a name that contains one is quoted. A file that Write or WriteExcel wrote is read back with the same
-// values. Files from other sources may have other titles, fewer columns, and rows above the header.
+// cell are separated by semicolons; a name that contains one is quoted. A file that WriteCSV or
+// WriteExcel wrote is read back with the same values. Files from other sources may have other
+// titles, fewer columns, and rows above the header.
 package runsheet
 
 import (

@@ -63,10 +63,10 @@ const rowBatch = 500
 // batches, so it needs little memory for a long runsheet. An instrument that is deleted in the
 // meantime is left out. It returns NotFound if there is no such abstract.
 func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*runsheet.Row, error], error) {
-	var keys []model.Instrument
+	var sequence []uint64
 	var types model.DocumentTypes
 	err := s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		if keys, err = sortKeys(t, abstract); err != nil {
+		if sequence, err = runsheetSequence(t, abstract); err != nil {
 			return err
 		}
 		types, err = t.DocumentTypes()
@@ -75,12 +75,12 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 	if err != nil {
 		return nil, err
 	}
-	positions := make(map[uint64]int, len(keys))
-	for n, i := range keys {
-		positions[i.ID] = n + 1
+	positions := make(map[uint64]int, len(sequence))
+	for n, id := range sequence {
+		positions[id] = n + 1
 	}
 	return func(yield func(*runsheet.Row, error) bool) {
-		for batch := range slices.Chunk(keys, rowBatch) {
+		for batch := range slices.Chunk(sequence, rowBatch) {
 			rows, err := s.readRows(ctx, batch, types, positions)
 			if err != nil {
 				yield(nil, err)
@@ -95,9 +95,8 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 	}, nil
 }
 
-// sortKeys returns the instruments of an abstract in the sequence of the runsheet, with only their IDs
-// and the fields that the runsheet is sorted by.
-func sortKeys(t *store.Tx, abstract uint64) (keys []model.Instrument, err error) {
+// runsheetSequence returns the IDs of the instruments of an abstract in the sequence of the runsheet.
+func runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
 	if _, err := t.Abstract(abstract); err != nil {
 		return nil, err
 	}
@@ -105,21 +104,22 @@ func sortKeys(t *store.Tx, abstract uint64) (keys []model.Instrument, err error)
 	if err != nil {
 		return nil, err
 	}
+	var keys []model.RunsheetKey
 	_, err = t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool {
 		if i.Trashed == nil {
-			keys = append(keys, i.SortKey())
+			keys = append(keys, i.RunsheetKey())
 		}
 		return false
 	})
-	return model.SortRunsheet(keys, work.Sequence), err
+	return model.SortKeys(keys, work.Sequence), err
 }
 
 // readRows returns the rows of the instruments that still exist.
-func (s *Instruments) readRows(ctx context.Context, keys []model.Instrument, types model.DocumentTypes,
+func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.DocumentTypes,
 	positions map[uint64]int) (rows []runsheet.Row, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		for _, key := range keys {
-			i, err := t.Instrument(key.ID)
+		for _, id := range ids {
+			i, err := t.Instrument(id)
 			if errs.KindOf(err) == errs.NotFound {
 				continue
 			}

@@ -31,7 +31,7 @@ func CreateAbstract(t *testing.T, v *instance.Instance, docs ...Doc) vault.Abstr
 }
 
 // CreateAbstractFromTemplate creates an abstract with a template and custom fields. The field values are JSON.
-func CreateAbstractFromTemplate(t *testing.T, v *instance.Instance, template int64, custom map[string]string) model.Abstract {
+func CreateAbstractFromTemplate(t testing.TB, v *instance.Instance, template int64, custom map[string]string) model.Abstract {
 	t.Helper()
 	values := map[string]json.RawMessage{}
 	for key, value := range custom {

@@ -32,7 +32,7 @@ func TextDoc(name, text string) Doc { return Doc{name, []byte(text + "\n")} }
 func TextOfSize(n int) []byte { return bytes.Repeat([]byte("a"), n) }
 
 // StageDocs stages documents for an upload. They are discarded at the end of the test.
-func StageDocs(t *testing.T, v *instance.Instance, docs ...Doc) *vault.StagedUpload {
+func StageDocs(t testing.TB, v *instance.Instance, docs ...Doc) *vault.StagedUpload {
 	t.Helper()
 	staged, err := v.Files.Stage(t.Context())
 	if err != nil {

@@ -131,7 +131,7 @@ func OpenUnchecked(t testing.TB, opts instance.Options) *instance.Instance {
 }
 
 // Close closes a vault.
-func Close(t *testing.T, v *instance.Instance) {
+func Close(t testing.TB, v *instance.Instance) {
 	t.Helper()
 	if err := v.Close(); err != nil {
 		t.Fatalf("close the vault: %v", err)
