@@ -15,9 +15,14 @@ import (
 // FlipBit flips one bit in the first key or value of a bucket, as a failing disk might. vault.db must be closed.
 func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	t.Helper()
+	FlipBitOf(t, path, bucket, Entries(t, path, bucket)[0].Key, bit, inKey)
+}
+
+// FlipBitOf flips one bit in a key or its value. vault.db must be closed.
+func FlipBitOf(t testing.TB, path, bucket string, key []byte, bit int, inKey bool) {
+	t.Helper()
 	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
-		key, value := b.Cursor().First()
-		key, value = bytes.Clone(key), bytes.Clone(value)
+		key, value := bytes.Clone(key), bytes.Clone(b.Get(key))
 		if inKey {
 			if err := b.Delete(key); err != nil {
 				return err
@@ -28,6 +33,24 @@ func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 		}
 		return b.Put(key, value)
 	})
+}
+
+// Entry is an entry of a bucket.
+type Entry struct{ Key, Value []byte }
+
+// Entries returns the entries of a bucket, which must have some. vault.db must be closed.
+func Entries(t testing.TB, path, bucket string) (list []Entry) {
+	t.Helper()
+	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
+		return b.ForEach(func(key, value []byte) error {
+			list = append(list, Entry{bytes.Clone(key), bytes.Clone(value)})
+			return nil
+		})
+	})
+	if len(list) == 0 {
+		t.Fatalf("bucket %s is empty", bucket)
+	}
+	return list
 }
 
 // DeleteFirst deletes the first entry of a bucket. vault.db must be closed.
