@@ -149,18 +149,27 @@ func TestInstrumentRejected(t *testing.T) {
 func TestInstrumentsOfAllAbstracts(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
+	positions := map[int64]int64{1: 1, 2: 1, 3: 1}
 	for n := range 3 {
 		abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", []string{"Essex", "Kent", "Essex"}[n])))
 		srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Mortgage","book":"0%d","page":"7","instrument_number":"2019-00%d","recorded":"20%02d-06-15",
 			"grantees":["First Bank of %d"]}`, 1000+n, n, 10+n, n))
 	}
+	// A deed that is recorded earlier moves the mortgage of its abstract down.
+	kent := decodeBody[struct {
+		Data struct {
+			Abstract string `json:"abstract_id"`
+		}
+	}](t, srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments/2", status: 200})).Data.Abstract
+	srv.createInstrument(t, kent, `{"type":"Survey","recorded":"1998-02-01","state":"OH"}`)
+	positions[4], positions[2] = 1, 2
 	srv.waitForIndex(t)
 	for _, row := range []struct {
 		query string
 		want  string
 	}{
-		{"", "3 2 1"},
-		{"sort=recorded", "1 2 3"},
+		{"", "4 3 2 1"},
+		{"sort=recorded", "4 1 2 3"},
 		{"county=essex", "3 1"},
 		{"book=1001&page=07", "2"},
 		{"instrument_number=2019-2", ""},
@@ -185,6 +194,9 @@ func TestInstrumentsOfAllAbstracts(t *testing.T) {
 			var ids []string
 			for _, i := range body.Data {
 				ids = append(ids, fmt.Sprint(i.ID))
+				if i.Position != positions[i.ID] {
+					t.Errorf("position of instrument %d = %d, want %d as in its runsheet", i.ID, i.Position, positions[i.ID])
+				}
 			}
 			if got := strings.Join(ids, " "); got != row.want {
 				t.Errorf("instruments = %s, want %s", got, row.want)

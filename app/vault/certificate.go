@@ -177,7 +177,7 @@ func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint
 		}
 		return errors.Join(t.PutTitleWork(model.TitleWork{AbstractID: a.ID, PriorID: prior, Sequence: sequence, RunsheetVersion: 1}),
 			s.v.AddEvent(t, a.CreatedAt, actor, "abstract.brought_down", txn.RecordRef(AbstractOps.Name, a.ID),
-				map[string]string{"prior": txn.RecordRef(AbstractOps.Name, prior)}),
+				map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, prior)}),
 			idempotency.SaveResponse(t, a.CreatedAt, created))
 	})
 	return created, err

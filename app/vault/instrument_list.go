@@ -31,7 +31,7 @@ func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentVi
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		found, err := t.ListInstruments(q)
 		if err == nil {
-			page, err = s.WithStatus(t, found)
+			page, err = s.Views(t, found)
 		}
 		return err
 	})
@@ -39,18 +39,27 @@ func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentVi
 	return page, err
 }
 
-// WithStatus returns a page of instruments with their types and statuses, but without positions.
-func (s *Instruments) WithStatus(t *store.Tx, found store.Page[model.Instrument]) (Page[InstrumentView], error) {
+// Views returns a page of instruments with their types, statuses, and positions.
+func (s *Instruments) Views(t *store.Tx, found store.Page[model.Instrument]) (Page[InstrumentView], error) {
 	page := Page[InstrumentView]{Next: found.Next, Prev: found.Prev, Bytes: found.Bytes, Truncated: found.Truncated}
 	types, err := t.DocumentTypes()
 	if err != nil {
 		return page, err
 	}
+	positions := map[uint64]map[uint64]int{} // by abstract, then by instrument
 	for _, i := range found.Items {
 		view, err := s.withStatus(t, types, i)
 		if err != nil {
 			return page, err
 		}
+		if positions[i.AbstractID] == nil {
+			sequence, err := runsheetSequence(t, i.AbstractID)
+			if err != nil {
+				return page, err
+			}
+			positions[i.AbstractID] = positionsOf(sequence)
+		}
+		view.Position = positions[i.AbstractID][i.ID]
 		page.Items = append(page.Items, view)
 	}
 	return page, nil
@@ -66,6 +75,9 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 	var sequence []uint64
 	var types model.DocumentTypes
 	err := s.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		if _, err := t.Abstract(abstract); err != nil {
+			return err
+		}
 		if sequence, err = runsheetSequence(t, abstract); err != nil {
 			return err
 		}
@@ -75,10 +87,7 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 	if err != nil {
 		return nil, err
 	}
-	positions := make(map[uint64]int, len(sequence))
-	for n, id := range sequence {
-		positions[id] = n + 1
-	}
+	positions := positionsOf(sequence)
 	return func(yield func(*runsheet.Row, error) bool) {
 		for batch := range slices.Chunk(sequence, rowBatch) {
 			rows, err := s.readRows(ctx, batch, types, positions)
@@ -97,9 +106,6 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 
 // runsheetSequence returns the IDs of the instruments of an abstract in the sequence of the runsheet.
 func runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
-	if _, err := t.Abstract(abstract); err != nil {
-		return nil, err
-	}
 	work, err := t.TitleWork(abstract)
 	if err != nil {
 		return nil, err
@@ -112,6 +118,15 @@ func runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
 		return false
 	})
 	return model.SortKeys(keys, work.Sequence), err
+}
+
+// positionsOf returns the positions of instruments, from 1, by their IDs.
+func positionsOf(sequence []uint64) map[uint64]int {
+	positions := make(map[uint64]int, len(sequence))
+	for n, id := range sequence {
+		positions[id] = n + 1
+	}
+	return positions
 }
 
 // readRows returns the rows of the instruments that still exist.
