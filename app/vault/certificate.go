@@ -25,13 +25,37 @@ const (
 // Certify certifies the search of an abstract through a date. It stores the runsheet as an Excel
 // document of the abstract, adds its SHA-256 to the audit log, and writes the date, the start of the
 // search, and the indexes to the abstract's fields. A member that is absent defaults to its field. It
-// returns Invalid, listing every invalid field.
+// returns Invalid, listing every invalid field, or Conflict if other users keep changing the runsheet.
 func (s *TitleWork) Certify(ctx context.Context, actor model.Actor, abstract uint64, members map[string]json.RawMessage,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error { _, err := s.checkCertificate(t, abstract, members); return err })
-	if err != nil {
+	for range maxCertifyTries {
+		certificate, err = s.certify(ctx, actor, abstract, members, idempotency)
+		if !errors.Is(err, errRunsheetChanged) {
+			break
+		}
+	}
+	return certificate, err
+}
+
+// maxCertifyTries is how many times a runsheet is stored if others change it at the same time.
+const maxCertifyTries = 5
+
+// errRunsheetChanged is returned if the runsheet changed after it was stored and before it was
+// certified.
+var errRunsheetChanged = &errs.Error{Kind: errs.Conflict, Message: "The runsheet changed while it was certified. Try again."}
+
+// certify certifies a search unless its runsheet changes while it is stored.
+func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uint64, members map[string]json.RawMessage,
+	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
+	var draft certificateDraft
+	check := func(t *store.Tx) (err error) {
+		draft, err = s.checkCertificate(t, abstract, members)
+		return err
+	}
+	if err := s.v.Store.View(ctx, check); err != nil {
 		return certificate, err
 	}
+	stored := draft.work.RunsheetVersion
 	upload, err := s.stageRunsheet(ctx, abstract)
 	if err != nil {
 		return certificate, err
@@ -45,15 +69,20 @@ func (s *TitleWork) Certify(ctx context.Context, actor model.Actor, abstract uin
 	if len(accepted.accepted) == 0 {
 		return certificate, fmt.Errorf("the runsheet was rejected: %s", accepted.rejected[0].Reason)
 	}
-	var draft certificateDraft
-	err = s.v.Write(ctx, actor, func(t *store.Tx) (err error) {
+	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
 		if err := idempotency.CheckUnused(t, s.v); err != nil {
 			return err
 		}
-		if draft, err = s.checkCertificate(t, abstract, members); err == nil && len(draft.result.Files) >= s.v.MaxFilesPerAbstract() {
-			err = &errs.Error{Kind: errs.Conflict, Message: "The abstract has too many documents. Delete some first."}
+		if err := check(t); err != nil {
+			return err
 		}
-		return err
+		switch {
+		case draft.work.RunsheetVersion != stored:
+			return errRunsheetChanged
+		case len(draft.result.Files) >= s.v.MaxFilesPerAbstract():
+			return &errs.Error{Kind: errs.Conflict, Message: "The abstract has too many documents. Delete some first."}
+		}
+		return nil
 	}, func(t *store.Tx) error {
 		at := s.v.Now()
 		result, err := s.v.Abstracts.attach(t, at, actor, draft.result, accepted)

@@ -2,9 +2,14 @@ package vault_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
@@ -61,6 +66,50 @@ func TestCreateForOrder(t *testing.T) {
 	}
 	if list, err := v.TitleWork.AbstractsOfOrder(t.Context(), order.ID); err != nil || len(list) != 1 {
 		t.Errorf("AbstractsOfOrder: got %d, %v, want 1", len(list), err)
+	}
+}
+
+// A certificate is for the runsheet that it stores, even if others record instruments at the same
+// time.
+func TestCertifyChangingRunsheet(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name    string
+		changes int32
+		want    errs.Kind
+	}{{"once", 1, 0}, {"always", 99, errs.Conflict}} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			left := atomic.Int32{}
+			record := func() {}
+			clock := vaulttest.NewClock()
+			v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
+				o.Now = func() time.Time {
+					if _, file, _, _ := runtime.Caller(2); strings.HasSuffix(file, "/certificate.go") && left.Add(-1) >= 0 {
+						record()
+					}
+					return clock.Now()
+				}
+			})
+			abstract := vaulttest.CreateAbstract(t, v).Abstract.ID
+			record = func() { addInstrument(t, v, abstract, `{"type":"Mortgage"}`) }
+			left.Store(row.changes)
+			members := map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-10-01"`)}
+			got, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, abstract, members, vault.Idempotency[model.Certificate]{})
+			left.Store(0)
+			if row.want != 0 {
+				vaulttest.WantKind(t, "Certify", err, row.want)
+				return
+			}
+			sheet, sheetErr := v.Instruments.Runsheet(t.Context(), abstract)
+			if err != nil || sheetErr != nil || len(sheet.Instruments) != 1 || got.RunsheetVersion != sheet.Version {
+				t.Errorf("Certify: got version %d, %v, want %d with one instrument", got.RunsheetVersion, errors.Join(err, sheetErr), sheet.Version)
+			}
+			filed, err := v.Abstracts.Get(t.Context(), abstract)
+			if err != nil || len(filed.Files) != 1 || filed.Files[0].Digest != got.Digest {
+				t.Errorf("documents: got %+v, %v, want only the certified runsheet", filed.Files, err)
+			}
+		})
 	}
 }
 
