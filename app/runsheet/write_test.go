@@ -39,7 +39,10 @@ func TestWriteManyRows(t *testing.T) {
 				t.Fatalf("read = %d entries, %v, want %d", len(entries), err, count)
 			}
 			n := 0
-			for row := range manyRows(count, func() {}) {
+			for row, err := range manyRows(count, func() {}) {
+				if err != nil {
+					t.Fatal(err)
+				}
 				if e := entries[n]; e.Position != n+1 || e.Row != n+2 || string(e.Fields["instrument_number"]) != `"`+row.Instrument.Number+`"` {
 					t.Fatalf("entry %d = %+v, want No. %d with number %s", n, e, n+1, row.Instrument.Number)
 				}
@@ -68,12 +71,11 @@ func TestWriteStops(t *testing.T) {
 	failing := func(rows iter.Seq2[*Row, error], at int) iter.Seq2[*Row, error] {
 		return func(yield func(*Row, error) bool) {
 			n := 0
-			for row := range rows {
+			for row, err := range rows {
 				if n++; n == at {
-					yield(nil, errRow)
-					return
+					row, err = nil, errRow
 				}
-				if !yield(row, nil) {
+				if !yield(row, err) {
 					return
 				}
 			}
