@@ -158,8 +158,11 @@ func (s *server) respond(c *gin.Context, resp response) {
 		c.Header("Content-Type", resp.media)
 		c.Header("Cache-Control", "no-store")
 		c.Status(resp.status)
-		if err := resp.stream(c.Writer); err != nil {
-			s.Log.Error("the response was cut off", "path", c.FullPath(), "error", err)
+		client := clientWriter{Writer: c.Writer}
+		if err := resp.stream(&client); err != nil {
+			if !client.left && c.Request.Context().Err() == nil {
+				s.Log.Error("the response was cut off", "path", c.FullPath(), "error", err)
+			}
 			panic(http.ErrAbortHandler)
 		}
 	case resp.raw != nil:
@@ -167,6 +170,18 @@ func (s *server) respond(c *gin.Context, resp response) {
 	default:
 		s.write(c, resp.status, resp.body)
 	}
+}
+
+// clientWriter writes to a client and remembers whether it disconnected.
+type clientWriter struct {
+	io.Writer
+	left bool
+}
+
+func (w *clientWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.left = w.left || err != nil
+	return n, err
 }
 
 // minGzipSize is the minimum size, in bytes, of a response that is compressed.
