@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,11 +88,12 @@ func (s *shell) trashPurge() *cobra.Command {
 		Use:   "purge ID",
 		Short: "Permanently delete one record in the trash",
 		Long: `Permanently delete one record in the trash. An abstract is deleted with its documents
-and instruments. The disk space of the documents is freed. Relations of other instruments
-to a deleted instrument become text. This can't be undone.
+and instruments. The disk space of the documents is freed. Relations that point to
+a deleted instrument become text. This can't be undone.
 
 ID is the type and ID of the record as shown by "deedkeep trash list", such as
-abstract:Zz9aB31x, order:Zz9aB31x, or file:17. A number alone is a document ID.
+abstract:Zz9aB31x, order:Zz9aB31x, file:17, or instrument:3. A number alone is a
+document ID.
 
 On a terminal, the command asks for the name of the record to confirm. Otherwise, --yes
 is required. A record under retention is deleted only with --lift-retention and
@@ -205,7 +207,7 @@ func trashRecord(text string) (string, error) {
 		return "file:" + text, nil
 	}
 	recordType, id, _ := strings.Cut(text, ":")
-	if id != "" && (recordType == "file" || recordType == "abstract" || recordType == "order") {
+	if id != "" && slices.Contains([]string{"abstract", "order", "file", "instrument"}, recordType) {
 		return text, nil
 	}
 	return "", &usageError{fmt.Errorf(`%q is not a valid record ID; use an ID from "deedkeep trash list", such as abstract:Zz9aB31x or file:17`, text)}

@@ -87,6 +87,7 @@ func TestTrashCommands(t *testing.T) {
 		{"purge a folder", nil, []string{"purge", "folder:1", "--yes"}, exitUsage, nil},
 		{"purge an unknown ID", nil, []string{"purge", "99", "--yes"}, exitFailed, []string{"trash record 99 not found"}},
 		{"purge an unknown order", nil, []string{"purge", "order:x", "--yes"}, exitFailed, nil},
+		{"purge an unknown instrument", nil, []string{"purge", "instrument:99", "--yes"}, exitFailed, []string{"trash record instrument:99 not found"}},
 		{"lift without a reason", nil, []string{"purge", abstract, "--yes", "--lift-retention"}, exitUsage, []string{"--reason"}},
 		{"reason without lift", nil, []string{"purge", abstract, "--yes", "--reason", "x"}, exitUsage, []string{"--lift-retention"}},
 		{"not confirmed", typing("SEED\n"), []string{"purge", order}, exitFailed,
