@@ -137,7 +137,7 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 	b.paste("Type\tRecorded\tBook/Page\tGrantor\tGrantee\tAmount\nQuitclaim Deed\t4/17/2019\t2417/883\tDora Finch\tCarl Diaz\t$10.00\n" +
 		"Deed\t4/18/2019\t\t\t\t\nJudgment\t6/1/2020\t\t\t\t5,000")
 	b.waitVisible("dialog h2 | Add 2 instruments?")
-	b.waitVisible("dialog .warning li | Row 3: No document type is called “Deed”.")
+	b.waitVisible("dialog .warning li | Row 3: “Deed” isn't a document type.")
 	b.checkAccessible(t, "pasted rows")
 	b.screenshot("scene-runsheet-paste")
 	b.waitNavigation(func() { b.press(kb.Enter) })
@@ -145,7 +145,7 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 	b.checkRows(t, "after pasting", "1 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "2 Mortgage 5/2/2001 1022/314",
 		"3 Quitclaim Deed 4/17/2019 2417/883",
 		"4 Judgment 6/1/2020")
-	b.waitVisible(".runsheet .gap | No instrument in which Dora Finch received title")
+	b.waitVisible(".runsheet .gap | Gap in the chain of title: no instrument vests title in Dora Finch")
 
 	// The last row moves to the top, goes to the trash, and comes back.
 	eval[bool](b, `document.querySelector(".runsheet td[tabindex]").focus(), true`)
@@ -223,7 +223,7 @@ func testRunsheetConflict(t *testing.T, env *browserEnv) {
 	// All fields are on a form of their own.
 	b.press(kb.Home)
 	b.waitNavigation(func() { b.press(kb.Enter) })
-	b.waitVisible("legend | Status and relations")
+	b.waitVisible("legend | Status and related instruments")
 	b.fill("#type_id", "7")
 	b.waitVisible("label | Mortgagor")
 	for _, theme := range []string{"light", "dark"} {

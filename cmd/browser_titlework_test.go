@@ -99,7 +99,7 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	b.screenshot("titlework-print")
 
 	b.goTo(abstract)
-	b.clickLink("#certificates button | Bring down")
+	b.clickLink("#certificates button | Create bring-down")
 	b.waitVisible("#people dt | Bring-down of")
 	if eval[string](b, "location.pathname") == abstract {
 		t.Error("the bring-down opened the prior abstract, want a new one")

@@ -12,7 +12,7 @@ func (s *shell) typesCommand() *cobra.Command {
   deedkeep types export > types.yaml
   deedkeep types import types.yaml --dry-run`,
 		s.typesList(),
-		exportCommand(s, "types", "types", "Export the document types", "Document types of instruments, in the sequence of lists",
+		exportCommand(s, "types", "types", "Export the document types", "Document types of instruments, in display order",
 			(*control.Client).DocumentTypes, func(types []apitypes.DocumentType) any { return types }),
 		importCommand(s, "types", "types", "document type", "Replace the document types from a file",
 			`Replace the document types from a file. The file is YAML or JSON, as written by "deedkeep

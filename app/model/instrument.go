@@ -42,7 +42,7 @@ type Instrument struct {
 	Exception          string         `json:"exception,omitempty"`   // text for Schedule B-II
 	Requirement        string         `json:"requirement,omitempty"` // text for Schedule B-I
 	Cleared            string         `json:"cleared,omitempty"`     // YYYY-MM-DD: when the exception or requirement was cleared
-	Prior              bool           `json:"prior,omitempty"`       // taken over by a bring-down
+	Prior              bool           `json:"prior,omitempty"`       // carried over by a bring-down
 	Documents          []DocumentLink `json:"documents,omitempty"`
 	Version            uint64         `json:"version"`
 	CreatedAt          time.Time      `json:"created_at"`

@@ -167,7 +167,7 @@ func TestRecordInstrumentWithScript(t *testing.T) {
 	repeated := fields("book", "10", "then", "stay", "once", "token", "shown", "1")
 	p.post(200, last, repeated)
 	repeated.Set("shown", "2")
-	p.post(200, last, repeated).has(t, "This instrument was saved before.")
+	p.post(200, last, repeated).has(t, "This instrument was already saved.")
 	if list := p.runsheet(); len(list) != 4 {
 		t.Errorf("Runsheet = %d instruments, want 4", len(list))
 	}

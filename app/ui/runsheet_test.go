@@ -109,7 +109,7 @@ func TestRunsheetPage(t *testing.T) {
 		fmt.Sprintf(`Releases <a href="#instrument-%d">No. <span data-number>2</span></a>`, mortgage), "References  Bk 9 Pg 8",
 		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
 		`<option>Conveyance</option><option>Security</option><option>Release</option></select>`, `href="#runsheet">Skip to runsheet`)
-	gap := regexp.MustCompile(`class="gap"><td colspan="13">No instrument in which Dora Finch received title</td></tr><tr id="instrument-(\d+)"`)
+	gap := regexp.MustCompile(`class="gap"><td colspan="13">Gap in the chain of title: no instrument vests title in Dora Finch</td></tr><tr id="instrument-(\d+)"`)
 	if m := gap.FindSubmatch(page.body); m == nil || string(m[1]) != fmt.Sprint(last) {
 		t.Errorf("gap = %q, want one above instrument %d\n%s", m, last, page.main())
 	}
@@ -220,7 +220,7 @@ func TestSaveCell(t *testing.T) {
 		})
 	}
 	for _, c := range []struct{ field, value, want string }{
-		{"type", "deed", "No document type is called “deed”. Choose one from the list."},
+		{"type", "deed", "“deed” isn't a document type. Select one from the list."},
 		{"recorded", "2/30/2001", "The recorded is not a valid date."},
 		{"recorded", "5/2/2001 25:00", "must be a time such as 14:05"},
 		{"consideration", "one dollar", "must be an amount of money"},
@@ -385,7 +385,7 @@ func TestInstrumentForm(t *testing.T) {
 	if i := h.getInstrument(t, id); i.Book != "9" || i.Remarks != "hers" || len(i.Relations) != 0 || i.Position != 1 {
 		t.Errorf("instrument = %+v, want both users' changes", i)
 	}
-	staff.post(t, 422, address, url.Values{"position": {"first"}}).has(t, "Enter the number of a row.", `value="first"`)
+	staff.post(t, 422, address, url.Values{"position": {"first"}}).has(t, "Enter a row number.", `value="first"`)
 	staff.get(t, 404, "/instruments/99/edit")
 }
 
@@ -438,7 +438,7 @@ func TestPasteRows(t *testing.T) {
 	text := "No.\tType\tRecorded\tBook/Page\tGrantor\tGrantee\tAmount\tRelations\r\n1\tmtg\t5/2/2001\tBk 1022 Pg 314\tBea Cole; Ned <Cole>\tFirst Bank\t$96,000.00\t\r\n" +
 		"2\tDeed\t\t\t\t\t\t\r\n3\tsat\t1/5/2010\t\t\t\t\treleases 1\r\n4\tPlat\t2/30/2010\t\t\t\tlots\t\r\n"
 	shown := staff.post(t, 200, address, url.Values{"text": {text}})
-	shown.has(t, "Add 2 instruments?", "2 rows can't be added:", "Row 3: No document type is called “Deed”.", "Row 5: ",
+	shown.has(t, "Add 2 instruments?", "2 rows can't be added:", "Row 3: “Deed” isn&#39;t a document type.", "Row 5: ",
 		"not a valid date", "$96,000.00",
 		"1022/314", "Ned &lt;Cole&gt;", "Release or Satisfaction", `name="confirm"`)
 	part := staff.post(t, 200, address, url.Values{"text": {text}}, scriptHeader...)
@@ -470,7 +470,7 @@ func TestPasteRows(t *testing.T) {
 			staff.post(t, 200, address, url.Values{"text": {c.text}, "column": {c.column}}).has(t, c.want)
 		})
 	}
-	staff.post(t, 200, address, url.Values{"text": {"Nothing\nat all"}, "column": {"type"}, "confirm": {"yes"}}).has(t, "No row can be added")
+	staff.post(t, 200, address, url.Values{"text": {"Nothing\nat all"}, "column": {"type"}, "confirm": {"yes"}}).has(t, "No rows can be added")
 	staff.post(t, 422, address, url.Values{"text": {" \n"}}).has(t, "Paste at least one row.")
 	staff.post(t, 422, address, url.Values{"text": {strings.Repeat("Plat\n", 501)}}).has(t, "Paste at most 500 rows at a time")
 }

@@ -31,7 +31,7 @@ func TestRunsheetUpload(t *testing.T) {
 	viewer.get(t, 403, path+"/runsheet/upload")
 	body, kind := fileForm("No.,Type,Book,Page,Grantors,Relations\n1,Mortgage,417,7,\"O\"\"Brien <b>\",\n2,Release or Satisfaction,500,1,First Bank,releases 1\n3,Spaceship,1,1,,\n")
 	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
-	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "O&#34;Brien &lt;b&gt;", "Record selected")
+	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "O&#34;Brien &lt;b&gt;", "Add selected instruments")
 	hidden := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(string(got.body), -1) {
 		hidden.Set(match[1], match[2])
@@ -46,10 +46,10 @@ func TestRunsheetUpload(t *testing.T) {
 	if to := done.Header.Get("Location"); to != path+"?view=runsheet" {
 		t.Errorf("Location = %q, want the runsheet", to)
 	}
-	if notice := h.noticeOf(t, done); notice != "2 instruments recorded." {
+	if notice := h.noticeOf(t, done); notice != "2 instruments added." {
 		t.Errorf("notice = %q", notice)
 	}
-	if notice := h.noticeOf(t, accept(303, "2", "3")); !strings.Contains(notice, "already recorded") {
+	if notice := h.noticeOf(t, accept(303, "2", "3")); !strings.Contains(notice, "already added") {
 		t.Errorf("notice after the form was sent again = %q", notice)
 	}
 	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
@@ -74,10 +74,10 @@ func TestAcceptSuggestions(t *testing.T) {
 		vaulttest.PDFDoc("Mortgage Bk 9 Pg 8.pdf", "2"))
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	viewer.post(t, 403, path+"/suggestions", nil)
-	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "2 instruments recorded." {
+	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "2 instruments added." {
 		t.Errorf("notice = %q", notice)
 	}
-	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "0 instruments recorded." {
+	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "0 instruments added." {
 		t.Errorf("second notice = %q", notice)
 	}
 }

@@ -85,7 +85,7 @@ func TestAbstractOfOrder(t *testing.T) {
 	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}}).has(t, "The order was deleted.", `value="Wexcombe"`)
 	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.get(t, 403, abstract+"/order-link")
-	viewer.get(t, 200, abstract).lacks(t, "/people?edit", "Certify search", "Bring down", "Add note")
+	viewer.get(t, 200, abstract).lacks(t, "/people?edit", "Certify search", "Create bring-down", "Add note")
 }
 
 // The template is that of the order's product. A product that no template has leaves the search type
@@ -146,7 +146,7 @@ func TestPeople(t *testing.T) {
 	if got := kim.post(t, 303, path+"/people", url.Values{"examiner": {me}, "searcher": {me}, "version": {"1"}}); got.location() != path {
 		t.Errorf("Location = %q, want the abstract", got.location())
 	}
-	kim.get(t, 200, "/").has(t, `<h2 id="my-work">My work</h2>`, "26-17", "Search and examine")
+	kim.get(t, 200, "/").has(t, `<h2 id="my-work">My work</h2>`, "26-17", "Searcher and examiner")
 	kim.get(t, 200, "/work").has(t, `href="`+path+`"`)
 	kim.post(t, 303, path+"/status", url.Values{"status": {"Complete"}})
 	kim.get(t, 200, "/").lacks(t, "My work")
@@ -317,7 +317,7 @@ func TestMoveDocumentsBetweenAbstracts(t *testing.T) {
 
 	moved := kim.post(t, 303, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "instrument": {fmt.Sprint(deed.ID),
 		fmt.Sprint(shared.ID)}, "to": {target}})
-	if notice := h.noticeOf(t, moved); notice != "1 document was moved to “26-99”. 1 instrument moved along." {
+	if notice := h.noticeOf(t, moved); notice != "1 document was moved to “26-99”. 1 instrument moved too." {
 		t.Errorf("notice = %q", notice)
 	}
 	kim.get(t, 200, path).has(t, "2.pdf")

@@ -171,7 +171,7 @@ func (s *TitleWork) stageRunsheet(ctx context.Context, abstract uint64) (*Staged
 	return upload, nil
 }
 
-// BringDown creates an abstract that brings another one down to date. It takes over the property,
+// BringDown creates an abstract that brings another one down to date. It carries over the property,
 // the template, most field values, and the instruments, which it marks as prior. Its search starts
 // at the effective date of the prior abstract.
 func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint64, idempotency Idempotency[AbstractWithFiles],

@@ -73,7 +73,7 @@ var instrumentFields = []instrumentField{
 	{name: "legal", label: "Legal description", control: textField, stored: textOf(func(i *model.Instrument) *string { return &i.Legal })},
 	{name: "remarks", label: "Remarks", control: textField, stored: textOf(func(i *model.Instrument) *string { return &i.Remarks })},
 	{name: pagesName, label: "Pages of this document", control: pagesField, stored: linkedPages},
-	{name: "relations", label: "Relations", control: linksField, stored: relationsText},
+	{name: "relations", label: "Related instruments", control: linksField, stored: relationsText},
 	{name: "page_to", label: "Last page", control: lineField, more: true,
 		stored: textOf(func(i *model.Instrument) *string { return &i.PageTo })},
 	{name: "recorded_time", label: "Time recorded", control: lineField, more: true,

@@ -35,7 +35,7 @@ type instrumentSaver struct {
 }
 
 // notInAbstract is the message for an instrument of a document in the vault.
-const notInAbstract = "This document is not in an abstract. Move it to an abstract, then record its instruments."
+const notInAbstract = "This document is not in an abstract. Move it to an abstract, then add its instruments."
 
 // saveInstrument creates or changes an instrument of a document.
 func (p *Pages) saveInstrument(r *page.Request) error {
@@ -94,7 +94,7 @@ func (v instrumentSaver) create() error {
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case errors.Is(err, vault.ErrAlreadyProcessed):
-		return v.follow(vault.InstrumentView{}, "This instrument was saved before.", "")
+		return v.follow(vault.InstrumentView{}, "This instrument was already saved.", "")
 	case ok && domainErr.Kind == errs.Invalid:
 		form.setProblems(page.FieldProblems(domainErr.Fields))
 		return v.reject(http.StatusUnprocessableEntity, form)

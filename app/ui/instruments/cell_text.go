@@ -99,7 +99,7 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 	case columnType:
 		t, found := findType(types, text)
 		if !found && text != "" {
-			return nil, "No document type is called “" + page.Truncate(text, 100) + "”. Choose one from the list."
+			return nil, "“" + page.Truncate(text, 100) + "” isn't a document type. Select one from the list."
 		}
 		return model.InstrumentInput{"type_id": numberOrNull(t.ID)}, ""
 	case "dated":

@@ -52,9 +52,9 @@ var fieldGroups = []struct {
 		{name: "parcels", label: "Parcel IDs", kind: model.Paragraph, isList: true, hint: "One per line"},
 		{name: "legal", label: "Legal description", kind: model.Paragraph}, {name: "county", label: "County"}, {name: "state", label: "State"},
 	}},
-	{"Status and relations", []fieldSpec{
+	{"Status and related instruments", []fieldSpec{
 		{name: fieldStatus, label: "Status"}, {name: "expires", label: "Expires", kind: model.Date, hint: "When a lien, UCC, or lease lapses"},
-		{name: fieldRelations, label: "Relations to other instruments"},
+		{name: fieldRelations, label: "Related instruments"},
 	}},
 	{"Documents", []fieldSpec{{name: fieldDocuments, label: "Documents that contain this instrument"}}},
 	{"Schedule B and remarks", []fieldSpec{
@@ -209,7 +209,7 @@ func patchOf(values map[string]string) (patch vault.InstrumentPatch) {
 			case spec.name == fieldPosition:
 				n, err := strconv.Atoi(strings.TrimSpace(value))
 				if err != nil || n < 1 {
-					patch.Rejected.Add(fieldPosition, "Enter the number of a row.")
+					patch.Rejected.Add(fieldPosition, "Enter a row number.")
 				}
 				patch.Position = n
 			case spec.name == fieldParties:

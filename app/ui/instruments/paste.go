@@ -174,7 +174,7 @@ func splitBookPage(table [][]string) [][]string {
 		place := parseBookPage(cells[at])
 		parts := []string{place.bookType, place.book, place.page, place.pageTo}
 		if n == 0 {
-			parts = []string{"Book Type", "Book", "Page", "Page To"}
+			parts = []string{"Book Type", "Book", "Page", "Last Page"}
 		}
 		table[n] = slices.Concat(cells[:at], parts, cells[at+1:])
 	}
@@ -189,7 +189,7 @@ func checkEntry(e runsheet.Entry, number int, types model.DocumentTypes, actor m
 		t, found := findType(types, name)
 		row.Shown.Type = name
 		if !found {
-			row.Problem = "No document type is called “" + page.Truncate(name, 100) + "”."
+			row.Problem = "“" + page.Truncate(name, 100) + "” isn't a document type."
 		}
 		row.Input["type_id"] = numberOrNull(t.ID)
 		delete(row.Input, "type")

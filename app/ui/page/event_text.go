@@ -40,7 +40,7 @@ var EventTexts = []eventGroup{
 		{"abstract.purged", "permanently deleted", "abstract", ""},
 	}},
 	{"Title work", []eventText{
-		{"order_link.changed", "changed the order of", "abstract", "changed the order of this abstract"},
+		{"order_link.changed", "changed the linked order of", "abstract", "changed the linked order"},
 		{"assignment.changed", "assigned", "abstract", "changed the assignment"},
 		{"names_run.changed", "changed the names run of", "abstract", "changed the names run"},
 		{"requirements.changed", "changed the requirements and exceptions of", "abstract", "changed the requirements and exceptions"},

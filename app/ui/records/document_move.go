@@ -282,7 +282,7 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 	}
 	notice := bulkNotice(result.Moved, result.Skipped, action)
 	if result.Instruments > 0 {
-		notice += " " + page.Plural(result.Instruments, "instrument", "instruments") + " moved along."
+		notice += " " + page.Plural(result.Instruments, "instrument", "instruments") + " moved too."
 	}
 	return p.RedirectWithUndo(r, address, notice, undo)
 }

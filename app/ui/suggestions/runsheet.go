@@ -60,7 +60,7 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 	}
 	view.Path, view.Abstract, view.Once = p.AbstractPath(r.PathID), headings[0], rand.Text()
 	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
-		Heading: "Read a runsheet file", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
+		Heading: "Upload a runsheet", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
 	})
 }
 
@@ -159,14 +159,14 @@ func (p *Pages) readFile(r *page.Request) (raw []byte, done func(), err error) {
 	switch {
 	case errors.As(err, &tooLarge):
 		err = page.NewHTTPError(http.StatusRequestEntityTooLarge, "File too large",
-			fmt.Sprintf("The file is larger than %s. Split it and upload the parts one after another.", page.FormatSize(tooLarge.Limit)))
+			fmt.Sprintf("The file is larger than %s. Split it and upload each part.", page.FormatSize(tooLarge.Limit)))
 	case errors.As(err, &malformed), errors.Is(err, httpx.ErrIncomplete), errors.Is(err, io.ErrUnexpectedEOF):
 		err = page.NewHTTPError(http.StatusBadRequest, "Upload incomplete", "The upload was incomplete. Go back and try again.")
 	}
 	return nil, done, err
 }
 
-// acceptRunsheet records the selected instruments of a runsheet file.
+// acceptRunsheet adds the selected instruments of a runsheet file.
 func (p *Pages) acceptRunsheet(r *page.Request) error {
 	list, err := unpack(r.PostForm.Get("packed"))
 	if err != nil {
@@ -187,19 +187,19 @@ func (p *Pages) acceptRunsheet(r *page.Request) error {
 		}
 	}
 	if len(inputs) == 0 {
-		return p.reviewAgain(r, list, chosen, "No rows are selected. Select the instruments to record.")
+		return p.reviewAgain(r, list, chosen, "No rows are selected. Select the instruments to add.")
 	}
 	views, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, p.onlyOnce(r))
 	if errors.Is(err, vault.ErrAlreadyProcessed) {
-		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "These instruments were already recorded.")
+		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "These instruments were already added.")
 	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		return p.reviewAgain(r, list, chosen, "Nothing was recorded. "+rowProblem(problem.Fields))
+		return p.reviewAgain(r, list, chosen, "No instruments were added. "+rowProblem(problem.Fields))
 	}
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, p.sheetPath(r.PathID), page.Plural(len(views), "instrument recorded.", "instruments recorded."))
+	return p.RedirectWithNotice(r, p.sheetPath(r.PathID), page.Plural(len(views), "instrument added.", "instruments added."))
 }
 
 // reviewAgain shows the suggestions again with a problem.
@@ -225,7 +225,7 @@ func rowProblem(fields errs.Fields) string {
 	return fmt.Sprintf("Row %s: %s", parts[1], sentence)
 }
 
-// onlyOnce makes sure that a form that is submitted again records nothing.
+// onlyOnce makes sure that a form that is submitted again adds nothing.
 func (p *Pages) onlyOnce(r *page.Request) vault.Idempotency[[]vault.InstrumentView] {
 	token := r.PostForm.Get("once")
 	if token == "" {
@@ -242,22 +242,22 @@ func (p *Pages) onlyOnce(r *page.Request) vault.Idempotency[[]vault.InstrumentVi
 // sheetPath returns the address of the runsheet of an abstract.
 func (p *Pages) sheetPath(abstract uint64) string { return p.AbstractPath(abstract) + "?view=runsheet" }
 
-// acceptFilenames records the instruments that the names of the documents describe.
+// acceptFilenames adds the instruments that the names of the documents describe.
 func (p *Pages) acceptFilenames(r *page.Request) error {
 	created, linked, err := p.Vault.Instruments.AcceptFilenames(r.Context(), r.Actor, r.PathID)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "Nothing was recorded. "+rowProblem(problem.Fields))
+		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "No instruments were added. "+rowProblem(problem.Fields))
 	}
 	if err != nil {
 		return err
 	}
 	var notice []string
 	if created > 0 || linked == 0 {
-		notice = append(notice, page.Plural(created, "instrument recorded.", "instruments recorded."))
+		notice = append(notice, page.Plural(created, "instrument added.", "instruments added."))
 	}
 	if linked > 0 {
-		notice = append(notice, page.Plural(linked, "instrument that was recorded already is linked to its document.",
-			"instruments that were recorded already are linked to their documents."))
+		notice = append(notice, page.Plural(linked, "instrument was already in the runsheet. Its document is now linked.",
+			"instruments were already in the runsheet. Their documents are now linked."))
 	}
 	return p.RedirectWithNotice(r, p.sheetPath(r.PathID), strings.Join(notice, " "))
 }

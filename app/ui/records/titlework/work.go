@@ -37,13 +37,13 @@ func LoadMyWork(ctx context.Context, p *page.Site, visitor page.Visitor, limit i
 	list, more, err := p.Vault.TitleWork.AssignedTo(ctx, visitor.ID, limit)
 	view.More = more
 	for _, a := range list {
-		row := WorkRow{AssignedAbstract: a, Path: p.AbstractPath(a.Abstract.ID), Part: "Examine",
+		row := WorkRow{AssignedAbstract: a, Path: p.AbstractPath(a.Abstract.ID), Part: "Examiner",
 			Due: model.Order{DueDate: a.Assignment.DueDate, Status: a.Abstract.Status}}
 		switch a.Assignment.SearcherID {
 		case a.Assignment.ExaminerID:
-			row.Part = "Search and examine"
+			row.Part = "Searcher and examiner"
 		case visitor.ID:
-			row.Part = "Search"
+			row.Part = "Searcher"
 		}
 		if a.Order.ID != 0 {
 			row.OrderPath = p.OrderPath(a.Order.ID)
