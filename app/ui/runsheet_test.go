@@ -109,7 +109,8 @@ func TestRunsheetPage(t *testing.T) {
 		fmt.Sprintf(`Releases <a href="#instrument-%d">No. <span data-number>2</span></a>`, mortgage), "References  Bk 9 Pg 8",
 		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
 		`<option>Conveyance</option><option>Security</option><option>Release</option></select>`, `href="#runsheet">Skip to runsheet`)
-	gap := regexp.MustCompile(`class="gap"><td colspan="13">Gap in the chain of title: no instrument vests title in Dora Finch</td></tr><tr id="instrument-(\d+)"`)
+	gap := regexp.MustCompile(`class="gap"><td colspan="13">Gap in the chain of title: no instrument vests title in Dora Finch</td></tr>` +
+		`<tr id="instrument-(\d+)"`)
 	if m := gap.FindSubmatch(page.body); m == nil || string(m[1]) != fmt.Sprint(last) {
 		t.Errorf("gap = %q, want one above instrument %d\n%s", m, last, page.main())
 	}

@@ -56,7 +56,7 @@ func TestRunsheetUpload(t *testing.T) {
 	if err != nil || len(sheet.Instruments) != 2 || sheet.Instruments[0].Status != model.InstrumentReleased {
 		t.Errorf("runsheet = %+v, %v, want a released mortgage and its release", sheet, err)
 	}
-	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Recorded in this runsheet already")
+	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Already in this runsheet")
 	bad, _ := fileForm("a,b\n1,2\n")
 	h.sendBody(t, 422, "POST", path+"/runsheet/upload", bad, staff.cookie, kind).has(t, "column titles")
 	h.sendBody(t, 415, "POST", path+"/runsheet/upload", "file=x", staff.cookie, "Content-Type: application/x-www-form-urlencoded")

@@ -206,7 +206,7 @@ func TestRequirements(t *testing.T) {
 	section := path + "/requirements"
 	kim.get(t, 200, path).has(t, "Requirements (Schedule B-I)", "Pay off &lt;the&gt; mortgage", "Cleared Nov 2, 2026",
 		fmt.Sprintf(`href="%s#instrument-%d"`, path, deed.ID), "Taxes")
-	kim.get(t, 200, section+"?edit=1").has(t, "edited with the instrument", "Mortgage · Book 900, Page 12 · Lee")
+	kim.get(t, 200, section+"?edit=1").has(t, "edit the instrument", "Mortgage · Book 900, Page 12 · Lee")
 	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {""}, "cleared": {"1/1/2026"}, "instrument": {""}}).has(t,
 		"The text field is required.", `value="Jan 1, 2026"`)
 	kim.post(t, 303, section, url.Values{"kind": {"exception", "requirement"}, "text": {"Easement of record", ""}, "cleared": {"", ""},
