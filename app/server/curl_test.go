@@ -77,7 +77,7 @@ func wantStatus(s api.Sample) string {
 	switch {
 	case s.Method == "DELETE", s.Method == "PATCH" && strings.HasPrefix(s.Path, "/uploads"):
 		return "204"
-	case s.Method == "POST" && !strings.HasSuffix(s.Path, "/restore"):
+	case s.Method == "POST" && !strings.HasSuffix(s.Path, "/restore") && !strings.HasSuffix(s.Path, "/runsheet"):
 		return "201"
 	}
 	return "200"
@@ -111,12 +111,12 @@ func prepareExample(t *testing.T, r *running, path, script string) (ready, dir s
 		t.Fatalf("create order: %v", err)
 	}
 	file := strconv.FormatUint(abstract.Files[0].ID, 10)
-	ready = strings.NewReplacer(
+	ready = strings.NewReplacer(append(prepareTitleWork(t, r, dir, path, abstract.Abstract.ID),
 		"k3Jd82Qz", r.vault.Secrets.IDs("abstracts").Encode(abstract.Abstract.ID),
 		"Zz9aB31x", r.vault.Secrets.IDs("orders").Encode(order.ID),
 		"/folders/90000004", "/folders/"+strconv.FormatUint(createFolder(t, r, t.Name()), 10),
 		"/files/90000077", "/files/"+file,
-	).Replace(script)
+	)...).Replace(script)
 	if strings.HasPrefix(path, "/uploads/") {
 		location := shell(t, dir, r.key, fmt.Sprintf(
 			`curl -sS -o /dev/null -w '%%header{location}' -H "Authorization: Bearer $KEY" -H 'Tus-Resumable: 1.0.0' -H 'Upload-Length: %d' `+

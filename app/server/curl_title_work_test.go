@@ -1,0 +1,80 @@
+//go:build unix
+
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
+	"deedkeep/app/vault"
+)
+
+// prepareTitleWork gives an abstract what the examples of the title work need: three instruments and a note. It creates
+// two users, and writes a runsheet to dir. An instrument to restore is in the trash. It returns what to replace in an
+// example, for strings.NewReplacer.
+func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint64) (replacements []string) {
+	t.Helper()
+	operator := model.Actor{Kind: "operator"}
+	var ids []uint64
+	for n := range 3 {
+		input := model.InstrumentInput{"type": json.RawMessage(`"Mortgage"`), "book": json.RawMessage(strconv.Itoa(2417 + n))}
+		created, err := r.vault.Instruments.Create(t.Context(), operator, abstract, vault.InstrumentPatch{Input: input},
+			vault.Idempotency[vault.InstrumentView]{})
+		if err != nil {
+			t.Fatalf("create instrument: %v", err)
+		}
+		ids = append(ids, created.ID)
+	}
+	writeRunsheet(t, r, filepath.Join(dir, "Runsheet.xlsx"), abstract)
+	if path == "/instruments/{n}/restore" {
+		if err := r.vault.Instruments.Trash(t.Context(), operator, ids[0], vault.Match{}); err != nil {
+			t.Fatalf("delete instrument: %v", err)
+		}
+	}
+	note, err := r.vault.Notes.Create(t.Context(), operator, "abstract", abstract, model.NoteInput{Text: model.Some(model.StringInput("Call the court."))},
+		vault.Idempotency[model.Note]{})
+	if err != nil {
+		t.Fatalf("create note: %v", err)
+	}
+	replacements = []string{
+		"[3,1,2]", fmt.Sprintf("[%d,%d,%d]", ids[2], ids[0], ids[1]),
+		"/instruments/90000012", fmt.Sprint("/instruments/", ids[0]),
+		"/notes/90000013", fmt.Sprint("/notes/", note.ID),
+	}
+	if path == "/abstracts/{id}/assignment" {
+		for _, member := range []string{`"searcher":4`, `"examiner":7`} {
+			name := fmt.Sprint("user", note.ID, len(replacements))
+			_, user, err := r.vault.Users.Create(t.Context(), operator, model.UserDraft{Name: name, Role: model.RoleStaff})
+			if err != nil {
+				t.Fatalf("create user: %v", err)
+			}
+			replacements = append(replacements, member, fmt.Sprint(member[:len(member)-1], user.ID))
+		}
+	}
+	return replacements
+}
+
+// writeRunsheet writes the runsheet of an abstract to an Excel file.
+func writeRunsheet(t *testing.T, r *running, name string, abstract uint64) {
+	t.Helper()
+	rows, err := r.vault.Instruments.Rows(t.Context(), abstract)
+	if err != nil {
+		t.Fatalf("read the runsheet: %v", err)
+	}
+	book, err := os.Create(name)
+	if err != nil {
+		t.Fatalf("create file: %v", err)
+	}
+	if err := runsheet.WriteExcel(book, rows); err != nil {
+		t.Fatalf("write the runsheet: %v", err)
+	}
+	if err := book.Close(); err != nil {
+		t.Fatalf("close file: %v", err)
+	}
+}
