@@ -60,18 +60,20 @@ func readDescription(t *testing.T) *api {
 func (b *api) first() []*operation {
 	rank := func(o *operation) int {
 		switch {
-		case strings.Contains(o.path, "template") || strings.HasPrefix(o.path, "/v1/order-"):
+		case strings.Contains(o.path, "template") || strings.HasPrefix(o.path, "/v1/order-") || o.id == "listDocumentTypes":
 			return 0
-		case o.method == http.MethodPost && !strings.HasSuffix(o.path, "/restore"):
+		case o.method == http.MethodPost && !strings.Contains(o.path, "{"):
 			return 1
-		case o.id == "downloadFile":
+		case o.method == http.MethodPost && !strings.HasSuffix(o.path, "/restore"):
 			return 2
+		case o.id == "downloadFile":
+			return 3
 		case o.method == http.MethodDelete:
-			return 4
-		case strings.HasSuffix(o.path, "/restore"):
 			return 5
+		case strings.HasSuffix(o.path, "/restore"):
+			return 6
 		}
-		return 3
+		return 4
 	}
 	first := slices.Clone(b.operations)
 	slices.SortStableFunc(first, func(a, b *operation) int { return rank(a) - rank(b) })
@@ -90,4 +92,15 @@ func (o *operation) may(as, method string) bool {
 		return as == "metrics" && reads
 	}
 	return as == "full" || as == "read" && reads
+}
+
+// authorizedKind returns the type of key that may call the operation with every method.
+func (o *operation) authorizedKind() string {
+	switch o.path {
+	case "/v1/events":
+		return "events"
+	case "/metrics":
+		return "metrics"
+	}
+	return "full"
 }

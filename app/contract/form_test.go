@@ -33,6 +33,10 @@ func (f *fuzzer) newForm(s *openapi3.Schema, tree map[string]any) *form {
 	m.end = "--" + m.boundary + "--\r\n"
 	for name, v := range sorted(tree) {
 		property := s.Properties[name]
+		if property != nil && property.Value.Format == "binary" {
+			m.parts = append(m.parts, f.runsheetFile(name))
+			continue
+		}
 		if property == nil || !holdsFiles(property.Value) {
 			m.parts = append(m.parts, plainPart(name, plain(v)))
 			continue

@@ -35,6 +35,7 @@ type request struct {
 func (f *fuzzer) make(o *operation, as string) *request {
 	r := &request{op: o, as: as, method: o.method}
 	r.target = f.path(r)
+	f.about = aboutAbstract(r.record)
 	f.query(r)
 	f.headers(r)
 	f.body(r)
@@ -169,8 +170,8 @@ func (f *fuzzer) headers(r *request) {
 			r.idempotencyKey = value
 		case "If-Match":
 			value = "*"
-			if r.record != nil && r.record.tag != "" && f.percent(70) {
-				value = r.record.tag
+			if tag := f.state.tag(r); tag != "" && f.percent(70) {
+				value = tag
 			}
 		case "If-None-Match":
 			value = `"0"`
@@ -229,6 +230,9 @@ func (f *fuzzer) body(r *request) {
 	}
 	if members, ok := tree.(map[string]any); ok && r.op.id == "changeAbstract" {
 		f.order(r, members)
+	}
+	if members, ok := tree.(map[string]any); ok && r.op.id == "sequenceInstruments" {
+		members["instruments"] = f.sequence()
 	}
 	switch r.media {
 	case "application/json":

@@ -22,7 +22,11 @@ func (f *fuzzer) value(name string, ref *openapi3.SchemaRef) any {
 	case len(s.OneOf) > 0:
 		return f.value(name, pick(f.rng, s.OneOf))
 	}
-	if v := f.known(name); v != nil && f.percent(70) {
+	isList := s.Type.Includes("array")
+	if v := f.reference(name); v != nil && !isList && f.percent(90) {
+		return v
+	}
+	if v := f.known(name); v != nil && !isList && f.percent(70) {
 		return v
 	}
 	kind := "string"

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -33,11 +32,11 @@ type state struct {
 // vaultRecord is a record.
 type vaultRecord struct {
 	recordKind, id string
-	gone           bool         // in the trash or deleted
-	with           *vaultRecord // the abstract that was deleted together with it
-	of             *vaultRecord // the abstract of a file
-	tag            string       // its last ETag
-	digest         string       // of a file
+	gone           bool              // in the trash or deleted
+	with           *vaultRecord      // the abstract that was deleted together with it
+	of             *vaultRecord      // the abstract of a file or instrument, or the record of a note
+	tags           map[string]string // its last ETags and those of its parts, see tagOf
+	digest         string            // of a file
 
 	document []byte // of an upload: the complete content
 	offset   int    // the number of bytes that the server has received
@@ -63,7 +62,7 @@ func newState() *state {
 
 // pickRecord returns a random record of a kind, existing or deleted, or nil if none exists.
 func (w *state) pickRecord(rng *rand.Rand, recordKind string, gone bool) *vaultRecord {
-	candidates := slices.DeleteFunc(slices.Clone(w.records[recordKind]), func(t *vaultRecord) bool { return t.gone != gone })
+	candidates := slices.DeleteFunc(slices.Clone(w.records[recordKind]), func(t *vaultRecord) bool { return t.hidden() != gone })
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -74,10 +73,15 @@ func (w *state) pickRecord(rng *rand.Rand, recordKind string, gone bool) *vaultR
 	return pick(rng, candidates)
 }
 
+// hidden reports whether the server returns 404 for the record. A note is hidden while its record is in the trash.
+func (t *vaultRecord) hidden() bool {
+	return t.gone || t.recordKind == "note" && t.of != nil && t.of.gone
+}
+
 func (w *state) vaultRecord(recordKind, id string) *vaultRecord {
 	t := w.byID[recordKind+" "+id]
 	if t == nil {
-		t = &vaultRecord{recordKind: recordKind, id: id}
+		t = &vaultRecord{recordKind: recordKind, id: id, tags: map[string]string{}}
 		w.byID[recordKind+" "+id] = t
 		w.records[recordKind] = append(w.records[recordKind], t)
 	}
@@ -101,18 +105,22 @@ func (f *fuzzer) learn(r *request, got *reply) {
 		return
 	}
 	f.readOffset(r, got)
+	above, rest := f.state.pathAfter(route.Path, params)
 	named := f.state.named(route.Path, params)
 	if named != nil && !r.replayed(got) {
 		f.moved(named, route)
+		if r.op.id == "changeFile" && r.method == http.MethodPatch {
+			f.documentMoved(r, named)
+		}
 	}
 	if strings.HasPrefix(got.header.Get("Content-Type"), "application/json") && route.Path != "/trash" && route.Path != "/events" {
 		var body any
 		if err := json.Unmarshal(got.body, &body); err == nil {
-			f.walk(body, nil)
+			f.walk(body, above)
 		}
 	}
-	if tag := got.header.Get("ETag"); named != nil && tag != "" && named.recordKind != "file" {
-		named.tag = tag
+	if tag := got.header.Get("ETag"); above != nil && tag != "" && above.recordKind != "file" {
+		above.tags[tagOf(rest)] = tag
 	}
 	if r.idempotencyKey != "" && r.firstReply == nil && len(r.mistakes) == 0 && !r.replayed(got) {
 		r.firstReply = got
@@ -138,10 +146,8 @@ func (w *state) named(path string, params map[string]string) *vaultRecord {
 	if n, ok := params["n"]; ok && strings.HasPrefix(path, "/abstracts/") {
 		return w.byID["file "+n]
 	}
-	for recordKind, start := range recordPaths {
-		if strings.HasPrefix("/v1"+path, start+"/{") {
-			return w.byID[recordKind+" "+cmp.Or(params["id"], params["n"])]
-		}
+	if t, rest := w.pathAfter(path, params); rest == "" || rest == "/restore" {
+		return t
 	}
 	return nil
 }
@@ -151,16 +157,16 @@ func (f *fuzzer) moved(t *vaultRecord, route *routers.Route) {
 	switch {
 	case route.Method == http.MethodDelete:
 		t.gone = true
-		for _, file := range f.state.records["file"] {
-			if file.of == t && !file.gone {
-				file.gone, file.with = true, t
+		for _, inner := range slices.Concat(f.state.records["file"], f.state.records["instrument"]) {
+			if inner.of == t && !inner.gone {
+				inner.gone, inner.with = true, t
 			}
 		}
 	case strings.HasSuffix(route.Path, "/restore"):
 		t.gone, t.with = false, nil
-		for _, file := range f.state.records["file"] {
-			if file.with == t {
-				file.gone, file.with = false, nil
+		for _, inner := range slices.Concat(f.state.records["file"], f.state.records["instrument"]) {
+			if inner.with == t {
+				inner.gone, inner.with = false, nil
 			}
 		}
 	}
@@ -175,6 +181,7 @@ func (f *fuzzer) walk(v any, of *vaultRecord) {
 		}
 	case map[string]any:
 		f.links(v)
+		f.certificate(v, of)
 		if t := f.record(v, of); t != nil && t.recordKind == "abstract" {
 			of = t
 		}
@@ -203,7 +210,7 @@ func (f *fuzzer) record(v map[string]any, of *vaultRecord) *vaultRecord {
 	switch {
 	case has("id", "download_url"):
 		t = f.state.vaultRecord("file", fmt.Sprint(v["id"]))
-		if of != nil {
+		if of != nil && of.recordKind == "abstract" {
 			t.of = of
 		}
 		f.digest(t)
@@ -215,6 +222,17 @@ func (f *fuzzer) record(v map[string]any, of *vaultRecord) *vaultRecord {
 		t = f.state.vaultRecord("folder", fmt.Sprint(v["id"]))
 	case has("id", "default", "custom_fields"):
 		t = f.state.vaultRecord("template", fmt.Sprint(v["id"]))
+	case has("id", "abstract_id", "grantors"):
+		t = f.state.vaultRecord("instrument", fmt.Sprint(v["id"]))
+		t.of = f.state.vaultRecord("abstract", fmt.Sprint(v["abstract_id"]))
+	case has("id", "text", "page", "by"):
+		if t = f.state.vaultRecord("note", fmt.Sprint(v["id"])); of != nil && of != t {
+			t.of = of
+		}
+	case has("id", "category", "encumbrance"):
+		if name := fmt.Sprint(v["name"]); !slices.Contains(f.state.words["type"], name) {
+			f.state.words["type"] = append(f.state.words["type"], name)
+		}
 	case has("key", "type", "options"):
 		f.field(v)
 	}
@@ -263,6 +281,7 @@ func (f *fuzzer) checkEnd() {
 		f.outcome(t, byKind["upload"])
 	}
 	delete(byKind, "upload")
+	f.checkNotes()
 	for recordKind, o := range byKind {
 		for _, t := range f.state.records[recordKind] {
 			want := http.StatusOK
@@ -321,5 +340,5 @@ func (f *fuzzer) checkDisk(t *testing.T) {
 // recordPaths maps kinds of records to their paths.
 var recordPaths = map[string]string{
 	"abstract": "/v1/abstracts", "order": "/v1/orders", "file": "/v1/file-vault/files", "folder": "/v1/file-vault/folders",
-	"template": "/v1/abstract-templates", "upload": "/v1/uploads",
+	"template": "/v1/abstract-templates", "upload": "/v1/uploads", "instrument": "/v1/instruments", "note": "/v1/notes",
 }
