@@ -284,7 +284,9 @@ func TestTitleWork(t *testing.T) {
 	srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[{"kind":"requirement","text":"Pay taxes"},{"source":"instrument","text":""}]}`,
 		200).
 		withHas(`"text":"Pay taxes"`, `"source":"abstract"`, `"text":"Easement of record"`, `"source":"instrument"`))
-	srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[{"text":"Pay taxes"}]}`, 422).withHas(`"rows.0.kind":[`))
+	for _, row := range []string{`{"text":"Pay taxes"}`, `{"text":"Pay taxes","kind":" "}`, `{"text":"Pay taxes","kind":"wish"}`} {
+		srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[`+row+`]}`, 422).withHas(`"rows.0.kind":[`))
+	}
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1" + path + "/order", status: 204})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + order + "/abstracts", status: 200, want: `{"data":[]}`})
 	srv.vaultIsIntact(t)
@@ -363,8 +365,11 @@ func TestCertificateAndBringDown(t *testing.T) {
 	mortgage := srv.createInstrument(t, abstract, `{"type":"Mortgage"}`)
 	srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Release or Satisfaction","relations":[{"kind":"releases","instrument_id":%d}]}`,
 		mortgage.ID))
-	for name, body := range map[string]string{"no date": `{}`, "impossible date": `{"effective_date":"2026-02-30"}`,
-		"unknown index": `{"effective_date":"2026-11-01","indices_searched":["Tea Leaves"]}`, "period backward": `{"effective_date":"2026-11-01","search_from":"2027-01-01"}`} {
+	for name, body := range map[string]string{
+		"no date": `{}`, "blank date": `{"effective_date":" "}`, "impossible date": `{"effective_date":"2026-02-30"}`,
+		"unknown index":   `{"effective_date":"2026-11-01","indices_searched":["Tea Leaves"]}`,
+		"period backward": `{"effective_date":"2026-11-01","search_from":"2027-01-01"}`,
+	} {
 		t.Run(name, func(t *testing.T) { srv.do(t, jsonCall("POST", path+"/certificate", body, 422)) })
 	}
 	srv.do(t, jsonCall("POST", path+"/certificate", `{"effective_date":"2026-11-01","search_from":"1966-01-01","indices_searched":["Mortgages","UCC"]}`, 201).

@@ -51,9 +51,7 @@ func CheckNamesRun(raw json.RawMessage, current []NameRun, actor Actor, at time.
 			Result:  f.optionalParagraph(field+".result", textInput(members["result"])),
 			By:      Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}, At: at,
 		}
-		if run.Name == "" {
-			f.Add(field+".name", errs.Required)
-		}
+		f.require(field+".name", run.Name)
 		if run.From != "" && run.To != "" && run.To < run.From {
 			f.Add(field+".to", DateBefore, "from")
 		}
@@ -87,12 +85,8 @@ func CheckRequirements(raw json.RawMessage, isInstrument func(id uint64) bool) (
 			Text:    f.optionalParagraph(field+".text", textInput(members["text"])),
 			Cleared: f.date(field+".cleared", textInput(members["cleared"])),
 		}
-		if isEmptyValue(members["kind"]) {
-			f.Add(field+".kind", errs.Required)
-		}
-		if row.Text == "" {
-			f.Add(field+".text", errs.Required)
-		}
+		f.require(field+".kind", row.Kind)
+		f.require(field+".text", row.Text)
 		id, present, valid := idOf(members["instrument_id"])
 		switch {
 		case !valid:
@@ -138,9 +132,7 @@ func CheckCertificate(members map[string]json.RawMessage) (Certificate, errs.Fie
 		SearchFrom:      f.date("search_from", textInput(members["search_from"])),
 		IndicesSearched: f.nameList("indices_searched", members["indices_searched"]),
 	}
-	if isEmptyValue(members["effective_date"]) {
-		f.Add("effective_date", errs.Required)
-	}
+	f.require("effective_date", c.EffectiveDate)
 	if c.SearchFrom != "" && c.EffectiveDate != "" && c.EffectiveDate < c.SearchFrom {
 		f.Add("effective_date", DateBefore, "search from")
 	}

@@ -124,6 +124,14 @@ func (f *validation) date(field string, in Input) string {
 	return value
 }
 
+// require adds an error if a validated value is empty and has no other error.
+func (f *validation) require(field, value string) {
+	rejected := slices.ContainsFunc(f.Fields, func(e errs.FieldError) bool { return e.Field == field })
+	if value == "" && !rejected {
+		f.Add(field, errs.Required)
+	}
+}
+
 func isDate(value string) bool {
 	if len(value) != len(time.DateOnly) {
 		return false
