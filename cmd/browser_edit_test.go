@@ -121,7 +121,7 @@ func testEnterOrder(t *testing.T, env *browserEnv) {
 	b.clickLink("main button.primary")
 	b.waitVisible("aside a | 26-2")
 	b.clickLink("aside a | 26-2")
-	b.waitVisible("#abstracts + * + .plain a | 3 Ferry Street")
+	b.waitVisible("#abstracts a.name | 26-2")
 	b.screenshot("scene-order-abstract")
 
 	b.goTo("/vault?do=new")

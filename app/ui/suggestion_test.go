@@ -74,6 +74,11 @@ func TestAcceptSuggestions(t *testing.T) {
 		vaulttest.PDFDoc("Mortgage Bk 9 Pg 8.pdf", "2"))
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	viewer.post(t, 403, path+"/suggestions", nil)
+	part := h.request(t, 200, "GET", path+"/suggestions", staff.cookie, "HX-Request: true")
+	part.has(t, "2 suggested instruments")
+	part.lacks(t, "<html")
+	staff.get(t, 303, path+"/suggestions")
+	viewer.get(t, 403, path+"/suggestions")
 	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "2 instruments added." {
 		t.Errorf("notice = %q", notice)
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
@@ -32,6 +34,11 @@ func (s abstractView) Aside() []fieldGroup { return s.Groups[:1] }
 
 // Main returns the field groups shown above the documents.
 func (s abstractView) Main() []fieldGroup { return s.Groups[1:] }
+
+// OtherOrders returns the orders with the abstract's parcel or address, without the linked one.
+func (s abstractView) OtherOrders() []search.Hit {
+	return slices.DeleteFunc(slices.Clone(s.Related.ByKind("order").Hits), func(hit search.Hit) bool { return hit.ID == s.Work.Order.ID })
+}
 
 // abstractPage serves the page of an abstract, or a part of that page.
 func (p *Pages) abstractPage(r *page.Request) error { return p.showAbstract(r, page.NameProblem{}) }

@@ -242,6 +242,19 @@ func (p *Pages) onlyOnce(r *page.Request) vault.Idempotency[[]vault.InstrumentVi
 // sheetPath returns the address of the runsheet of an abstract.
 func (p *Pages) sheetPath(abstract uint64) string { return p.AbstractPath(abstract) + "?view=runsheet" }
 
+// filenameSuggestions serves the notice of the page of an abstract about the instruments that the
+// names of its documents describe. Scripts reload it after uploads.
+func (p *Pages) filenameSuggestions(r *page.Request) error {
+	if !r.IsPart() {
+		return r.Redirect(p.AbstractPath(r.PathID))
+	}
+	s, err := p.Suggestions(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	return p.RenderPart(r, http.StatusOK, "abstract.html", "suggestions-changes", s)
+}
+
 // acceptFilenames adds the instruments that the names of the documents describe.
 func (p *Pages) acceptFilenames(r *page.Request) error {
 	created, linked, err := p.Vault.Instruments.AcceptFilenames(r.Context(), r.Actor, r.PathID)
