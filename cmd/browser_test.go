@@ -40,6 +40,7 @@ func TestBrowser(t *testing.T) {
 		{"edit folder", testEditFolder},
 		{"edit conflict", testEditConflict},
 		{"title work", testTitleWork},
+		{"search", testSearch},
 		{"runsheet by keyboard", testRunsheetByKeyboard},
 		{"runsheet conflict", testRunsheetConflict},
 		{"long runsheet", testLongRunsheet},

@@ -97,6 +97,12 @@ func (form *instrumentForm) add(f instrumentField, in panelField) {
 	}
 }
 
+// needsTarget reports whether the name of the document says all but the instrument that a release, an
+// assignment, or the like refers to.
+func (form *instrumentForm) needsTarget() bool {
+	return form.Suggested && form.Relations[0].Kind != "" && form.Relations[0].Target == "" && form.Relations[0].Text == ""
+}
+
 // field returns a field of the form.
 func (form *instrumentForm) field(name string) *panelField {
 	for _, list := range [][]panelField{form.Fields, form.More} {

@@ -150,7 +150,10 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		if panel.PageCount < 2 {
 			panel.Form.removePages()
 		}
-		if panel.Focus {
+		switch {
+		case panel.Focus && panel.Form.needsTarget():
+			panel.Form.Links.Focus = true
+		case panel.Focus:
 			panel.Form.focusFirst(func(*panelField) bool { return true })
 		}
 	}
