@@ -114,38 +114,6 @@ func TestRunsheet(t *testing.T) {
 	srv.vaultIsIntact(t)
 }
 
-func TestInstrumentRejected(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t)
-	abstract := srv.createID(t, abstractCall(201, "", filePart("files", "deed.pdf", pdf(3))))
-	other := srv.createID(t, abstractCall(201, "", filePart("files", "deed.pdf", pdf(3))))
-	srv.createInstrument(t, other, `{}`)
-	for _, row := range []struct{ name, body, field string }{
-		{"unknown type", `{"type":"Deed of Gift"}`, "type"},
-		{"impossible date", `{"recorded":"2026-02-30"}`, "recorded"},
-		{"amount that isn't a number", `{"consideration":"one dollar"}`, "consideration"},
-		{"pages beyond the document", `{"documents":[{"file_id":1,"pages":"2-9"}]}`, "documents.0.pages"},
-		{"document of another abstract", `{"documents":[{"file_id":2}]}`, "documents.0.file_id"},
-		{"relation to another abstract", `{"relations":[{"kind":"releases","instrument_id":1}]}`, "relations.0.instrument_id"},
-		{"position 0", `{"position":0}`, "position"},
-		{"position is text", `{"position":"first"}`, "position"},
-		{"grantors is an object", `{"grantors":{"name":"x"}}`, "grantors"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			srv.do(t, jsonCall("POST", "/abstracts/"+abstract+"/instruments", row.body, 422).withHas(`"`+row.field+`":[`))
-		})
-	}
-	if ids, _, _ := srv.runsheet(t, abstract); len(ids) != 0 {
-		t.Errorf("runsheet = %v, want nothing stored", ids)
-	}
-	srv.do(t, jsonCall("POST", "/abstracts/zzzzzzzzzz/instruments", `{}`, 404))
-	srv.do(t, call{as: "read", method: "POST", path: "/v1/abstracts/" + abstract + "/instruments", header: []string{asJSON}, body: `{}`,
-		status: 403})
-	stale := jsonCall("PATCH", "/instruments/1", `{"book":"2"}`, 412)
-	stale.header = append(stale.header, `If-Match: "old"`)
-	srv.do(t, stale)
-}
-
 func TestInstrumentsOfAllAbstracts(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
