@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -91,11 +92,7 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 		}
 		document := result.Files[len(result.Files)-1]
 		result.Abstract.Custom = draft.custom
-		certificate = draft.certificate
-		certificate.ID, certificate.At = uint64(len(draft.work.Certificates)+1), at
-		certificate.By = model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
-		certificate.FileID, certificate.Digest, certificate.RunsheetVersion = document.ID, document.Digest, draft.work.RunsheetVersion
-		draft.work.Certificates = append(slices.Clone(draft.work.Certificates), certificate)
+		certificate = draft.complete(document, at, actor)
 		return errors.Join(t.PutAbstract(result.Abstract), t.PutTitleWork(draft.work),
 			s.v.AddEvent(t, at, actor, "certificate.created", txn.RecordRef(AbstractOps.Name, abstract),
 				map[string]string{"sha256": document.Digest, "effective_date": certificate.EffectiveDate}),
@@ -111,6 +108,16 @@ type certificateDraft struct {
 	work        model.TitleWork
 	custom      model.CustomValues
 	certificate model.Certificate
+}
+
+// complete adds the certificate to the title work after its runsheet was stored as document.
+func (d *certificateDraft) complete(document model.File, at time.Time, actor model.Actor) model.Certificate {
+	certificate := d.certificate
+	certificate.ID, certificate.At = uint64(len(d.work.Certificates)+1), at
+	certificate.By = model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
+	certificate.FileID, certificate.Digest, certificate.RunsheetVersion = document.ID, document.Digest, d.work.RunsheetVersion
+	d.work.Certificates = append(slices.Clone(d.work.Certificates), certificate)
+	return certificate
 }
 
 // checkCertificate validates a certificate against the abstract and its template.
