@@ -50,10 +50,11 @@ func SuggestFromFilename(name string, types DocumentTypes) (InstrumentInput, boo
 // two names.
 var otherPapers = newSet("letter", "email", "invoice", "memo", "checklist", "commitment", "receipt", "statement", "photo", "fax")
 
-// isOtherPaper reports whether the filename is that of another paper.
+// isOtherPaper reports whether the filename is that of another paper. The result of a search, such
+// as a judgment search, is not an instrument of the type it names.
 func (n *filenameParser) isOtherPaper() bool {
 	words, _ := filenameWords(n.text + " " + n.grantor)
-	return !n.has("type") && slices.ContainsFunc(words, func(word string) bool { return otherPapers[word] })
+	return slices.ContainsFunc(words, func(word string) bool { return word == "search" || !n.has("type") && otherPapers[word] })
 }
 
 // filenameParser takes one value after the other out of a filename.

@@ -39,6 +39,8 @@ func TestSuggestFromFilename(t *testing.T) {
 		{"Loan Mod 2015-05-05.pdf", `{"recorded":"2015-05-05","type":"Modification"}`},
 		{"UCC-1 20200102 2020-0000123.pdf", `{"instrument_number":"2020-0000123","recorded":"2020-01-02","type":"UCC"}`},
 		{"Federal Tax Lien Doc# 4455667.pdf", `{"instrument_number":"4455667","type":"Federal Tax Lien"}`},
+		{"judgment-search-utf8.txt", ""},
+		{"05_Mortgage Search_2019-03-14_Smith-to-Jones.pdf", ""},
 		{"Mechanic's Lien.pdf", `{"type":"Mechanic's Lien"}`},
 		{"Judgment First Bank v. Smith 2001-04-05.pdf",
 			`{"grantees":["First Bank"],"grantors":["Smith"],"recorded":"2001-04-05","type":"Judgment"}`},

@@ -112,15 +112,16 @@ type Gap struct {
 
 // Gaps returns the breaks in the chain of title of a sorted runsheet. The first conveyance starts
 // the chain. After that, each grantor of a conveyance must have been a grantee in a conveyance, a
-// court paper, or an affidavit or other supporting paper before it. Officials, such as a sheriff,
-// convey property that was never theirs and are not checked.
+// court paper, or an affidavit or other supporting paper before it. An instrument without a type may
+// be a deed, so its grantees count too. Officials, such as a sheriff, convey property that was never
+// theirs and are not checked.
 func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 	var gaps []Gap
 	var received []partyName
 	last := uint64(0)
 	for _, i := range runsheet {
 		t, _ := types.ByID(i.TypeID)
-		if t.Category != Conveyance && t.Category != Court && t.Category != Support {
+		if i.TypeID != 0 && t.Category != Conveyance && t.Category != Court && t.Category != Support {
 			continue
 		}
 		if t.Category == Conveyance {

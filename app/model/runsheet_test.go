@@ -68,6 +68,10 @@ func TestGaps(t *testing.T) {
 		{"a sheriff", []Instrument{deed("Amos Reed", "Bea Cole"), instrument("Sheriff's or Tax Deed", "Sheriff of Wexcombe County", "Carl Diaz")},
 			nil},
 		{"the first owner conveys twice", []Instrument{deed("Amos Reed", "Bea Cole"), deed("Amos Reed", "Carl Diaz")}, nil},
+		{"an instrument without a type may be a deed", []Instrument{deed("Amos Reed", "Bea Cole"),
+			{Grantors: []string{"Bea Cole"}, Grantees: []string{"Dora Finch"}}, deed("Dora Finch", "Carl Diaz")}, nil},
+		{"a gap after an instrument without a type", []Instrument{deed("Amos Reed", "Bea Cole"),
+			{Grantors: []string{"Bea Cole"}, Grantees: []string{"Dora Finch"}}, deed("Ed Gray", "Carl Diaz")}, []string{"1 Ed Gray"}},
 		{"a name without words", []Instrument{deed("Amos Reed", "Bea Cole"), deed("et al.", "Carl Diaz")}, []string{"1 et al."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestAbstractOfOrder(t *testing.T) {
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
 	order := kim.post(t, 303, "/orders", url.Values{"order_number": {"2026-9001"}, "due_date": {"2026-12-01"}, "county": {"Wexcombe"},
-		"custom_fields.product": {"Two Owner"}, "custom_fields.client": {"Acme Bank"}, "custom_fields.client_file_number": {"A-77"},
+		"address": {"9 Elm St"}, "custom_fields.product": {"Two Owner"}, "custom_fields.client": {"Acme Bank"}, "custom_fields.client_file_number": {"A-77"},
 		"custom_fields.buyer_borrower": {"Ann Lee"}}).location()
 	kim.get(t, 200, order).has(t, "No abstract is linked to this order yet", "Prior searches", `<h2 id="notes-heading">Team notes</h2>`)
 	form := kim.get(t, 200, kim.get(t, 200, order).matches(t, `href="(/abstracts/new\?order=[^"]+)"`)[0])
@@ -49,14 +49,19 @@ func TestAbstractOfOrder(t *testing.T) {
 		"From the order", `<option value="Two Owner" selected>`)
 	opaque := form.matches(t, `name="order" value="([^"]+)"`)[0]
 	sent := url.Values{"order": {opaque}, "template": {"1"}, "custom_fields.file_number": {"2026-9001"}, "due_date": {"11/30/2026"},
-		"once": {"x"}}
+		"address": {"9 Elm St"}, "county": {"Wexcombe"}, "once": {"x"}}
 	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}, "due_date": {"soon"}}).has(t, "not a valid date",
 		`value="soon"`)
 	abstract := kim.post(t, 303, "/abstracts", sent).location()
 	if again := kim.post(t, 303, "/abstracts", sent).location(); again != abstract {
 		t.Errorf("the same form again: got %s, want %s", again, abstract)
 	}
-	kim.get(t, 200, abstract).has(t, `<a href="`+order+`">2026-9001</a>`, "Acme Bank", "A-77", `<time datetime="2026-11-30">`)
+	page := kim.get(t, 200, abstract)
+	page.has(t, `<a href="`+order+`">2026-9001</a>`, "Acme Bank", "A-77", `<time datetime="2026-11-30">`, "<dt>Order due</dt>")
+	page.lacks(t, "Other orders")
+	kim.post(t, 303, abstract+"/people", url.Values{"due_date": {"2026-12-01"}, "version": {"1"}})
+	kim.get(t, 200, abstract).lacks(t, "<dt>Order due</dt>")
+	kim.post(t, 303, abstract+"/people", url.Values{"due_date": {"2026-11-30"}, "version": {"2"}})
 	linked := kim.get(t, 200, order)
 	linked.has(t, `<a class="name" href="`+abstract+`">`, `<time datetime="2026-11-30">`, "Unlink")
 	linked.lacks(t, "No abstract is linked")
@@ -70,6 +75,7 @@ func TestAbstractOfOrder(t *testing.T) {
 	kim.get(t, 200, order).has(t, `<a class="name" href="`+abstract+`">`)
 
 	kim.post(t, 303, abstract+"/order-link", url.Values{"order": {""}})
+	kim.get(t, 200, abstract).has(t, `<h2 id="ordered">Orders</h2>`, order)
 	part := kim.get(t, 200, order+"/abstract-link?q=2026-90", "HX-Request", "true")
 	part.lacks(t, "<html")
 	value := part.matches(t, `name="abstract" value="([^"]+)"`)[0]

@@ -18,7 +18,10 @@ var pageCodes = map[errs.Code]errs.Code{
 }
 
 // pageNames maps the names of fields in the API to the names on pages.
-var pageNames = map[string]string{"filename": "name", "tax map": "Parcel ID"}
+var pageNames = map[string]string{
+	"filename": "name", "tax map": "Parcel ID", "dated": "date of the instrument", "recorded": "recording date",
+	"expires": "expiration date", "consideration": "amount",
+}
 
 // sentence returns the sentence that pages show for a problem.
 func sentence(p errs.Problem) string {

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"io/fs"
 	"sync"
+
+	"deedkeep/app/model"
 )
 
 // Page is the content that a handler passes to RenderPage.
@@ -89,6 +91,7 @@ func (p *Site) templateFuncs() template.FuncMap {
 		"tone":         statusTone,
 		"size":         FormatSize,
 		"count":        FormatCount,
+		"money":        func(amount string) string { return FormatValues(model.Money, []string{amount}) },
 		"plural":       Plural,
 		"dict":         dict,
 		"kindLabel":    fieldTypeLabel,
