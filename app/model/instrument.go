@@ -228,8 +228,7 @@ func (i Instrument) Changes(to Instrument) []Change {
 	return c
 }
 
-// Normalize returns the input with the values that an instrument got from it. Relations to other
-// instruments are left out.
+// Normalize returns the input with the values that an instrument got from it.
 func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) InstrumentInput {
 	out := InstrumentInput{}
 	for name := range in {
@@ -240,7 +239,7 @@ func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) Instrumen
 		case "other_parties":
 			out[name] = encodeAny(i.OtherParties)
 		case "relations":
-			out[name] = encodeAny(slices.DeleteFunc(slices.Clone(i.Relations), func(r Relation) bool { return r.InstrumentID != 0 }))
+			out[name] = encodeAny(i.Relations)
 		case "documents":
 			out[name] = encodeAny(i.Documents)
 		case "position":

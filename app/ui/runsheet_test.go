@@ -461,6 +461,15 @@ func TestPasteRows(t *testing.T) {
 		"released[Bea Cole Ned <Cole>]314Release or Satisfaction" {
 		t.Errorf("runsheet = %s", got)
 	}
+	// Without a No., relations refer to the runsheet.
+	more := url.Values{"text": {"Type\tRelations\nsat\treleases 1; releases 9"}, "confirm": {"yes"}, "once": {"y"}}
+	staff.post(t, 303, address, more)
+	if sheet, err = h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID); err != nil || len(sheet.Instruments) != 3 ||
+		fmt.Sprint(sheet.Instruments[2].Relations) != fmt.Sprintf("[{releases %d } {releases 0 No. 9}]", sheet.Instruments[0].ID) {
+		t.Errorf("runsheet = %+v, %v, want a release of the first instrument", sheet.Instruments, err)
+	}
+	circle := "No.\tType\tRelations\n1\tsat\treleases 2\n2\tsat\treleases 1\n3\tsat\treleases 3\n4\tPlat\t"
+	staff.post(t, 200, address, url.Values{"text": {circle}}).has(t, "Add 1 instrument?", "3 rows can't be added:")
 	for _, c := range []struct{ name, text, column, want string }{
 		{"without a header", "Plat\t\t5/2/2001\tPlat Cabinet A, Slide 35", "", "Plat Cabinet A/35"},
 		{"from a column", "Ann Poe\nBea Cole", "grantees", "Add 2 instruments?"},

@@ -47,8 +47,9 @@ const (
 )
 
 // ReadRunsheet reads a runsheet from a CSV file or an Excel workbook and returns an instrument for
-// each row that is valid. It stores nothing. It returns NotFound if there is no such abstract, and
-// Invalid if the file can't be read.
+// each row that is valid. It stores nothing. Relations refer to other rows by their No. or, if no row
+// has one, to the places in the runsheet of the abstract. It returns NotFound if there is no such
+// abstract, and Invalid if the file can't be read.
 func (s *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, abstract uint64, raw []byte) (list []Suggestion,
 	rejected []RejectedRow, err error) {
 	limits := s.v.Settings.Runsheet
@@ -71,6 +72,12 @@ func (s *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, abstr
 	case err != nil:
 		return nil, nil, err
 	}
+	return s.CheckRunsheet(ctx, actor, abstract, entries)
+}
+
+// CheckRunsheet is like ReadRunsheet but for rows that were read already.
+func (s *Instruments) CheckRunsheet(ctx context.Context, actor model.Actor, abstract uint64, entries []runsheet.Entry) (list []Suggestion,
+	rejected []RejectedRow, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		list, rejected, err = s.checkEntries(t, actor, abstract, entries)
 		return err
@@ -107,23 +114,33 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 		}
 		list = append(list, g)
 	}
+	var sheet Runsheet
+	if len(rows) == 0 {
+		if sheet, err = s.runsheet(t, abstract); err != nil {
+			return nil, nil, err
+		}
+	}
 	for n := range list {
-		list[n].resolveRelations(rows)
+		list[n].resolveRelations(rows, sheet.Instruments)
 		d.finish(&list[n])
 	}
 	return withoutCycles(list, rejected)
 }
 
-// resolveRelations replaces the numbers of related instruments with their rows. A number that isn't
-// in the file becomes text.
-func (g *Suggestion) resolveRelations(rows map[int]int) {
+// resolveRelations replaces the numbers of related instruments with their rows, or with the recorded
+// instruments in these places. Other numbers become text.
+func (g *Suggestion) resolveRelations(rows map[int]int, recorded []InstrumentView) {
 	var known []RowRelation
 	for _, r := range g.Relations {
 		if row, ok := rows[r.Row]; ok {
 			known = append(known, RowRelation{r.Kind, row})
 			continue
 		}
-		g.Instrument.Relations = append(g.Instrument.Relations, model.Relation{Kind: r.Kind, Text: fmt.Sprintf("No. %d", r.Row)})
+		relation := model.Relation{Kind: r.Kind, Text: fmt.Sprintf("No. %d", r.Row)}
+		if r.Row > 0 && r.Row <= len(recorded) {
+			relation = model.Relation{Kind: r.Kind, InstrumentID: recorded[r.Row-1].ID}
+		}
+		g.Instrument.Relations = append(g.Instrument.Relations, relation)
 		g.Fields["relations"] = json.RawMessage(`[]`) // set by Normalize
 	}
 	g.Relations = known

@@ -99,7 +99,7 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 	case columnType:
 		t, found := findType(types, text)
 		if !found && text != "" {
-			return nil, "“" + page.Truncate(text, 100) + "” isn't a document type. Select one from the list."
+			return nil, unknownType(text) + " Select one from the list."
 		}
 		return model.InstrumentInput{"type_id": numberOrNull(t.ID)}, ""
 	case "dated":
@@ -216,6 +216,11 @@ func findType(types model.DocumentTypes, text string) (model.DocumentType, bool)
 		return model.DocumentType{}, false
 	}
 	return t, true
+}
+
+// unknownType says that there is no document type with this name.
+func unknownType(name string) string {
+	return "“" + page.Truncate(name, 100) + "” isn't a document type."
 }
 
 // initials returns the first letters of the words of a name, in lower case.

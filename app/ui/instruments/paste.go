@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
 )
 
 // Limits of pasted rows. Files may have more rows.
@@ -36,22 +37,16 @@ var bookPageTitles = []string{"bookpage", "bkpg", "bookpg", "volumepage", "volpg
 	"recordinginfo",
 	"recording", "reference"}
 
-// pastedRow is a row that a user pasted.
+// pastedRow is a row that a user pasted, as the preview shows it.
 type pastedRow struct {
-	Row       int // row in the pasted text, starting with 1
-	Position  int // number that the row has itself; 0 if it has none
-	Input     model.InstrumentInput
-	relations []runsheet.RelationEntry
-	Shown     vaultRow
-	Problem   string // why it can't be added
+	Row                                               int // row in the pasted text, starting with 1
+	Type, Recorded, Place, Grantors, Grantees, Amount string
+	Problem                                           string // why it can't be added
 }
 
-// vaultRow are the values of a row in the preview.
-type vaultRow struct{ Type, Recorded, Place, Grantors, Grantees, Amount string }
-
 // parsePaste reads pasted rows. The first row may be a header. Without one, the cells go to the
-// columns of the table, beginning with the named one.
-func parsePaste(text, first string, types model.DocumentTypes, actor model.Actor) ([]pastedRow, error) {
+// columns of the table, beginning with the named one. Names of document types may be abbreviated.
+func parsePaste(text, first string, types model.DocumentTypes) ([]runsheet.Entry, error) {
 	table, err := readTable(text)
 	if err != nil {
 		return nil, err
@@ -84,11 +79,21 @@ func parsePaste(text, first string, types model.DocumentTypes, actor model.Actor
 	if err != nil {
 		return nil, pasteError("The rows can't be read: " + err.Error() + ".")
 	}
-	rows := make([]pastedRow, 0, len(entries))
-	for _, e := range entries {
-		rows = append(rows, checkEntry(e, lines[e.Row], types, actor))
+	for n, e := range entries {
+		entries[n].Row = lines[e.Row]
+		if t, found := findType(types, entryText(e, columnType)); found {
+			e.Fields[columnType] = page.EncodeJSON(t.Name)
+		}
+		if e.Fields["consideration"] != nil {
+			e.Fields["consideration"] = page.EncodeJSON(strings.ReplaceAll(entryText(e, "consideration"), " ", ""))
+		}
 	}
-	return rows, nil
+	return entries, nil
+}
+
+// entryText returns the text of a field of a row.
+func entryText(e runsheet.Entry, field string) string {
+	return strings.Join(page.StoredTexts(e.Fields[field]), " ")
 }
 
 var errTooManyRows = pasteError("Paste at most 500 rows at a time, or upload the runsheet as a file.")
@@ -181,33 +186,24 @@ func splitBookPage(table [][]string) [][]string {
 	return table
 }
 
-// checkEntry validates a row without storing it.
-func checkEntry(e runsheet.Entry, number int, types model.DocumentTypes, actor model.Actor) pastedRow {
-	row := pastedRow{Row: number, Position: e.Position, Input: e.Fields, relations: e.Relations}
-	if raw := e.Fields["type"]; raw != nil {
-		name := strings.Join(page.StoredTexts(raw), " ")
-		t, found := findType(types, name)
-		row.Shown.Type = name
-		if !found {
-			row.Problem = "“" + page.Truncate(name, 100) + "” isn't a document type."
+// newPastedRow returns a row that can be added.
+func newPastedRow(g vault.Suggestion) pastedRow {
+	i := g.Instrument
+	return pastedRow{Row: g.Row, Type: g.Type.Name, Recorded: shortDate(i.Recorded),
+		Place:    strings.Trim(bookPageText(i)+", "+i.Number, ", "),
+		Grantors: strings.Join(i.Grantors, "; "), Grantees: strings.Join(i.Grantees, "; "),
+		Amount: page.FormatValues(model.Money, []string{i.Consideration})}
+}
+
+// pasteProblem says why a row can't be added. typed is the name of its document type.
+func pasteProblem(fields errs.Fields, typed string) string {
+	problems := page.FieldProblems(fields)
+	var texts []string
+	for _, f := range fields {
+		if f.Field == columnType {
+			problems[f.Field] = unknownType(typed)
 		}
-		row.Input["type_id"] = numberOrNull(t.ID)
-		delete(row.Input, "type")
+		texts = append(texts, problems[f.Field])
 	}
-	if raw := e.Fields["consideration"]; raw != nil {
-		row.Input["consideration"] = page.EncodeJSON(strings.ReplaceAll(strings.Join(page.StoredTexts(raw), " "), " ", ""))
-	}
-	i, rejected := row.Input.Check(model.Instrument{}, model.InstrumentContext{Types: types, Actor: actor,
-		File:       func(uint64) (*int, bool) { return nil, false },
-		Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }})
-	if len(rejected) > 0 {
-		row.Problem = strings.TrimSpace(row.Problem + " " + problemText(rejected))
-	}
-	if t, found := types.ByID(i.TypeID); found {
-		row.Shown.Type = t.Name
-	}
-	row.Shown.Recorded, row.Shown.Place = shortDate(i.Recorded), strings.Trim(bookPageText(i)+", "+i.Number, ", ")
-	row.Shown.Grantors, row.Shown.Grantees = strings.Join(i.Grantors, "; "), strings.Join(i.Grantees, "; ")
-	row.Shown.Amount = page.FormatValues(model.Money, []string{i.Consideration})
-	return row
+	return strings.Join(texts, " ")
 }

@@ -3,12 +3,9 @@ package instruments
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 
 	"deedkeep/app/errs"
-	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
@@ -20,6 +17,7 @@ type pasteView struct {
 	Text, Column, Once    string
 	Problem               string
 	Good, Bad             []pastedRow
+	valid                 []vault.Suggestion // Good
 }
 
 func (p *Pages) newPasteView(r *page.Request) (view pasteView, err error) {
@@ -68,96 +66,54 @@ func (p *Pages) pasteRows(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := parsePaste(view.Text, view.Column, types, r.Actor)
-	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
-		view.Problem = domainErr.Message
-		return p.showPaste(r, http.StatusUnprocessableEntity, view)
+	entries, err := parsePaste(view.Text, view.Column, types)
+	if err == nil {
+		err = p.checkPaste(r, &view, entries)
 	}
-	if err != nil {
-		return err
+	if err != nil || r.PostForm.Get("confirm") == "" || len(view.Good) == 0 {
+		return p.showChecked(r, view, err)
 	}
-	for _, row := range rows {
-		if row.Problem == "" {
-			view.Good = append(view.Good, row)
-		} else {
-			view.Bad = append(view.Bad, row)
-		}
+	inputs := make([]vault.NewInstrument, len(view.valid))
+	for n, g := range view.valid {
+		inputs[n] = g.Input()
 	}
-	if r.PostForm.Get("confirm") == "" || len(view.Good) == 0 {
-		return p.showPaste(r, http.StatusOK, view)
+	_, err = p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs,
+		page.FormIdempotency(r, "", func([]vault.InstrumentView) string { return view.Sheet }))
+	if err != nil && !errors.Is(err, vault.ErrAlreadyProcessed) {
+		return p.showChecked(r, view, err)
 	}
-	notice, err := p.addPasted(r, view)
-	if err != nil {
-		return err
+	notice := page.Plural(len(view.Good), "instrument", "instruments") + " added."
+	if n := len(view.Bad); n > 0 {
+		notice += " " + page.Plural(n, "row was", "rows were") + " not added."
 	}
 	return p.RedirectWithNotice(r, view.Sheet, notice)
 }
 
-// addPasted adds the valid rows and returns a notice. If it fails and the form is sent again, it
-// continues after the rows that it has added.
-func (p *Pages) addPasted(r *page.Request, view pasteView) (notice string, err error) {
-	before, err := p.Vault.Instruments.Runsheet(r.Context(), r.PathID)
-	if err != nil {
-		return "", err
+// checkPaste validates pasted rows and adds them to the view.
+func (p *Pages) checkPaste(r *page.Request, view *pasteView, entries []runsheet.Entry) error {
+	valid, rejected, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, entries)
+	types := map[int]string{}
+	for _, e := range entries {
+		types[e.Row] = entryText(e, columnType)
 	}
-	numbered := slices.ContainsFunc(view.Good, func(row pastedRow) bool { return row.Position > 0 })
-	targets := map[int]uint64{} // instruments by the number that relations refer to
-	for _, i := range before.Instruments {
-		if !numbered {
-			targets[i.Position] = i.ID
-		}
+	for _, row := range rejected {
+		view.Bad = append(view.Bad, pastedRow{Row: row.Row, Problem: pasteProblem(row.Fields, types[row.Row])})
 	}
-	added := map[int]vault.InstrumentView{}
-	for n, row := range view.Good {
-		created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Input: row.Input},
-			page.FormIdempotency(r, fmt.Sprint("row ", row.Row), func(vault.InstrumentView) string { return view.Sheet }))
-		if errors.Is(err, vault.ErrAlreadyProcessed) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		added[n] = created
-		if row.Position > 0 {
-			targets[row.Position] = created.ID
-		}
+	for _, g := range valid {
+		view.Good = append(view.Good, newPastedRow(g))
 	}
-	lost := 0
-	for n, row := range view.Good {
-		if i, ok := added[n]; ok && len(row.relations) > 0 {
-			missing, err := p.addRelations(r, i, row.relations, targets)
-			if err != nil {
-				return "", err
-			}
-			lost += missing
-		}
-	}
-	notice = page.Plural(len(view.Good), "instrument", "instruments") + " added."
-	if n := len(view.Bad); n > 0 {
-		notice += " " + page.Plural(n, "row was", "rows were") + " not added."
-	}
-	if lost > 0 {
-		notice += " " + page.Plural(lost, "relation refers", "relations refer") + " to a row that doesn't exist."
-	}
-	return notice, nil
+	view.valid = valid
+	return err
 }
 
-// addRelations adds the relations of a pasted row to other rows. It returns how many of them refer to
-// a row that doesn't exist.
-func (p *Pages) addRelations(r *page.Request, i vault.InstrumentView, entries []runsheet.RelationEntry,
-	targets map[int]uint64) (missing int, err error) {
-	relations := slices.Clone(i.Relations)
-	for _, e := range entries {
-		if target := targets[e.Position]; target != 0 && target != i.ID {
-			relations = append(relations, model.Relation{Kind: e.Kind, InstrumentID: target})
-		} else {
-			missing++
-		}
+// showChecked shows pasted rows and, if err is about them, why they can't be added.
+func (p *Pages) showChecked(r *page.Request, view pasteView, err error) error {
+	if err == nil {
+		return p.showPaste(r, http.StatusOK, view)
 	}
-	_, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, i.ID, vault.InstrumentPatch{
-		Input: model.InstrumentInput{fieldRelations: list(relations)}}, vault.Match{})
-	if errs.KindOf(err) == errs.Invalid { // such as two instruments that release each other
-		return len(entries), nil
+	if domainErr, ok := errors.AsType[*errs.Error](err); !ok || domainErr.Kind != errs.Invalid {
+		return err
 	}
-	return missing, err
+	view.Problem = page.ErrorSentence(err)
+	return p.showPaste(r, http.StatusUnprocessableEntity, view)
 }
