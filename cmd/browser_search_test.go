@@ -223,7 +223,7 @@ func (b *tab) checkSearch(t *testing.T) {
 			t.Errorf("status of %s: got %q, want %q in it", place, got, want)
 		}
 	}
-	b.waitVisible(".runsheet .gap | No instrument in which Finch received title")
+	b.waitVisible(".runsheet .gap | Gap in the chain of title: no instrument vests title in Finch")
 	if n := eval[int](b, `document.querySelectorAll(".runsheet .gap").length`); n != 1 {
 		t.Errorf("gaps in the chain: got %d, want 1", n)
 	}
@@ -282,6 +282,9 @@ func (b *tab) bringDownSearch(t *testing.T, abstract string) {
 		t.Errorf("prior instruments: got %d, want %d", n, recordedInstruments)
 	}
 	b.waitVisible(".runsheet th .badge | Prior")
+	if eval[bool](b, `[...document.querySelectorAll(".runsheet .badge")].some(e => e.innerText == "Moved")`) {
+		t.Error("documents of the prior search: got marked as moved, want not marked")
+	}
 	const searchFrom = `[...document.querySelectorAll("main dt")].find(e => e.innerText == "Search From")`
 	from := eval[string](b, searchFrom+`?.nextElementSibling.innerText ?? ""`)
 	if from != "Nov 20, 2026" {

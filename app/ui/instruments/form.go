@@ -91,7 +91,10 @@ func (p *Pages) readFormData(ctx context.Context, abstract uint64, documents []m
 	if d.types, err = p.Vault.Instruments.Types(ctx); err != nil {
 		return d, err
 	}
-	reader := documentReader{Pages: p, abstract: abstract}
+	reader, err := p.newDocumentReader(ctx, abstract)
+	if err != nil {
+		return d, err
+	}
 	d.fileName = map[uint64]string{}
 	for _, link := range documents {
 		if slices.ContainsFunc(d.filed.Files, func(f model.File) bool { return f.ID == link.FileID }) {

@@ -67,7 +67,7 @@ type relationLink struct {
 // documentLink is a link to a document that contains an instrument.
 type documentLink struct {
 	Name, Path, Pages string
-	Moved, Trashed    bool // the document is no longer in the abstract, or it is in the trash
+	Moved, Trashed    bool // the document is no longer in the abstract or its prior, or it is in the trash
 }
 
 // relationWords maps the kinds of relations to their words: those for the instrument that has the
@@ -102,7 +102,10 @@ func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet
 	}
 	gaps := gapsAbove(stored)
 	links := relationLinks(stored.Instruments, positions)
-	files := documentReader{Pages: p, known: map[uint64]documentLink{}, abstract: filed.Abstract.ID}
+	files, err := p.newDocumentReader(r.Context(), filed.Abstract.ID)
+	if err != nil {
+		return s, err
+	}
 	for _, f := range filed.Files {
 		files.known[f.ID] = documentLink{Name: f.Filename, Path: p.ViewerPath(f)}
 	}
@@ -161,8 +164,13 @@ func relationLinks(list []vault.InstrumentView, positions map[uint64]int) map[ui
 // documentReader returns the links to documents. It reads those that aren't in the abstract.
 type documentReader struct {
 	*Pages
-	abstract uint64
-	known    map[uint64]documentLink
+	homes []uint64 // the abstract and the one that it brings down: documents elsewhere have moved
+	known map[uint64]documentLink
+}
+
+func (p *Pages) newDocumentReader(ctx context.Context, abstract uint64) (documentReader, error) {
+	work, err := p.Vault.TitleWork.Get(ctx, abstract)
+	return documentReader{Pages: p, known: map[uint64]documentLink{}, homes: []uint64{abstract, work.PriorID}}, err
 }
 
 func (d documentReader) links(ctx context.Context, list []model.DocumentLink) ([]documentLink, error) {
@@ -189,7 +197,7 @@ func (d documentReader) links(ctx context.Context, list []model.DocumentLink) ([
 func (d documentReader) read(ctx context.Context, id uint64) (documentLink, error) {
 	f, err := d.Vault.Files.Get(ctx, id)
 	if err == nil {
-		return documentLink{Name: f.Filename, Path: d.ViewerPath(f), Moved: f.AbstractID != d.abstract}, nil
+		return documentLink{Name: f.Filename, Path: d.ViewerPath(f), Moved: f.AbstractID == 0 || !slices.Contains(d.homes, f.AbstractID)}, nil
 	}
 	if errs.KindOf(err) == errs.NotFound {
 		f, err = d.Vault.Files.Trashed(ctx, id)
