@@ -17,9 +17,10 @@ import (
 // invalidDateText is the message for a text that is not a date.
 const invalidDateText = "This is not a valid date. Enter it as month/day/year, such as 3/14/2026."
 
-// ProblemText returns the message to show for a rejected value of the given type.
+// ProblemText returns the message to show for a rejected value of the given type. A date that is only
+// before another one is valid.
 func ProblemText(kind model.FieldType, sentence string) string {
-	if sentence != "" && sentence != yearTooEarlyText && kind == model.Date {
+	if sentence != "" && sentence != yearTooEarlyText && kind == model.Date && !strings.Contains(sentence, "must not be before") {
 		return invalidDateText
 	}
 	return sentence
