@@ -15,9 +15,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// prepareTitleWork gives an abstract what the examples of the title work need: three instruments and a note. It creates
-// two users, and writes a runsheet to dir. An instrument to restore is in the trash. It returns what to replace in an
-// example, for strings.NewReplacer.
+// prepareTitleWork creates what an example of the title work needs: three instruments and a note of the abstract, users, and
+// a runsheet in dir. It moves an instrument to restore to the trash. It returns the arguments for strings.NewReplacer that put
+// these records into the example.
 func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint64) (replacements []string) {
 	t.Helper()
 	operator := model.Actor{Kind: "operator"}
