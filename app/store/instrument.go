@@ -133,6 +133,16 @@ func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrumen
 	return list, nil
 }
 
+// CountInstruments returns the number of instruments of an abstract, live and in the trash.
+func (t *Tx) CountInstruments(abstract uint64) (n int) {
+	prefix := encodeUint64(abstract)
+	c := t.bucket(bucketAbstractInstruments).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+		n++
+	}
+	return n
+}
+
 // LiveInstruments returns the live instruments of an abstract in ID order.
 func (t *Tx) LiveInstruments(abstract uint64) ([]model.Instrument, error) {
 	return t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool { return i.Trashed == nil })

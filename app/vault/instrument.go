@@ -142,6 +142,9 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if err != nil {
 			return err
 		}
+		if err := s.checkRoom(t, abstract, 1); err != nil {
+			return err
+		}
 		created, err = s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, p)
 		return err
 	}, func(t *store.Tx) (err error) {

@@ -66,6 +66,9 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 	if limit := s.v.Settings.Runsheet.Rows; len(list) > limit {
 		return nil, errs.InvalidField("rows", TooManyRows, limit)
 	}
+	if err := s.checkRoom(t, abstract, len(list)); err != nil {
+		return nil, err
+	}
 	var rejected errs.Fields
 	reject := func(row int, fields errs.Fields) {
 		for _, f := range fields {
@@ -89,6 +92,16 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 	}
 	slices.SortStableFunc(rejected, func(a, b errs.FieldError) int { return compareRows(a.Field, b.Field) })
 	return checked, rejected.Err()
+}
+
+// checkRoom returns Conflict if an abstract can't have n more instruments.
+func (s *Instruments) checkRoom(t *store.Tx, abstract uint64, n int) error {
+	limit := s.v.Settings.Runsheet.Rows
+	if t.CountInstruments(abstract)+n <= limit {
+		return nil
+	}
+	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(
+		"An abstract can have at most %d instruments, including those in the trash. The setting is limits.runsheet_rows.", limit)}
 }
 
 // compareRows compares the rows of two fields such as "rows.12.book".

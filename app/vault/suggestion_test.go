@@ -45,6 +45,38 @@ func createMany(t *testing.T, v *instance.Instance, abstract uint64, list ...vau
 	return v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, list, vault.Idempotency[[]vault.InstrumentView]{})
 }
 
+// An abstract has at most as many instruments as a runsheet may have rows. Those in the trash count.
+func TestInstrumentLimit(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.Runsheet.Rows = 3 })
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	for row := range 2 {
+		if _, err := createMany(t, v, a, newInstrument(t, row+1, `{"book": "1"}`)); err != nil {
+			t.Fatalf("CreateMany: %v", err)
+		}
+	}
+	if err := v.Instruments.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}); err != nil {
+		t.Fatalf("Trash: %v", err)
+	}
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"book": "2"}`), newInstrument(t, 2, `{"book": "3"}`)); errs.KindOf(err) != errs.Conflict {
+		t.Errorf("CreateMany of two = %v, want errs.Conflict", err)
+	}
+	create := func() error {
+		_, err := v.Instruments.Create(t.Context(), vaulttest.Operator, a, newInstrument(t, 1, `{"book": "4"}`).InstrumentPatch,
+			vault.Idempotency[vault.InstrumentView]{})
+		return err
+	}
+	if err := create(); err != nil {
+		t.Errorf("Create of the last = %v, want nil", err)
+	}
+	if err := create(); errs.KindOf(err) != errs.Conflict || !strings.Contains(err.Error(), "at most 3 instruments") {
+		t.Errorf("Create of one more = %v, want errs.Conflict", err)
+	}
+	if got := books(t, v, a); !slices.Equal(got, []string{"1", "4"}) {
+		t.Errorf("books = %v, want 1 and 4", got)
+	}
+}
+
 // Several instruments are recorded in one transaction, or none. Their relations refer to each other.
 func TestCreateMany(t *testing.T) {
 	t.Parallel()
