@@ -434,7 +434,8 @@ func unlinkDocument(t *store.Tx, file uint64) error {
 	}
 	for _, i := range list {
 		i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(d model.DocumentLink) bool { return d.FileID == file })
-		if err := t.PutInstrument(i); err != nil {
+		i.Version++
+		if err := putInstrument(t, i); err != nil {
 			return err
 		}
 	}

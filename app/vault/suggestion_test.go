@@ -208,6 +208,30 @@ func TestPurgeInstrument(t *testing.T) {
 	vaulttest.Verify(t, v)
 }
 
+// The purge of a document changes the instruments that are linked to it, so they and the runsheet get a
+// new version.
+func TestPurgeLinkedDocument(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
+	linked := addInstrument(t, v, a.Abstract.ID, fmt.Sprintf(`{"documents": [{"file_id": %d}, {"file_id": %d}]}`, a.Files[0].ID, a.Files[1].ID))
+	file := a.Files[0].ID
+	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, a.Abstract.ID, file, vault.Match{}))
+	before, err := v.Instruments.Runsheet(t.Context(), a.Abstract.ID)
+	vaulttest.NoError(t, err)
+	if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file, ""); err != nil {
+		t.Fatalf("Purge: %v", err)
+	}
+	now, err := v.Instruments.Get(t.Context(), linked.ID)
+	if err != nil || len(now.Documents) != 1 || now.Documents[0].FileID != a.Files[1].ID || now.Version != linked.Version+1 {
+		t.Errorf("instrument: got %+v, %v, want version %d with document %d only", now, err, linked.Version+1, a.Files[1].ID)
+	}
+	if sheet, err := v.Instruments.Runsheet(t.Context(), a.Abstract.ID); err != nil || sheet.Version != before.Version+1 {
+		t.Errorf("runsheet: got version %d, %v, want %d", sheet.Version, err, before.Version+1)
+	}
+	vaulttest.Verify(t, v)
+}
+
 // An instrument in the trash can be restored until it is purged, by hand or after its time.
 func TestInstrumentExpires(t *testing.T) {
 	t.Parallel()
