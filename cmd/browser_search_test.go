@@ -271,7 +271,7 @@ func (b *tab) certifySearch(t *testing.T, abstract string) {
 func (b *tab) bringDownSearch(t *testing.T, abstract string) {
 	t.Helper()
 	b.goTo(abstract)
-	b.clickLink("#certificates button | Bring down")
+	b.clickLink("#certificates button | Create bring-down")
 	b.waitVisible("#people dt | Bring-down of")
 	b.waitVisible("#people dd a | 2026-9001")
 	if at := eval[string](b, "location.pathname"); at == abstract {

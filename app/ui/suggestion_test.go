@@ -64,7 +64,7 @@ func TestRunsheetUpload(t *testing.T) {
 	staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": {"x"}})
 }
 
-// The instruments that the names of documents describe are recorded with one button.
+// The selected instruments that the names of documents describe are added with one button.
 func TestAcceptSuggestions(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -79,10 +79,16 @@ func TestAcceptSuggestions(t *testing.T) {
 	part.lacks(t, "<html")
 	staff.get(t, 303, path+"/suggestions")
 	viewer.get(t, 403, path+"/suggestions")
-	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "2 instruments added." {
-		t.Errorf("notice = %q", notice)
-	}
-	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "0 instruments added." {
-		t.Errorf("second notice = %q", notice)
+	first, second := fmt.Sprint(created.Files[0].ID), fmt.Sprint(created.Files[1].ID)
+	for _, row := range []struct {
+		files []string
+		want  string
+	}{
+		{nil, "0 instruments added."}, {[]string{second}, "1 instrument added."}, {[]string{first, second}, "1 instrument added."},
+		{[]string{first, second}, "0 instruments added."},
+	} {
+		if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", url.Values{"file": row.files})); notice != row.want {
+			t.Errorf("notice after accepting %v = %q, want %q", row.files, notice, row.want)
+		}
 	}
 }

@@ -287,8 +287,10 @@ func (g *Suggestion) addFile(f model.File) {
 }
 
 // AcceptFilenames records the instruments that the names of the documents of an abstract describe
-// (SuggestFromFilenames). A document of an instrument that is recorded already is linked to it.
-func (s *Instruments) AcceptFilenames(ctx context.Context, actor model.Actor, abstract uint64) (created, linked int, err error) {
+// (SuggestFromFilenames) and that wanted accepts. A document of an instrument that is recorded already
+// is linked to it.
+func (s *Instruments) AcceptFilenames(ctx context.Context, actor model.Actor, abstract uint64,
+	wanted func(Suggestion) bool) (created, linked int, err error) {
 	var list []Suggestion
 	var inputs []NewInstrument
 	var checked []model.Instrument
@@ -300,6 +302,7 @@ func (s *Instruments) AcceptFilenames(ctx context.Context, actor model.Actor, ab
 		if list, err = s.suggestFromFilenames(t, abstract, a.Files); err != nil {
 			return err
 		}
+		list = slices.DeleteFunc(list, func(g Suggestion) bool { return !wanted(g) })
 		if len(list) == 0 {
 			return txn.ErrNoChange
 		}

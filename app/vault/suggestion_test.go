@@ -150,7 +150,8 @@ func TestAcceptFilenames(t *testing.T) {
 	if err != nil || len(list) != 3 || len(list[0].Files) != 2 || list[2].Existing != 1 {
 		t.Fatalf("SuggestFromFilenames = %+v, %v, want a mortgage with two documents, a deed, and a recorded deed", list, err)
 	}
-	created, linked, err := v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a)
+	all := func(vault.Suggestion) bool { return true }
+	created, linked, err := v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a, all)
 	if err != nil || created != 2 || linked != 1 {
 		t.Errorf("AcceptFilenames = %d, %d, %v, want 2 created and 1 linked", created, linked, err)
 	}
@@ -160,7 +161,7 @@ func TestAcceptFilenames(t *testing.T) {
 	if i, err := v.Instruments.Get(t.Context(), 1); err != nil || len(i.Documents) != 1 || i.Documents[0].FileID != 4 {
 		t.Errorf("recorded deed = %+v, %v, want it linked to document 4", i, err)
 	}
-	if created, linked, err = v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a); err != nil || created != 0 || linked != 0 {
+	if created, linked, err = v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a, all); err != nil || created != 0 || linked != 0 {
 		t.Errorf("second AcceptFilenames = %d, %d, %v, want nothing", created, linked, err)
 	}
 }

@@ -257,7 +257,10 @@ func (p *Pages) filenameSuggestions(r *page.Request) error {
 
 // acceptFilenames adds the instruments that the names of the documents describe.
 func (p *Pages) acceptFilenames(r *page.Request) error {
-	created, linked, err := p.Vault.Instruments.AcceptFilenames(r.Context(), r.Actor, r.PathID)
+	wanted := func(g vault.Suggestion) bool {
+		return slices.Contains(r.PostForm["file"], strconv.FormatUint(g.Files[0].ID, 10))
+	}
+	created, linked, err := p.Vault.Instruments.AcceptFilenames(r.Context(), r.Actor, r.PathID, wanted)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "No instruments were added. "+rowProblem(problem.Fields))
 	}
