@@ -166,7 +166,7 @@ func (b *tab) recordSearch(t *testing.T) {
 	b.clickLink("#document-list .document a | " + searchDocuments[0].name)
 	b.waitPageImage(1)
 	b.press("i")
-	total, control, filled, most := 0, 0, 0, 0
+	total, control, filled, maxControl := 0, 0, 0, 0
 	for n, d := range searchDocuments[:recordedInstruments] {
 		b.waitRecording(d.name)
 		if n == 2 {
@@ -175,16 +175,16 @@ func (b *tab) recordSearch(t *testing.T) {
 		b.press(d.typed)
 		b.press(kb.Enter)
 		tabs := strings.Count(d.typed, kb.Tab)
-		total, control, most = total+len([]rune(d.typed))+1, control+tabs+1, max(most, tabs+1)
+		total, control, maxControl = total+len([]rune(d.typed))+1, control+tabs+1, max(maxControl, tabs+1)
 		if tabs == 0 {
 			filled++
 		}
 	}
 	b.waitRecording(searchDocuments[recordedInstruments].name)
-	t.Logf("%d instruments, %d of them with fields from the document's name: %.1f keys per instrument, %.1f of them Tab and Enter, at most %d",
-		recordedInstruments, filled, float64(total)/recordedInstruments, float64(control)/recordedInstruments, most)
+	t.Logf("%d instruments, %d of them with fields from the document's name: %.1f keys per instrument, %.1f of them Tab and Enter, at maxControl %d",
+		recordedInstruments, filled, float64(total)/recordedInstruments, float64(control)/recordedInstruments, maxControl)
 	if limit := 6; control > limit*recordedInstruments {
-		t.Errorf("Tab and Enter: got %d for %d instruments, want at most %d each", control, recordedInstruments, limit)
+		t.Errorf("Tab and Enter: got %d for %d instruments, want at maxControl %d each", control, recordedInstruments, limit)
 	}
 }
 
