@@ -181,10 +181,10 @@ func (b *tab) recordSearch(t *testing.T) {
 		}
 	}
 	b.waitRecording(searchDocuments[recordedInstruments].name)
-	t.Logf("%d instruments, %d of them with fields from the document's name: %.1f keys per instrument, %.1f of them Tab and Enter, at maxControl %d",
+	t.Logf("%d instruments, %d of them with fields from the document's name: %.1f keys per instrument, %.1f of them Tab and Enter, at most %d",
 		recordedInstruments, filled, float64(total)/recordedInstruments, float64(control)/recordedInstruments, maxControl)
 	if limit := 6; control > limit*recordedInstruments {
-		t.Errorf("Tab and Enter: got %d for %d instruments, want at maxControl %d each", control, recordedInstruments, limit)
+		t.Errorf("Tab and Enter: got %d for %d instruments, want at most %d each", control, recordedInstruments, limit)
 	}
 }
 
