@@ -227,7 +227,8 @@ func vaultSettings(c config.Config) instance.Settings {
 	limits := document.DefaultInspectLimits()
 	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return instance.Settings{
-		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: limits,
+		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract,
+		InstrumentsPerAbstract: c.Limits.InstrumentsPerAbstract, Inspect: limits,
 		Runsheet:          runsheet.Limits{Rows: c.Limits.RunsheetRows, Bytes: int64(c.Limits.RunsheetUnpacked)},
 		Extract:           document.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),

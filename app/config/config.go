@@ -99,8 +99,9 @@ type Limits struct {
 	// 0 means that MaxRequestBody computes it
 	RequestBody Size `mapstructure:"request_body" min:"0" max:"64 TB"`
 	// maximum total size of the records on one page of a list
-	Page             Size `mapstructure:"page" default:"4 MB" min:"64 KB" max:"64 MB"`
-	FilesPerAbstract int  `mapstructure:"files_per_abstract" default:"2000" min:"1" max:"100000"`
+	Page                   Size `mapstructure:"page" default:"4 MB" min:"64 KB" max:"64 MB"`
+	FilesPerAbstract       int  `mapstructure:"files_per_abstract" default:"2000" min:"1" max:"100000"`
+	InstrumentsPerAbstract int  `mapstructure:"instruments_per_abstract" default:"100000" min:"1" max:"1000000"`
 	// maximum number of rows of a runsheet file, and maximum size of an unpacked workbook
 	RunsheetRows     int  `mapstructure:"runsheet_rows" default:"5000" min:"1" max:"100000"`
 	RunsheetUnpacked Size `mapstructure:"runsheet_unpacked" default:"32 MB" min:"1 MB" max:"256 MB"`

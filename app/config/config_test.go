@@ -118,6 +118,7 @@ limits:
   parts: 11
   page: 1 MB
   files_per_abstract: 50
+  instruments_per_abstract: 60
   runsheet_rows: 70
   runsheet_unpacked: 3 MB
   request_body: 264MB
@@ -155,7 +156,8 @@ func allSettingsConfig() Config {
 		Log: Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30,
 			PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, RunsheetRows: 70, RunsheetUnpacked: 3 << 20, Connections: 10,
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, InstrumentsPerAbstract: 60,
+			RunsheetRows: 70, RunsheetUnpacked: 3 << 20, Connections: 10,
 			ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},
 		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second},
 		Uploads:    Uploads{2 * time.Hour, 7, 3 * GB},

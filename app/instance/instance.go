@@ -60,25 +60,26 @@ import (
 
 // Settings contains the limits and rules of an instance (see config.example.yaml).
 type Settings struct {
-	FileSize          int64 // bytes
-	FilesPerRequest   int
-	FilesPerAbstract  int // 0: 2,000
-	Inspect           document.InspectLimits
-	Runsheet          runsheet.Limits
-	Extract           document.ExtractLimits
-	PreviewSize       int64 // maximum total size of stored page images, in bytes
-	Rules             model.Rules
-	UniqueOrderNumber bool
-	DiskReserve       uint64 // in bytes; if less disk space is free, nothing is written
-	Backup            backup.Settings
-	TrashKeep         time.Duration
-	Retention         vault.Retention
-	Spare             int64         // size of the reserve file for a full disk, in bytes; 0: no file
-	ReplayKeep        time.Duration // how long responses to requests with an Idempotency-Key are stored
-	Users             auth.UserRules
-	Uploads           upload.Settings
-	Search            search.Settings
-	Scrub             integrity.ScrubSettings
+	FileSize               int64 // bytes
+	FilesPerRequest        int
+	FilesPerAbstract       int // 0: 2,000
+	InstrumentsPerAbstract int // 0: 100,000
+	Inspect                document.InspectLimits
+	Runsheet               runsheet.Limits
+	Extract                document.ExtractLimits
+	PreviewSize            int64 // maximum total size of stored page images, in bytes
+	Rules                  model.Rules
+	UniqueOrderNumber      bool
+	DiskReserve            uint64 // in bytes; if less disk space is free, nothing is written
+	Backup                 backup.Settings
+	TrashKeep              time.Duration
+	Retention              vault.Retention
+	Spare                  int64         // size of the reserve file for a full disk, in bytes; 0: no file
+	ReplayKeep             time.Duration // how long responses to requests with an Idempotency-Key are stored
+	Users                  auth.UserRules
+	Uploads                upload.Settings
+	Search                 search.Settings
+	Scrub                  integrity.ScrubSettings
 }
 
 // Options contains the options of Open.
@@ -210,7 +211,8 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Vault = vault.New(in.DB, vault.Options{
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
-			InspectLimits: set.Inspect, Runsheet: set.Runsheet, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			MaxInstrumentsPerAbstract: set.InstrumentsPerAbstract,
+			InspectLimits:             set.Inspect, Runsheet: set.Runsheet, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
 			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, Reader: opts.Reader,

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,14 +95,17 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 	return checked, rejected.Err()
 }
 
+// defaultMaxInstruments is the limit if MaxInstrumentsPerAbstract is 0 in the settings.
+const defaultMaxInstruments = 100_000
+
 // checkRoom returns Conflict if an abstract can't have n more instruments.
 func (s *Instruments) checkRoom(t *store.Tx, abstract uint64, n int) error {
-	limit := s.v.Settings.Runsheet.Rows
+	limit := cmp.Or(s.v.Settings.MaxInstrumentsPerAbstract, defaultMaxInstruments)
 	if t.CountInstruments(abstract)+n <= limit {
 		return nil
 	}
 	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(
-		"An abstract can have at most %d instruments, including those in the trash. The setting is limits.runsheet_rows.", limit)}
+		"An abstract can have at most %d instruments, including those in the trash. The setting is limits.instruments_per_abstract.", limit)}
 }
 
 // compareRows compares the rows of two fields such as "rows.12.book".

@@ -45,10 +45,10 @@ func createMany(t *testing.T, v *instance.Instance, abstract uint64, list ...vau
 	return v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, list, vault.Idempotency[[]vault.InstrumentView]{})
 }
 
-// An abstract has at most as many instruments as a runsheet may have rows. Those in the trash count.
+// An abstract has at most as many instruments as the settings allow. Those in the trash count.
 func TestInstrumentLimit(t *testing.T) {
 	t.Parallel()
-	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.Runsheet.Rows = 3 })
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.InstrumentsPerAbstract = 3 })
 	a := vaulttest.CreateAbstract(t, v).Abstract.ID
 	for row := range 2 {
 		if _, err := createMany(t, v, a, newInstrument(t, row+1, `{"book": "1"}`)); err != nil {

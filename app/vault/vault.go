@@ -42,16 +42,17 @@ type Reader interface {
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
 type Settings struct {
-	MaxFileSize         int64 // bytes
-	MaxFilesPerRequest  int
-	MaxFilesPerAbstract int // 0: 2,000
-	InspectLimits       document.InspectLimits
-	Runsheet            runsheet.Limits
-	Rules               model.Rules
-	UniqueOrderNumber   bool
-	TrashPeriod         time.Duration
-	Retention           Retention
-	IdempotencyPeriod   time.Duration // how long the responses to requests with an Idempotency-Key are stored
+	MaxFileSize               int64 // bytes
+	MaxFilesPerRequest        int
+	MaxFilesPerAbstract       int // 0: 2,000
+	MaxInstrumentsPerAbstract int // 0: 100,000; includes the trash
+	InspectLimits             document.InspectLimits
+	Runsheet                  runsheet.Limits
+	Rules                     model.Rules
+	UniqueOrderNumber         bool
+	TrashPeriod               time.Duration
+	Retention                 Retention
+	IdempotencyPeriod         time.Duration // how long the responses to requests with an Idempotency-Key are stored
 }
 
 // Vault provides access to the records and documents in a data directory. It is safe for
