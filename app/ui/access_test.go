@@ -20,6 +20,8 @@ import (
 var accessExceptions = map[string]string{
 	// Uploads report a missing session with the status that tus requires; see TestMatrixUploads.
 	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
+	// Only those who can accept suggestions see them.
+	"GET /abstracts/{id}/suggestions": string(model.PermWrite),
 }
 
 // expectedAccess returns the access level that a route should have according to its address and
