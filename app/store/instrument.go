@@ -104,6 +104,9 @@ func (t *Tx) InstrumentIncludingTrash(id uint64) (model.Instrument, error) {
 	return instruments.get(t, id)
 }
 
+// HasInstrument reports whether an instrument exists, live or in the trash. It may be damaged.
+func (t *Tx) HasInstrument(id uint64) bool { return instruments.has(t, id) }
+
 // ListInstruments returns a page of live instruments. It supports filters by ColumnAbstract,
 // ColumnDocumentType, ColumnCounty, ColumnState, ColumnInstrumentNumber, ColumnBook, and
 // ColumnPage, a range of recording dates (Query.DueFrom and DueTo), and the sort orders

@@ -233,6 +233,41 @@ func TestPurgeLinkedDocument(t *testing.T) {
 	vaulttest.Verify(t, v)
 }
 
+// Requirements of other abstracts, such as a bring-down, aren't linked to an instrument anymore once it
+// is purged. While it is in the trash, they are.
+func TestRequirementsOfPurgedInstrument(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	purged, kept := addInstrument(t, v, a, `{"book": "1"}`), addInstrument(t, v, a, `{"book": "2"}`)
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.AbstractWithFiles]{})
+	vaulttest.NoError(t, err)
+	rows := json.RawMessage(fmt.Sprintf(`[{"kind": "requirement", "text": "Release", "instrument_id": %d},
+		{"kind": "exception", "text": "Easement", "instrument_id": %d}]`, purged.ID, kept.ID))
+	_, err = v.TitleWork.SetRequirements(t.Context(), vaulttest.Operator, down.Abstract.ID, rows, vault.Match{})
+	vaulttest.NoError(t, err)
+	want := func(when string, ids ...uint64) {
+		t.Helper()
+		list, _, err := v.TitleWork.Requirements(t.Context(), down.Abstract.ID)
+		work, workErr := v.TitleWork.Get(t.Context(), down.Abstract.ID)
+		if err := errors.Join(err, workErr); err != nil || len(list) != len(ids) || len(work.Requirements) != len(ids) {
+			t.Fatalf("%s: got %+v and %+v, %v, want %d rows", when, list, work.Requirements, err, len(ids))
+		}
+		for n, id := range ids {
+			if list[n].InstrumentID != id || work.Requirements[n].InstrumentID != id {
+				t.Errorf("%s: row %d has instruments %d and %d, want %d", when, n, list[n].InstrumentID, work.Requirements[n].InstrumentID, id)
+			}
+		}
+	}
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, purged.ID, vault.Match{}))
+	want("in the trash", purged.ID, kept.ID)
+	if done, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "instrument", purged.ID, ""); err != nil || done.Records != 1 {
+		t.Fatalf("Purge = %+v, %v, want one record", done, err)
+	}
+	want("after the purge", 0, kept.ID)
+	vaulttest.Verify(t, v)
+}
+
 // An instrument in the trash can be restored until it is purged, by hand or after its time.
 func TestInstrumentExpires(t *testing.T) {
 	t.Parallel()

@@ -24,9 +24,23 @@ func (s *TitleWork) Get(ctx context.Context, abstract uint64) (work model.TitleW
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		work, err = t.TitleWork(abstract)
+		work, err = existingTitleWork(t, abstract)
 		return err
 	})
+	return work, err
+}
+
+// existingTitleWork is like store.Tx.TitleWork, but requirements and exceptions aren't linked to
+// instruments that were purged. The purge clears those links only in the abstract of the instrument,
+// because there is no index of the others: its bring-down and the abstract that it was moved from.
+func existingTitleWork(t *store.Tx, abstract uint64) (model.TitleWork, error) {
+	work, err := t.TitleWork(abstract)
+	work.Requirements = slices.Clone(work.Requirements)
+	for n, row := range work.Requirements {
+		if row.InstrumentID != 0 && !t.HasInstrument(row.InstrumentID) {
+			work.Requirements[n].InstrumentID = 0
+		}
+	}
 	return work, err
 }
 
@@ -261,7 +275,7 @@ func (s *TitleWork) Requirements(ctx context.Context, abstract uint64) (list []R
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		work, err := t.TitleWork(abstract)
+		work, err := existingTitleWork(t, abstract)
 		if err != nil {
 			return err
 		}
