@@ -136,14 +136,17 @@ func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrumen
 	return list, nil
 }
 
-// CountInstruments returns the number of instruments of an abstract, live and in the trash.
-func (t *Tx) CountInstruments(abstract uint64) (n int) {
+// InstrumentIDs returns the IDs of the instruments of an abstract, live and in the trash, in ascending
+// order.
+func (t *Tx) InstrumentIDs(abstract uint64) (list []uint64) {
 	prefix := encodeUint64(abstract)
 	c := t.bucket(bucketAbstractInstruments).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		n++
+		if id, ok := idSuffix(key); ok {
+			list = append(list, id)
+		}
 	}
-	return n
+	return list
 }
 
 // LiveInstruments returns the live instruments of an abstract in ID order.

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
 )
 
 // abstractID decodes the opaque ID of an abstract.
@@ -483,4 +484,20 @@ func TestPasteRows(t *testing.T) {
 	staff.post(t, 200, address, url.Values{"text": {"Nothing\nat all"}, "column": {"type"}, "confirm": {"yes"}}).has(t, "No rows can be added")
 	staff.post(t, 422, address, url.Values{"text": {" \n"}}).has(t, "Paste at least one row.")
 	staff.post(t, 422, address, url.Values{"text": {strings.Repeat("Plat\n", 501)}}).has(t, "Paste at most 500 rows at a time")
+}
+
+// The history of an abstract shows its instruments, those in the trash, too.
+func TestInstrumentHistory(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	vaulttest.CreateInstrument(t, h.vault, created.Abstract.ID, `{"type":"Mortgage","book":"7","page":"8","grantors":["Bea <Cole>"]}`)
+	last := vaulttest.CreateInstrument(t, h.vault, created.Abstract.ID, `{"type":"Judgment"}`)
+	if err := h.vault.Instruments.Trash(t.Context(), staff.actor, last.ID, vault.Match{}); err != nil {
+		t.Fatalf("Instruments.Trash: %v", err)
+	}
+	for _, page := range []reply{staff.get(t, 200, path), staff.get(t, 200, path+"/history")} {
+		page.has(t, "added Judgment, Mortgage · Book 7, Page 8 · Bea &lt;Cole&gt;", "deleted Judgment")
+	}
 }

@@ -18,10 +18,11 @@ func (a *Abstracts) ListWithoutFiles(ctx context.Context, q Query) (Page[model.A
 	return list(ctx, a.v, q, (*store.Tx).ListAbstracts)
 }
 
-// History is a page of the audit entries of an abstract and its documents, newest first.
+// History is a page of the audit entries of an abstract, its documents, and its instruments, newest
+// first.
 type History struct {
 	Events []model.Event
-	Names  map[string]string // filenames by record, for example "file:7"
+	Names  map[string]string // filenames and headings of instruments by record, for example "file:7"
 	Before uint64            // before for the next page; 0 on the last page
 }
 
@@ -29,8 +30,15 @@ type History struct {
 // documents is not nil.
 const maxRemovedFiles = 50
 
-// History returns the audit entries of an abstract and of its current and removed
-// documents, newest first. It returns at most limit entries, all with sequence numbers
+// maxRecentInstruments and maxHistoryInstruments are the maximum numbers of instruments that History
+// covers, the newest ones. The first applies if documents is not nil.
+const (
+	maxRecentInstruments  = 50
+	maxHistoryInstruments = 2000
+)
+
+// History returns the audit entries of an abstract, of its current and removed documents,
+// and of its instruments, newest first. It returns at most limit entries, all with sequence numbers
 // below before. If before is 0, it starts at the newest entry. If documents is not nil,
 // it covers only those documents and the most recently removed ones, because the cost
 // grows with the number of documents. It returns NotFound if the abstract does not exist.
@@ -46,14 +54,15 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 		if err != nil {
 			return err
 		}
-		removed := abstract.RemovedFiles
+		removed, instruments, maxInstruments := abstract.RemovedFiles, t.InstrumentIDs(id), maxHistoryInstruments
 		if documents == nil {
 			documents = abstract.Files
 		} else {
-			removed = removed[max(0, len(removed)-maxRemovedFiles):]
+			removed, maxInstruments = removed[max(0, len(removed)-maxRemovedFiles):], maxRecentInstruments
 		}
+		instruments = instruments[max(0, len(instruments)-maxInstruments):]
 		g := historyReader{Tx: t, before: before, limit: limit, includeViews: actor.Role.Can(model.PermAdmin)}
-		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, removed))
+		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, removed), instruments)
 		return err
 	})
 	return h, err
@@ -68,8 +77,11 @@ type historyReader struct {
 	events       []model.Event
 }
 
-func (g *historyReader) history(ctx context.Context, abstract string, documents []uint64) (h History, err error) {
+func (g *historyReader) history(ctx context.Context, abstract string, documents, instruments []uint64) (h History, err error) {
 	records := map[string]bool{abstract: true}
+	for _, i := range instruments {
+		records[txn.RecordRef(instrumentType, i)] = true
+	}
 	for _, file := range documents {
 		records[txn.RecordRef("file", file)] = true
 	}
@@ -114,17 +126,20 @@ func (g *historyReader) collect(record string) error {
 	return nil
 }
 
-// names returns the filenames of the documents in events, including documents in the
-// trash.
+// names returns the filenames of the documents and the headings of the instruments in events,
+// including those in the trash.
 func (g *historyReader) names(events []model.Event) map[string]string {
 	names := map[string]string{}
 	for _, e := range events {
 		var id uint64
-		if _, err := fmt.Sscanf(e.Record, "file:%d", &id); err != nil {
-			continue
-		}
-		if file, err := g.FileIncludingTrash(id); err == nil { // a purged document has no name
-			names[e.Record] = file.Filename
+		if _, err := fmt.Sscanf(e.Record, "file:%d", &id); err == nil {
+			if file, err := g.FileIncludingTrash(id); err == nil { // a purged document has no name
+				names[e.Record] = file.Filename
+			}
+		} else if _, err := fmt.Sscanf(e.Record, "instrument:%d", &id); err == nil {
+			if name, _, err := instrumentName(g.Tx, id); err == nil {
+				names[e.Record] = name
+			}
 		}
 	}
 	return names

@@ -101,7 +101,7 @@ const defaultMaxInstruments = 100_000
 // checkRoom returns Conflict if an abstract can't have n more instruments.
 func (s *Instruments) checkRoom(t *store.Tx, abstract uint64, n int) error {
 	limit := cmp.Or(s.v.Settings.MaxInstrumentsPerAbstract, defaultMaxInstruments)
-	if t.CountInstruments(abstract)+n <= limit {
+	if len(t.InstrumentIDs(abstract))+n <= limit {
 		return nil
 	}
 	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(

@@ -47,7 +47,7 @@ var EventTexts = []eventGroup{
 		{"certificate.created", "certified", "abstract", "certified the search"},
 		{"abstract.brought_down", "created the bring-down", "abstract", "created this bring-down"},
 		{"runsheet.reordered", "reordered the runsheet of", "abstract", "reordered the runsheet"},
-		{"instrument.created", "recorded", "instrument", "recorded"}, {"instrument.changed", "changed", "instrument", "changed"},
+		{"instrument.created", "added", "instrument", "added"}, {"instrument.changed", "changed", "instrument", "changed"},
 		{"instrument.trashed", "deleted", "instrument", "deleted"}, {"instrument.restored", "restored", "instrument", "restored"},
 		{"instrument.purged", "permanently deleted", "instrument", ""},
 		{"note.created", "added a note to", "record", "added a note"}, {"note.changed", "changed a note of", "record", "changed a note"},

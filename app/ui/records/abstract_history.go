@@ -25,8 +25,8 @@ const (
 type historyLine struct {
 	Who, What string
 	Changes   []page.ChangeLine
-	Names     []string // names of the affected documents
-	More      int      // number of affected documents that are not in Names
+	Names     []string // names of the affected documents or instruments
+	More      int      // number of those that are not in Names
 	At        time.Time
 	event     model.Event
 }
@@ -81,7 +81,8 @@ func (p *Pages) recentHistory(r *page.Request, filed vault.AbstractWithFiles, te
 	return lines[:min(len(lines), recentHistoryLines)], nil
 }
 
-// historyLines formats the events. Documents that were uploaded together share a line.
+// historyLines formats the events. Documents that were uploaded together share a line. Of a changed
+// instrument, only the name is shown.
 func historyLines(h vault.History, defs []model.Field) []historyLine {
 	var lines []historyLine
 	for _, e := range h.Events {
@@ -93,7 +94,9 @@ func historyLines(h vault.History, defs []model.Field) []historyLine {
 		if strings.HasPrefix(e.Record, "file:") {
 			line.Names = []string{cmp.Or(h.Names[e.Record], "a document")}
 		}
-		if strings.HasSuffix(e.Kind, ".changed") {
+		if strings.HasPrefix(e.Record, "instrument:") {
+			line.Names = []string{cmp.Or(h.Names[e.Record], "an instrument")}
+		} else if strings.HasSuffix(e.Kind, ".changed") {
 			line.Names = nil
 			for _, c := range e.Changes {
 				if c.Field != "files" { // a changed document sequence has no values to show
