@@ -119,8 +119,9 @@ var nonPageRoutes = map[string]string{
 	"/marks": "part of a page", "GET /find/box": "part of a page", "GET /orders/number": "part of a page",
 	"GET /admin/search": "part of a page", "/latest": "part of a page", "/documents/{n}/row": "part of a page",
 	"/{part}": "part of a page", "GET /abstracts/{id}/documents": "part of a page", "GET /documents/{n}/find": "part of a page",
-	"GET /abstracts/{id}/suggestions": "part of a page",
-	"/screenshots/{name}":             "image", "/zip": "archive", ".csv": "CSV", ".xlsx": "Excel",
+	"GET /abstracts/{id}/suggestions": "part of a page", "GET /documents/{n}/instruments": "part of a page",
+	"GET /documents/{n}/pages/{page}/text": "words of a page",
+	"/screenshots/{name}":                  "image", "/zip": "archive", ".csv": "CSV", ".xlsx": "Excel",
 	"GET /instruments/{n}": "redirect", "/uploads/{id}": "resumable upload",
 }
 

@@ -190,7 +190,7 @@ func TestWine(t *testing.T) {
 		t.Fatalf("kill server: %v", err)
 	}
 	t.Logf("killed: %v", <-secure.done)
-	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); !strings.Contains(got, "a server did not stop cleanly") {
+	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); !strings.Contains(got, "the server did not shut down cleanly") {
 		t.Errorf("doctor: got %s, want the unclean stop", got)
 	}
 	restarted := w.serve(t)

@@ -9,7 +9,7 @@
   // formInputs returns the fields of a request as form inputs. Each input contains the example, or
   // is empty if there is none. By default, Swagger UI would send "string".
   const formInputs = (content, schemas) => {
-    const schema = schemas[content.schema.$ref.split("/").pop()];
+    const schema = content.schema.$ref ? schemas[content.schema.$ref.split("/").pop()] : content.schema;
     const example = Object.values(content.examples || {})[0]?.value || {};
     const asInput = ([name, property]) => [name, property.type === "array"
       ? { ...property, default: [], items: { ...property.items, default: "" } }
