@@ -51,6 +51,8 @@ func FuzzExtractTIFF(f *testing.F) {
 	f.Add(buildTIFF(bigEnd, true, page(tags{0: [][]byte{runs(bit)}, tiff.TagCompression: tiffPackBits})))
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{faxPage(false, true)}, tiff.TagCompression: tiffG3, tiff.TagT4Options: 1})))
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagTileWidth: 16, tiff.TagTileHeight: 16, tiff.TagOrientation: 5})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{samples(65, 48, 1, []uint64{0}, []uint64{1})}, tiff.TagWidth: 65,
+		tiff.TagHeight: 48, tiff.TagOrientation: 9}))) // no such orientation, and too wide if it counted
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{deflate(bit)}, tiff.TagCompression: tiffDeflate,
 		tiff.TagBits: []int{8, 8, 8}, tiff.TagSamples: 3, tiff.TagPhotometric: 2, tiff.TagPredictor: 2})))
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{jpegOf(f, image.NewGray(image.Rect(0, 0, 8, 8)))}, tiff.TagBits: 8,

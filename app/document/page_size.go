@@ -128,7 +128,7 @@ func pixelAspect(xResolution, yResolution float64) float64 {
 
 // uprightSize returns the page size of an image with w x h square pixels after rotating it upright.
 func uprightSize(w, h, pointsPerPixel float64, orientation int) PageSize {
-	if orientation >= 5 && orientation <= 8 {
+	if orientation >= 5 {
 		w, h = h, w
 	}
 	return PageSize{Width: w * pointsPerPixel, Height: h * pointsPerPixel, ImageWidth: int(math.Round(min(w, maxSide)))}

@@ -105,8 +105,11 @@ func (d *Directory) Rational(tag uint16) float64 {
 	return float64(numerator) / float64(denominator)
 }
 
-// Orientation returns the value of the Orientation tag: 1 to 8, or 9 if the value is higher. It
-// returns 1 if the tag is missing.
+// Orientation returns the value of the Orientation tag: 1 to 8. It returns 1 if the tag is missing or
+// has another value.
 func (d *Directory) Orientation() int {
-	return int(min(d.Number(TagOrientation, 1), 9))
+	if value := d.Number(TagOrientation, 1); value >= 1 && value <= 8 {
+		return int(value)
+	}
+	return 1
 }
