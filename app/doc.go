@@ -62,6 +62,7 @@
 //	0     app/decode     request decoding: JSON, forms, multipart                 -
 //	0     app/stats      counters, histograms, and rate limiters                  -
 //	0     app/tus        headers of resumable uploads                             -
+//	0     app/wasm       engines that are compiled to WebAssembly                 github.com/tetratelabs/wazero
 //	0     app/document/docio reader of one untrusted document                     -
 //	0     app/search/index/segment segment files of the index: write, read, merge -
 //	0     app/guides     guides: text, HTML, search                               github.com/yuin/goldmark

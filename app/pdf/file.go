@@ -4,16 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-)
 
-// WASI error codes (WASI preview 1, errno).
-const (
-	errnoBadFD = 8
-	errnoInval = 28
-	errnoIO    = 29
-	errnoNoEnt = 44
-	errnoNoTTY = 59
-	errnoROFS  = 69
+	"deedkeep/app/wasm"
 )
 
 // file is a document that PDFium can open as a file.
@@ -63,7 +55,7 @@ func (fs *files) remove(f *file) {
 func (fs *files) open(path string) int32 {
 	f := fs.byPath[path]
 	if f == nil {
-		return -errnoNoEnt
+		return -wasm.ErrnoNoEnt
 	}
 	fd := fs.nextFD
 	fs.nextFD++

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"deedkeep/app/wasm"
 )
 
 func TestHandle(t *testing.T) {
 	fs := newFiles()
 	f := fs.add(bytes.NewReader([]byte("0123456789")), 10)
-	if fd := fs.open("/etc/passwd"); fd != -errnoNoEnt {
-		t.Errorf("open of another path = %d, want %d", fd, -errnoNoEnt)
+	if fd := fs.open("/etc/passwd"); fd != -wasm.ErrnoNoEnt {
+		t.Errorf("open of another path = %d, want %d", fd, -wasm.ErrnoNoEnt)
 	}
 	h := fs.handles[fs.open(f.path)]
 	for _, step := range []struct {
@@ -42,7 +44,7 @@ func TestHandle(t *testing.T) {
 		})
 	}
 	fs.remove(f)
-	if len(fs.handles) != 0 || fs.open(f.path) != -errnoNoEnt {
+	if len(fs.handles) != 0 || fs.open(f.path) != -wasm.ErrnoNoEnt {
 		t.Error("the file exists after remove, want it gone")
 	}
 }
@@ -63,23 +65,4 @@ func TestEvenly(t *testing.T) {
 			t.Errorf("evenly(%d) = %v, want %d numbers from 1 to %d", c.pages, list, c.n, c.pages)
 		}
 	}
-}
-
-func TestMemory(t *testing.T) {
-	m := reserve.Allocate(0, 1<<20)
-	b := m.Reallocate(wasmPage)
-	if len(b) != wasmPage {
-		t.Fatalf("Reallocate: %d bytes, want %d", len(b), wasmPage)
-	}
-	b[0], b[wasmPage-1] = 1, 2
-	grown := m.Reallocate(1 << 20)
-	if len(grown) != 1<<20 || grown[0] != 1 || grown[wasmPage-1] != 2 || &grown[0] != &b[0] {
-		t.Error("Reallocate moved the memory or changed its content, want both kept")
-	}
-	grown[1<<20-1] = 3
-	if m.Reallocate(1<<20+1) != nil {
-		t.Error("Reallocate beyond the maximum size succeeded, want nil")
-	}
-	m.Free()
-	m.Free()
 }

@@ -2,8 +2,9 @@ package pdf
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
+
+	"deedkeep/app/wasm"
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/emscripten"
@@ -29,11 +30,11 @@ var hostFuncs = map[string]map[string]hostFunc{
 		"__syscall_lstat64":      stat,
 		"__syscall_newfstatat":   statat,
 		"__syscall_fcntl64":      returns(0),
-		"__syscall_ioctl":        returns(-errnoNoTTY),
-		"__syscall_getdents64":   returns(-errnoBadFD),
-		"__syscall_unlinkat":     returns(-errnoROFS),
-		"__syscall_rmdir":        returns(-errnoROFS),
-		"__syscall_ftruncate64":  returns(-errnoROFS),
+		"__syscall_ioctl":        returns(-wasm.ErrnoNoTTY),
+		"__syscall_getdents64":   returns(-wasm.ErrnoBadFD),
+		"__syscall_unlinkat":     returns(-wasm.ErrnoROFS),
+		"__syscall_rmdir":        returns(-wasm.ErrnoROFS),
+		"__syscall_ftruncate64":  returns(-wasm.ErrnoROFS),
 		"_tzset_js":              utc,
 		"_localtime_js":          epoch,
 		"_gmtime_js":             epoch,
@@ -55,16 +56,16 @@ var hostFuncs = map[string]map[string]hostFunc{
 
 // exportHost instantiates the host modules with the function types that PDFium imports.
 func (e *Engine) exportHost(ctx context.Context) error {
-	jumps, err := emscripten.NewFunctionExporterForModule(e.module)
+	jumps, err := emscripten.NewFunctionExporterForModule(e.code.Module)
 	if err != nil {
 		return err
 	}
 	for _, module := range []string{env, wasi} {
-		builder := e.runtime.NewHostModuleBuilder(module)
+		builder := e.code.Runtime.NewHostModuleBuilder(module)
 		if module == env {
 			jumps.ExportFunctions(builder)
 		}
-		for _, f := range e.module.ImportedFunctions() {
+		for _, f := range e.code.Module.ImportedFunctions() {
 			from, name, _ := f.Import()
 			do := hostFuncs[from][name]
 			if from != module || do == nil {
@@ -101,51 +102,21 @@ var errAborted = errors.New("aborted")
 // abort ends the current call into PDFium. wazero converts the panic to the error of that call.
 func abort(*instance, api.Memory, []uint64) int32 { panic(errAborted) }
 
-var errOutOfBounds = errors.New("address out of bounds")
-
-// bytesAt returns the memory at an address that PDFium passed. An invalid address ends the call.
-func bytesAt(m api.Memory, address, length uint64) []byte {
-	b, ok := m.Read(uint32(address), uint32(length))
-	if !ok {
-		panic(errOutOfBounds)
-	}
-	return b
-}
-
-// put32 writes a 32-bit number to the memory.
-func put32(m api.Memory, address uint64, v uint32) {
-	binary.LittleEndian.PutUint32(bytesAt(m, address, 4), v)
-}
-
 func memcpy(_ *instance, m api.Memory, a []uint64) int32 {
-	copy(bytesAt(m, a[0], a[2]), bytesAt(m, a[1], a[2]))
+	copy(wasm.Bytes(m, a[0], a[2]), wasm.Bytes(m, a[1], a[2]))
 	return 0
 }
 
-const wasmPage = 64 << 10
-
-// minGrowth is the minimum number of pages by which the memory grows, so that it doesn't grow
-// often.
-const minGrowth = 16
-
 func resizeHeap(_ *instance, m api.Memory, a []uint64) int32 {
-	have, want := uint64(m.Size()), uint64(uint32(a[0]))
-	if want <= have {
-		return 1
-	}
-	pages := uint32((want - have + wasmPage - 1) / wasmPage)
-	if _, ok := m.Grow(max(pages, minGrowth)); ok {
-		return 1
-	}
-	if _, ok := m.Grow(pages); ok {
+	if wasm.Grow(m, uint32(a[0])) {
 		return 1
 	}
 	return 0
 }
 
 func environSizes(_ *instance, m api.Memory, a []uint64) int32 {
-	put32(m, a[0], 0)
-	put32(m, a[1], 0)
+	wasm.Put32(m, a[0], 0)
+	wasm.Put32(m, a[1], 0)
 	return 0
 }
 
@@ -153,10 +124,10 @@ func environSizes(_ *instance, m api.Memory, a []uint64) int32 {
 // always the start of 1970 in UTC (emscripten_date_now returns 0).
 
 func utc(_ *instance, m api.Memory, a []uint64) int32 {
-	put32(m, a[0], 0) // seconds west of UTC
-	put32(m, a[1], 0) // no daylight saving time
+	wasm.Put32(m, a[0], 0) // seconds west of UTC
+	wasm.Put32(m, a[1], 0) // no daylight saving time
 	for _, name := range a[2:4] {
-		copy(bytesAt(m, name, 4), "UTC\x00")
+		copy(wasm.Bytes(m, name, 4), "UTC\x00")
 	}
 	return 0
 }
@@ -165,7 +136,7 @@ func utc(_ *instance, m api.Memory, a []uint64) int32 {
 // yday, isdst, and gmtoff.
 func epoch(_ *instance, m api.Memory, a []uint64) int32 {
 	for i, v := range []uint32{0, 0, 0, 1, 0, 70, 4, 0, 0, 0} {
-		put32(m, a[2]+uint64(4*i), v)
+		wasm.Put32(m, a[2]+uint64(4*i), v)
 	}
 	return 0
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"testing"
 
+	"deedkeep/app/wasm"
+
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -63,28 +65,28 @@ func TestHostFiles(t *testing.T) {
 		want     int32
 		panicked error
 	}{
-		{"open another path", openat, []uint32{0, 100, 0, 0}, -errnoNoEnt, nil},
-		{"open a path without end", openat, []uint32{0, 200, 0, 0}, -errnoNoEnt, nil},
-		{"open beyond the memory", openat, []uint32{0, 1 << 30, 0, 0}, 0, errOutOfBounds},
-		{"open for writing", openat, []uint32{0, 0, 1, 0}, -errnoROFS, nil},
+		{"open another path", openat, []uint32{0, 100, 0, 0}, -wasm.ErrnoNoEnt, nil},
+		{"open a path without end", openat, []uint32{0, 200, 0, 0}, -wasm.ErrnoNoEnt, nil},
+		{"open beyond the memory", openat, []uint32{0, 1 << 30, 0, 0}, 0, wasm.ErrOutOfBounds},
+		{"open for writing", openat, []uint32{0, 0, 1, 0}, -wasm.ErrnoROFS, nil},
 		{"open", openat, []uint32{0, 0, 0, 0}, fd, nil},
 		{"stat", stat, []uint32{0, buffer}, 0, nil},
-		{"stat another path", stat, []uint32{100, buffer}, -errnoNoEnt, nil},
+		{"stat another path", stat, []uint32{100, buffer}, -wasm.ErrnoNoEnt, nil},
 		{"statat", statat, []uint32{0, 0, buffer, 0}, 0, nil},
-		{"fstat over the end of memory", fstat, []uint32{fd, wasmPage - 95}, 0, errOutOfBounds},
-		{"fstat of no file", fstat, []uint32{9, buffer}, -errnoBadFD, nil},
+		{"fstat over the end of memory", fstat, []uint32{fd, wasm.PageSize - 95}, 0, wasm.ErrOutOfBounds},
+		{"fstat of no file", fstat, []uint32{9, buffer}, -wasm.ErrnoBadFD, nil},
 		{"fstat", fstat, []uint32{fd, buffer}, 0, nil},
 		{"seek", fdSeek, []uint32{fd, 0xffffffff, 0xffffffff, 2, sum}, 0, nil},
-		{"seek before the start", fdSeek, []uint32{fd, 0xffffffff, 0xffffffff, 0, sum}, errnoInval, nil},
-		{"seek in no file", fdSeek, []uint32{9, 0, 0, 0, sum}, errnoBadFD, nil},
+		{"seek before the start", fdSeek, []uint32{fd, 0xffffffff, 0xffffffff, 0, sum}, wasm.ErrnoInval, nil},
+		{"seek in no file", fdSeek, []uint32{9, 0, 0, 0, sum}, wasm.ErrnoBadFD, nil},
 		{"read", fdRead, []uint32{fd, vector, 1, sum}, 0, nil},
-		{"read beyond the memory", fdRead, []uint32{fd, vector, 2, sum}, 0, errOutOfBounds},
-		{"read too many vectors", fdRead, []uint32{fd, vector, 1 << 29, sum}, 0, errOutOfBounds},
-		{"read no file", fdRead, []uint32{9, vector, 1, sum}, errnoBadFD, nil},
-		{"write the file", fdWrite, []uint32{fd, vector, 1, sum}, errnoBadFD, nil},
+		{"read beyond the memory", fdRead, []uint32{fd, vector, 2, sum}, 0, wasm.ErrOutOfBounds},
+		{"read too many vectors", fdRead, []uint32{fd, vector, 1 << 29, sum}, 0, wasm.ErrOutOfBounds},
+		{"read no file", fdRead, []uint32{9, vector, 1, sum}, wasm.ErrnoBadFD, nil},
+		{"write the file", fdWrite, []uint32{fd, vector, 1, sum}, wasm.ErrnoBadFD, nil},
 		{"write a message", fdWrite, []uint32{2, vector, 1, sum}, 0, nil},
 		{"close", fdClose, []uint32{fd}, 0, nil},
-		{"close again", fdClose, []uint32{fd}, errnoBadFD, nil},
+		{"close again", fdClose, []uint32{fd}, wasm.ErrnoBadFD, nil},
 		{"abort", abort, nil, 0, errAborted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -115,10 +117,10 @@ func TestHostFiles(t *testing.T) {
 func TestResizeHeap(t *testing.T) {
 	m := newMemory(t)
 	for _, c := range []struct{ want, result, size uint32 }{
-		{10, 1, wasmPage},
-		{wasmPage + 1, 1, 2 * wasmPage},
-		{3 * wasmPage, 0, 2 * wasmPage},
-		{0xffffffff, 0, 2 * wasmPage},
+		{10, 1, wasm.PageSize},
+		{wasm.PageSize + 1, 1, 2 * wasm.PageSize},
+		{3 * wasm.PageSize, 0, 2 * wasm.PageSize},
+		{0xffffffff, 0, 2 * wasm.PageSize},
 	} {
 		got, panicked := callHost(resizeHeap, nil, m, c.want)
 		if uint32(got) != c.result || m.Size() != c.size || panicked != nil {
@@ -135,14 +137,14 @@ func FuzzHost(f *testing.F) {
 	f.Add(uint32(3), uint32(0xffffffff), uint32(0xffffffff), uint32(2), uint32(0xfffffffc), []byte{})
 	m := newMemory(f)
 	f.Fuzz(func(t *testing.T, a, b, c, d, e uint32, memory []byte) {
-		m.Write(0, memory[:min(len(memory), wasmPage)])
+		m.Write(0, memory[:min(len(memory), wasm.PageSize)])
 		in := &instance{files: newFiles()}
 		doc := in.files.add(bytes.NewReader(make([]byte, 1000)), 1000)
 		in.files.open(doc.path)
 		for _, module := range hostFuncs {
 			for name, do := range module {
 				_, panicked := callHost(do, in, m, a, b, c, d, e)
-				if panicked != nil && panicked != errAborted && panicked != errOutOfBounds {
+				if panicked != nil && panicked != errAborted && panicked != wasm.ErrOutOfBounds {
 					t.Errorf("%s: got %v, want no panic, or one that the engine expects", name, panicked)
 				}
 			}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"math"
 
-	"github.com/tetratelabs/wazero"
+	"deedkeep/app/wasm"
+
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/experimental"
 )
 
 // scratchSize is the size, in bytes, of the memory that each instance reserves for paths and small
@@ -55,8 +55,7 @@ func catchFault(work func() error) (err error) {
 func start(ctx context.Context, e *Engine) (*instance, error) {
 	in := &instance{calls: make(map[string]api.Function), files: newFiles()}
 	e.live = in
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions()
-	module, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), e.module, config)
+	module, err := e.code.Instantiate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (in *instance) alloc(ctx context.Context, n uint32) uint32 {
 func (in *instance) read(address, n uint32) []byte {
 	b, ok := in.memory.Read(address, n)
 	if !ok {
-		panic(&faultError{"read", errOutOfBounds})
+		panic(&faultError{"read", wasm.ErrOutOfBounds})
 	}
 	return b
 }

@@ -19,7 +19,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/tetratelabs/wazero"
+	"deedkeep/app/wasm"
 )
 
 // Errors that a document causes. Any other error of this package is caused by the server or the
@@ -45,12 +45,10 @@ type Options struct {
 // Engine is a compiled PDFium. Its methods and those of its documents are safe for concurrent use,
 // but only one of them runs at a time.
 type Engine struct {
-	mu      sync.Mutex
-	runtime wazero.Runtime
-	cache   wazero.CompilationCache // nil if there is no CacheDir
-	module  wazero.CompiledModule
-	live    *instance // nil until the next document needs one
-	broken  int
+	mu     sync.Mutex
+	code   *wasm.Engine
+	live   *instance // nil until the next document needs one
+	broken int
 }
 
 // New compiles PDFium or loads the compiled code from the cache. The caller must close the Engine.
@@ -58,16 +56,13 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.MemoryPages == 0 {
 		o.MemoryPages = DefaultMemoryPages
 	}
-	if o.CacheDir == "" {
-		return compile(ctx, o, nil)
-	}
-	e, err := compileCached(ctx, o)
-	if err != nil && removeCompiledCode(o.CacheDir) == nil {
-		e, err = compileCached(ctx, o)
-	}
+	code, err := wasm.Compile(ctx, wasm.Options{Code: o.Wasm, CacheDir: o.CacheDir, MemoryPages: o.MemoryPages})
 	if err != nil {
-		// If the cache can't be read or written, compiling takes longer, but PDFium still works.
-		return compile(ctx, o, nil)
+		return nil, err
+	}
+	e := &Engine{code: code}
+	if err := e.exportHost(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), code.Close(ctx))
 	}
 	return e, nil
 }
@@ -121,12 +116,7 @@ func (e *Engine) Broken() int {
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	err := e.drop(ctx)
-	err = errors.Join(err, e.runtime.Close(ctx))
-	if e.cache != nil {
-		err = errors.Join(err, e.cache.Close(ctx))
-	}
-	return err
+	return errors.Join(e.drop(ctx), e.code.Close(ctx))
 }
 
 // instance returns the live instance. It starts one if there is none.

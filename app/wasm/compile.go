@@ -1,0 +1,109 @@
+// Package wasm runs engines that are compiled to WebAssembly: it compiles their code or loads it
+// from a cache, allocates their memory, and gives the functions that they import access to it.
+//
+// An engine parses untrusted content only inside its memory, which has a fixed maximum size.
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// Options configures an Engine.
+type Options struct {
+	Code        []byte // WebAssembly, uncompressed
+	CacheDir    string // cache directory for compiled code, created if it doesn't exist; "" compiles each time
+	MemoryPages uint32 // maximum size of an instance's memory in pages of 64 KiB
+}
+
+// Engine is compiled WebAssembly.
+type Engine struct {
+	Runtime wazero.Runtime
+	Module  wazero.CompiledModule
+	cache   wazero.CompilationCache // nil if there is no CacheDir
+}
+
+// Compile compiles the code or loads it from the cache. The caller must close the Engine.
+func Compile(ctx context.Context, o Options) (*Engine, error) {
+	if o.CacheDir == "" {
+		return compile(ctx, o, nil)
+	}
+	e, err := compileCached(ctx, o)
+	if err != nil && removeCompiledCode(o.CacheDir) == nil {
+		e, err = compileCached(ctx, o)
+	}
+	if err != nil {
+		// If the cache can't be read or written, compiling takes longer, but the engine still works.
+		return compile(ctx, o, nil)
+	}
+	return e, nil
+}
+
+// compileCached returns an Engine that keeps its compiled code in o.CacheDir.
+func compileCached(ctx context.Context, o Options) (*Engine, error) {
+	cache, err := wazero.NewCompilationCacheWithDir(o.CacheDir)
+	if err != nil {
+		return nil, fmt.Errorf("open compilation cache: %w", err)
+	}
+	e, err := compile(ctx, o, cache)
+	if err != nil {
+		return nil, errors.Join(err, cache.Close(ctx))
+	}
+	return e, nil
+}
+
+// removeCompiledCode removes the compiled code from a cache that may be damaged. It doesn't remove
+// anything else. wazero uses a separate directory for each of its versions.
+func removeCompiledCode(cacheDir string) error {
+	entries, err := os.ReadDir(cacheDir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), "wazero-") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(cacheDir, entry.Name())))
+		}
+	}
+	return err
+}
+
+// compile returns an Engine that owns cache. cache may be nil.
+func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*Engine, error) {
+	config := wazero.NewRuntimeConfig().
+		WithMemoryLimitPages(o.MemoryPages).
+		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExtendedConst).
+		WithDebugInfoEnabled(false)
+	if cache != nil {
+		config = config.WithCompilationCache(cache)
+	}
+	e := &Engine{Runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
+	module, err := e.Runtime.CompileModule(ctx, o.Code)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("compile WebAssembly: %w", err), e.Runtime.Close(ctx))
+	}
+	e.Module = module
+	return e, nil
+}
+
+// Instantiate returns a new instance. It doesn't call any of its functions.
+func (e *Engine) Instantiate(ctx context.Context) (api.Module, error) {
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions()
+	return e.Runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), e.Module, config)
+}
+
+// Close closes the engine and all its instances and frees their memory.
+func (e *Engine) Close(ctx context.Context) error {
+	err := e.Runtime.Close(ctx)
+	if e.cache != nil {
+		err = errors.Join(err, e.cache.Close(ctx))
+	}
+	return err
+}
