@@ -49,6 +49,7 @@
 //	1     app/model      domain types and their validation                        -
 //	1     app/pagecache  page cache and disk of vault.db: comparison, clean mark     go.etcd.io/bbolt
 //	1     app/blobstore  document files by SHA-256, partial uploads, previews     -
+//	1     app/ocr        words on page images, read by Tesseract as WebAssembly   github.com/tetratelabs/wazero
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/search/index inverted index                                         -
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2

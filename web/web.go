@@ -1,5 +1,5 @@
 // Package web embeds the pages, scripts, styles, and icons of the web interface, and the
-// third-party files that the binary needs: the PDF engine, browser libraries, and licenses.
+// third-party files that the binary needs: engines for PDF and OCR, libraries, and licenses.
 //
 // "go generate ./..." fetches the third-party files from the packages that
 // package-lock.json pins, into directories that git ignores. The other files are ours:
@@ -14,6 +14,8 @@
 //	library/<name>.min.js       scripts that pages load
 //	library/swagger-ui.*.gz     Swagger UI, the viewer of /docs, gzip
 //	engine/pdfium.wasm.gz       PDFium, gzip
+//	engine/tesseract.wasm.gz    Tesseract, gzip
+//	engine/eng.traineddata.gz   Tesseract's data for English, gzip
 //	engine/LICENSE.<name>       license text of <name>
 //	engine/modules.json.gz      license texts of the compiled-in Go modules and of Go,
 //	                            gzip of {"<module> <version>": "<text>", …}
@@ -43,13 +45,15 @@ var assets embed.FS
 
 const (
 	pdfiumFile    = "engine/pdfium.wasm.gz"
+	tesseractFile = "engine/tesseract.wasm.gz"
+	englishFile   = "engine/eng.traineddata.gz"
 	modulesFile   = "engine/modules.json.gz"
 	licensePrefix = "LICENSE."
 )
 
 // Ready returns ErrAssetsMissing if any file that "go generate ./..." creates is missing.
 func Ready() error {
-	if err := ready(assets, pdfiumFile, modulesFile); err != nil {
+	if err := ready(assets, pdfiumFile, tesseractFile, englishFile, modulesFile); err != nil {
 		return err
 	}
 	return ready(files, libraries...)
@@ -66,6 +70,13 @@ func ready(files fs.FS, names ...string) error {
 
 // PDFium returns the uncompressed WebAssembly binary of PDFium (about 4.6 MB), or ErrAssetsMissing.
 func PDFium() ([]byte, error) { return unpack(assets, pdfiumFile) }
+
+// Tesseract returns the uncompressed WebAssembly binary of Tesseract (about 2.9 MB), or
+// ErrAssetsMissing.
+func Tesseract() ([]byte, error) { return unpack(assets, tesseractFile) }
+
+// English returns Tesseract's uncompressed data for English (about 5.2 MB), or ErrAssetsMissing.
+func English() ([]byte, error) { return unpack(assets, englishFile) }
 
 // Licenses returns the license texts of all third-party parts of the binary, or ErrAssetsMissing.
 // The key is the name of an engine or, for Go and its modules, "<name> <version>".

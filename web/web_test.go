@@ -53,8 +53,12 @@ func TestLockFilePinsEveryPackage(t *testing.T) {
 			t.Errorf("%s has no version or no hash", name)
 		}
 	}
-	if got := lock.Packages["node_modules/@embedpdf/pdfium"].Version; got != "2.15.1" {
-		t.Errorf("PDFium is pinned to %q, want 2.15.1", got)
+	for name, version := range map[string]string{
+		"@embedpdf/pdfium": "2.15.1", "tesseract.js-core": "7.0.0", "@tesseract.js-data/eng": "1.0.0",
+	} {
+		if got := lock.Packages["node_modules/"+name].Version; got != version {
+			t.Errorf("%s is pinned to %q, want %s", name, got, version)
+		}
 	}
 	for name, version := range lock.Packages[""].Dependencies {
 		if strings.ContainsAny(version, "^~*<>x ") {

@@ -26,6 +26,10 @@ var assets = []asset{
 	{"@embedpdf/pdfium/dist/pdfium.wasm", "engine/pdfium.wasm.gz", true},
 	{"@embedpdf/pdfium/LICENSE", "engine/LICENSE.embedpdf", false},
 	{"@embedpdf/pdfium/LICENSE.pdfium", "engine/LICENSE.pdfium", false},
+	{"tesseract.js-core/tesseract-core-simd-lstm.wasm", "engine/tesseract.wasm.gz", true},
+	{"tesseract.js-core/LICENSE", "engine/LICENSE.tesseract", false},
+	{"../copy/tesseract-parts.txt", "engine/LICENSE.tesseract-parts", false}, // for the libraries in tesseract.wasm
+	{"@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz", "engine/eng.traineddata.gz", false},
 	{"htmx.org/dist/htmx.min.js", "library/htmx.min.js", false},
 	{"htmx.org/LICENSE", "engine/LICENSE.htmx", false},
 	{"sortablejs/Sortable.min.js", "library/sortable.min.js", false},
