@@ -12,13 +12,14 @@
 //	15    cmd            command line, one file per command                       github.com/spf13/cobra github.com/spf13/pflag
 //	14    app/server     composition: listeners, TLS, routing, shutdown           -
 //	14    app/doctor     diagnostics of an installation                           -
+//	14    app/ui/instruments  runsheets, and pages of instruments                 -
+//	14    app/ui/documents pages of one document, uploads, downloads, trash       -
+//	13    app/ui/instrumentform form of an instrument: fields, changes, problems  -
 //	13    app/api        the /v1 API                                              github.com/gin-gonic/gin
 //	13    app/ui         web pages: routes of all pages                           -
 //	13    app/ui/records pages of abstracts, orders, folders, and search          -
 //	13    app/ui/suggestions suggested instruments: runsheet files, names of documents -
 //	13    app/ui/records/titlework order and people, names run, requirements, certificates, notes -
-//	13    app/ui/instruments runsheets, and pages of instruments                  -
-//	13    app/ui/documents pages of one document, uploads, downloads, trash       -
 //	13    app/ui/admin   pages for administrators                                 -
 //	13    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
 //	13    app/ui/help    guides as pages, and search in them                      -
@@ -36,10 +37,12 @@
 //	5     app/auth       users, sessions, API keys, sign-in throttling            deedkeep/app/store
 //	4     app/audit      audit log: buffered entries, reading, export             deedkeep/app/store
 //	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
+//	3     app/pagetext   text of pages: their own or from OCR                     -
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
 //	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
 //	2     app/encode     domain types to JSON shapes of the API                   -
+//	2     app/extract    facts stated in the text of recorded instruments         -
 //	2     app/search/query query language, terms of documents, snippets, find     -
 //	2     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image

@@ -34,7 +34,16 @@ func (v violation) String() string {
 
 // violations checks the page with all axe-core rules that are enabled by default, including
 // best practices, and with the rule for the minimum target size (WCAG 2.2, 2.5.8).
-func (b *tab) violations() []violation {
+func (b *tab) violations() []violation { return b.runAxe(`rules: {"target-size": {enabled: true}}`) }
+
+// colorViolations checks only the colors. It is for a page that was checked in the other theme,
+// which differs in nothing else.
+func (b *tab) colorViolations() []violation {
+	return b.runAxe(`runOnly: ["color-contrast", "link-in-text-block"]`)
+}
+
+// runAxe runs axe-core with the given options, in JavaScript.
+func (b *tab) runAxe(options string) []violation {
 	b.t.Helper()
 	script, err := axeScript()
 	if err != nil {
@@ -45,7 +54,7 @@ func (b *tab) violations() []violation {
 	if !eval[bool](b, "!!window.axe") {
 		eval[bool](b, string(script)+"; true")
 	}
-	return eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}})
+	return eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"], `+options+`})
 		.then(r => r.violations.map(v =>
 			({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({Target: n.target, FailureSummary: n.failureSummary}))})))`)
 }
@@ -54,7 +63,18 @@ func (b *tab) violations() []violation {
 // violations of the ignored rules.
 func (b *tab) checkAccessible(t *testing.T, page string, ignored ...string) {
 	t.Helper()
-	for _, v := range b.violations() {
+	reportViolations(t, page, b.violations(), ignored...)
+}
+
+// checkColors is like checkAccessible for a page whose theme was changed.
+func (b *tab) checkColors(t *testing.T, page string) {
+	t.Helper()
+	reportViolations(t, page, b.colorViolations())
+}
+
+func reportViolations(t *testing.T, page string, list []violation, ignored ...string) {
+	t.Helper()
+	for _, v := range list {
 		if !slices.Contains(ignored, v.ID) {
 			t.Errorf("%s: %s", page, v)
 		}

@@ -195,7 +195,7 @@ func (b *tab) waitRecording(name string) {
 	const ready = `!new URLSearchParams(location.search).has("panel") && ` // the script removes the parameter when it is ready
 	focused := inType
 	if name == release {
-		focused = `document.activeElement?.name == "relation_target"`
+		focused = `document.activeElement?.name == "instrument.relations.0.instrument_id"`
 	}
 	b.waitFor(fmt.Sprintf(`document.title.includes(%q) && `, name) + ready + focused)
 }
@@ -261,7 +261,7 @@ func (b *tab) certifySearch(t *testing.T, abstract string) {
 	b.goTo(abstract)
 	b.waitVisible(".runsheet td | Recorded again in 1950")
 	b.waitVisible("#certificates .badge | Changed since certified")
-	b.goTo(abstract + "/print")
+	b.goTo(abstract + "/print?remarks=1")
 	b.waitText("Recorded again in 1950")
 	b.screenSizes("search-print")
 }

@@ -73,15 +73,21 @@ func testAccessibilityChecks(t *testing.T, env *browserEnv) {
 	b := env.newTab(t, servePage(t, "default-src 'none'; style-src 'unsafe-inline'",
 		`<style>@media (prefers-color-scheme: dark) { p { color: #777; background: #666 } }</style><p>Words</p><p><input name="a"></p>`))
 	b.goTo("/")
-	for _, row := range []struct{ theme, want string }{{"light", "label"}, {"dark", "color-contrast label"}} {
+	rules := func(list []violation) string {
+		var ids []string
+		for _, v := range list {
+			ids = append(ids, v.ID)
+		}
+		return strings.Join(ids, " ")
+	}
+	for _, row := range []struct{ theme, want, colors string }{{"light", "label", ""}, {"dark", "color-contrast label", "color-contrast"}} {
 		t.Run(row.theme, func(t *testing.T) {
 			b.setTheme(row.theme)
-			var rules []string
-			for _, v := range b.violations() {
-				rules = append(rules, v.ID)
-			}
-			if got := strings.Join(rules, " "); got != row.want {
+			if got := rules(b.violations()); got != row.want {
 				t.Errorf("violations: got %q, want %q", got, row.want)
+			}
+			if got := rules(b.colorViolations()); got != row.colors {
+				t.Errorf("violations of rules about colors: got %q, want %q", got, row.colors)
 			}
 		})
 	}

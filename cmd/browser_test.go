@@ -34,6 +34,7 @@ func TestBrowser(t *testing.T) {
 		{"reading", testReading},
 		{"resume reading", testResumeReading},
 		{"viewer panel", testViewerPanel},
+		{"viewer suggestions", testViewerSuggestions},
 		{"viewer panel keys", testViewerPanelKeys},
 		{"viewer panel problems", testViewerPanelProblems},
 		{"edit abstract", testEditAbstract},

@@ -73,6 +73,28 @@ func createPacket(t *testing.T, c *client.Client) (abstract string, documents []
 	return "/abstracts/" + created.Data.ID, documents
 }
 
+// An examiner accepts what the text of a document says: first the type, then all other fields.
+func testViewerSuggestions(t *testing.T, env *browserEnv) {
+	srv := env.newStaffedServer(t)
+	_, documents := createPacket(t, srv.apiClient())
+	b := env.newTab(t, srv.origin)
+	b.signIn(staff)
+	b.goTo(documents[0])
+	b.waitPageImage(1)
+	b.press("i")
+	b.waitFor(inType)
+	b.waitVisible(".panel-suggested | Warranty Deed")
+	b.screenshot("scene-panel-suggestions")
+	b.checkAccessible(t, "suggestions")
+	b.press(kb.F4)
+	b.waitFor(`document.querySelector('.panel-suggested li[hidden] [data-accept="instrument-type_id"]') != null`)
+	b.pressWith(withShift, kb.F4)
+	b.waitFor(`document.querySelector(".panel-suggested").hidden && document.querySelector("#instrument-grantors").value != ""`)
+	b.screenshot("scene-panel-accepted")
+	b.waitNavigation(func() { b.press(kb.Enter) })
+	b.waitVisible("main > .notice | Warranty Deed")
+}
+
 // An examiner records ten instruments from the viewer without leaving it, with the keyboard only.
 func testViewerPanel(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)

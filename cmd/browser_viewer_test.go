@@ -5,8 +5,10 @@ package cmd_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -82,6 +84,32 @@ func (f *firm) testPageImages(t *testing.T, b *tab, name string) {
 	}
 }
 
+// checkSelection selects a text on the page with the mouse, from its first word to its last. The last
+// word must be where its match is marked.
+func (b *tab) checkSelection(t *testing.T, text string) {
+	b.t.Helper()
+	words := strings.Fields(text)
+	word := func(text string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".viewer-words span")].find(s => s.textContent.trim() == %q)`, text)
+	}
+	last := word(words[len(words)-1])
+	b.waitFor(last)
+	at := eval[[]float64](b, `(() => {
+		`+last+`.scrollIntoView({block: "center", behavior: "instant"});
+		const [a, z, m] = [`+word(words[0])+`, `+last+`, [...document.querySelectorAll(".viewer-marks i")].at(-1)].map(e => e.getBoundingClientRect());
+		const width = Math.min(z.right, m.right) - Math.max(z.left, m.left), height = Math.min(z.bottom, m.bottom) - Math.max(z.top, m.top);
+		const turn = new DOMMatrix(document.querySelector(".viewer-words").style.transform);
+		const end = (r, side) => [r.x + r.width / 2 + side * turn.a * r.width * 0.49, r.y + r.height / 2 + side * turn.b * r.height * 0.49];
+		return [width * height / (z.width * z.height), ...end(a, -1), ...end(z, 1)] })()`)
+	if at[0] < 0.6 {
+		t.Errorf("%.0f %% of the last word is where its match is marked, want at least 60 %%", 100*at[0])
+	}
+	b.run(chromedp.DragAndDropXY(at[1], at[2], at[3], at[4]))
+	if got := eval[string](b, `getSelection().toString()`); strings.TrimSpace(got) != text {
+		t.Errorf("selected text is %q, want %q", got, text)
+	}
+}
+
 // testFindInDocument searches a scan that has an OCR text layer and checks that the page
 // highlights the phrase.
 func (f *firm) testFindInDocument(t *testing.T, b *tab) {
@@ -94,6 +122,7 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.waitFor(`(() => { const m = document.querySelector(".viewer-marks i.now, .viewer-marks i"), r = m?.getBoundingClientRect();
 		return r && r.width > 20 && r.height > 4 && r.top > 0 && r.bottom < innerHeight })()`)
 	b.screenshot("scene-found")
+	b.checkSelection(t, "Instrument No. 201904170093382")
 	eval[bool](b, `document.querySelector("[data-pages]").focus() || true`)
 	for _, turn := range []string{"rotate(90deg)", "rotate(180deg)"} {
 		b.press("r")
@@ -106,6 +135,7 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 			t.Errorf("%s: got blend modes %q, want multiply only for the layer", turn, got)
 		}
 		b.screenshot("scene-found-" + turn[7:9])
+		b.checkSelection(t, "Instrument No. 201904170093382")
 	}
 	b.press("rr")
 	b.checkAccessible(t, "match")
@@ -118,16 +148,16 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.press(kb.Enter)
 	b.waitVisible(".viewer-hits-head | No match for the phrase. Its words:")
 	b.waitFor(`document.querySelectorAll(".viewer-marks i").length > 1`)
-	// If a scan doesn't have text, the page says so instead of reporting no matches.
+	// While a scan is not read, the page says so instead of reporting no matches.
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[2].name]))
 	b.waitPageImage(1)
 	b.fill("#find-in", "quillfeather")
 	b.press(kb.Enter)
-	b.waitVisible(".viewer-hits-head | This document has no searchable text. It may be a scan.")
-	b.waitVisible(".viewer-count | no text")
+	b.waitVisible(".viewer-hits-head | This document is not searchable yet.")
+	b.waitVisible(".viewer-count | not yet")
 	b.screenshot("scene-find-in-a-scan")
 	b.goTo("/abstracts/" + f.abstract)
-	b.waitVisible(".document .badge | Not searchable")
+	b.waitVisible(".document .badge | Not searchable yet")
 	b.screenshot("scene-not-searchable")
 	// The text view helps users who can't read images.
 	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chainDocuments[4].name]))

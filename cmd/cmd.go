@@ -36,7 +36,7 @@ import (
 // standard output.
 func Main(example string) int {
 	if sandbox.IsWorker(os.Args) {
-		return sandbox.RunWorker(web.PDFium)
+		return sandbox.RunWorker(sandbox.Assets{PDFium: web.PDFium, Tesseract: web.Tesseract, English: web.English})
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -53,7 +53,7 @@ func writeDocumentTree(t *testing.T) string {
 func (h *harness) startImport(dir string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	h.t.Helper()
 	cmd = exec.Command(h.program, "import", dir, "--folder", "Old/Files", "--data", h.dir, "--json")
-	cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
+	cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_OCR_ENABLED=false")
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	setProcessGroup(cmd)

@@ -33,7 +33,7 @@ func startServer(t *testing.T, data string) *serverProcess {
 	t.Helper()
 	p := &serverProcess{data: data, messages: new(bytes.Buffer), done: make(chan struct{})}
 	p.process = exec.Command("deedkeep", "serve", "--data", data, "--listen", "127.0.0.1:0")
-	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions)
+	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions, withoutOCR)
 	p.process.Stderr = p.messages
 	out, err := p.process.StdoutPipe()
 	if err != nil {

@@ -39,10 +39,14 @@ const raceOptions = "atexit_sleep_ms=0"
 // scriptExample replaces config.example.yaml, which only the main package embeds.
 const scriptExample = "# The settings.\ndata: ./data\n"
 
+// withoutOCR is the setting of servers whose scans the tests don't search. Reading a page takes
+// seconds.
+const withoutOCR = "DEEDKEEP_OCR_ENABLED=false"
+
 // TestMain lets the test binary act as deedkeep, which the scripts run, and as a sandbox worker.
 func TestMain(m *testing.M) {
 	if sandbox.IsWorker(os.Args) {
-		os.Exit(sandbox.RunWorker(web.PDFium))
+		os.Exit(sandbox.RunWorker(sandbox.Assets{PDFium: web.PDFium, Tesseract: web.Tesseract, English: web.English}))
 	}
 	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main(scriptExample)) }})
 }
@@ -73,6 +77,7 @@ func runScripts(t *testing.T, dir, mode string) {
 			env.Values[scriptStateKey{}] = new(scriptState)
 			env.Setenv("SHORT", root)
 			env.Setenv("GORACE", raceOptions)
+			env.Vars = append(env.Vars, withoutOCR)
 			env.Setenv("DATA", data)
 			env.Setenv("MODE", mode)
 			env.Setenv("DEEDKEEP_DATA", data)

@@ -22,6 +22,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/integrity"
+	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
@@ -83,9 +84,11 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	log := s.logger(c, slog.LevelDebug)
 	pool := openSandbox(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
+	pages, closePages := openOCR(c, log)
+	defer func() { err = errors.Join(err, closePages()) }()
 	isNew := !instance.Exists(c.Data)
 	v, err := openWithRetry(ctx, c, instance.Options{
-		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Rand: rand.Reader, Log: log,
+		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, OCRReader: pages, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
@@ -142,6 +145,20 @@ func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 		CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
+}
+
+// openOCR starts the pool of worker processes that read the words on scanned pages. It has its own
+// workers, so that the pages never delay an upload or a preview. The reader is nil if OCR is turned
+// off.
+func openOCR(c config.Config, log *slog.Logger) (pages jobs.PageReader, end func() error) {
+	if !c.OCR.Enabled {
+		return nil, func() error { return nil }
+	}
+	pool := sandbox.Open(sandbox.Options{
+		CacheDir: c.ReaderCache(), Workers: c.OCR.Workers, MemoryLimit: int64(c.Reader.Memory), LowPriority: true,
+		Deadlines: sandbox.Deadlines{OCR: c.OCR.PageTimeout}, OCR: sandbox.OCR{Languages: c.OCR.Languages, Dir: c.LanguageDir()}, Log: log,
+	})
+	return pool, pool.Close
 }
 
 // openTimeout is how long a starting server waits for a command that has opened the vault.
@@ -224,6 +241,10 @@ func vaultSettings(c config.Config) instance.Settings {
 	if err != nil {
 		panic(err) // can't happen, because config.Load validates the setting
 	}
+	from, to, err := c.OCR.Period()
+	if err != nil {
+		panic(err) // can't happen, for the same reason
+	}
 	limits := document.DefaultInspectLimits()
 	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return instance.Settings{
@@ -242,6 +263,7 @@ func vaultSettings(c config.Config) instance.Settings {
 		Uploads:   upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashKeep: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates}, Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
+		OCR:   jobs.OCRSettings{Workers: c.OCR.Workers, Hours: jobs.DailyPeriod{From: from, To: to, Zone: c.Location()}},
 		Search: search.Settings{
 			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MaxWords: c.Search.MaxWords,
 			MaxConcurrent: c.Search.MaxConcurrent,

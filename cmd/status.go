@@ -40,6 +40,7 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"trash", fmt.Sprint(status.Trashed)},
 		{"queued", fmt.Sprint(status.Queue)},
 		{"failed", failed},
+		{"ocr", ocrRow(status)},
 		{"search", searchRow(status.Search)},
 		{"damage", damagedRow(status.Damaged)},
 		{"scrub", s.scrubRow(status.Scrub)},
@@ -47,6 +48,19 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"writes", writesRow(status)},
 	}
 	return append(rows, s.backupRows(status)...)
+}
+
+// ocrRow returns how many pages wait for OCR.
+func ocrRow(status apitypes.Status) string {
+	if status.OCRFiles == 0 {
+		return "no pages waiting"
+	}
+	row := fmt.Sprintf("%s of %s waiting", apitypes.Count(status.OCRPages, "page", "pages"),
+		apitypes.Count(status.OCRFiles, "document", "documents"))
+	if status.Running && !status.OCREnabled {
+		row += " (OCR is turned off)"
+	}
+	return row
 }
 
 // writesRow returns whether the server accepts changes and, if not, why.

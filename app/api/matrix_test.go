@@ -98,6 +98,7 @@ func TestMatrix(t *testing.T) {
 		"POST /abstracts/{id}/runsheet": {status: 200, header: []string{asForm},
 			body: formBody(filePart("file", "r.csv", "type,book\nMortgage,1\n"))},
 		"GET /file-vault/files/{n}/suggestions": {status: 200},
+		"GET /file-vault/files/{n}/text":        {status: 200},
 		"GET /document-types":                   {status: 200},
 		"GET /instruments":                      {status: 200},
 		"GET /instruments/{n}":                  {status: 200},

@@ -37,6 +37,7 @@ func (h searchHandler) search(r *request) (response, error) {
 		return response{}, err
 	}
 	q := lq.search(lq.Query)
+	q.SkipCounts = true
 	found, err := h.service.Records(r.Context(), r.actor, q)
 	if err != nil {
 		return response{}, err

@@ -38,13 +38,13 @@ func (h instrumentHandler) readRunsheetFile(r *request) (response, error) {
 	return okResponse(body)
 }
 
-// suggestions returns the instruments that the name of a document describes.
+// suggestions returns the instruments that the text and the name of a document describe.
 func (h instrumentHandler) suggestions(r *request) (response, error) {
 	id, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	list, err := h.service.SuggestFromFilename(r.Context(), id)
+	list, err := h.service.SuggestFromDocument(r.Context(), id)
 	if err != nil {
 		return response{}, err
 	}
@@ -61,10 +61,23 @@ func suggestion(g vault.Suggestion) apitypes.Suggestion {
 		line = g.Files[0].Filename
 	}
 	shape := encode.Suggestion(g.Row, g.Fields, g.Existing, line)
+	for field, e := range g.Evidence {
+		if _, set := shape.Fields[field]; set {
+			shape.Evidence[field] = apitypes.Evidence{Page: encode.OptionalID(uint64(e.Page)), Line: e.Line, Confidence: confidence(e.Confidence)}
+		}
+	}
 	for _, relation := range g.Relations {
 		shape.Relations = append(shape.Relations, apitypes.RowRelation{Kind: relation.Kind, Row: int64(relation.Row)})
 	}
 	return shape
+}
+
+// confidence returns the confidence of evidence, or nil for text that is not from OCR.
+func confidence(percent *int) *int64 {
+	if percent == nil {
+		return nil
+	}
+	return new(int64(*percent))
 }
 
 // readFilePart reads a multipart body with one file and returns its content. The file is kept in

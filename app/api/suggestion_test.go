@@ -112,8 +112,11 @@ func TestSuggestionsOfDocument(t *testing.T) {
 		`"recorded":"2019-03-14","type":"Mortgage"}`; string(encoded) != want {
 		t.Errorf("fields = %s, want %s", encoded, want)
 	}
-	if other := append(list(2), list(3)...); len(other) > 0 {
-		t.Errorf("suggestions of other documents = %+v, want none", other)
+	if other := list(2); len(other) > 0 {
+		t.Errorf("suggestions of another document = %+v, want none", other)
+	}
+	if other := list(3); len(other) != 1 || other[0].Fields["documents"] != nil || other[0].Fields["position"] != nil {
+		t.Errorf("suggestions of a document in no abstract = %+v, want one without the document", other)
 	}
 	srv.createInstrument(t, abstract, string(encoded))
 	if again := list(1); len(again) > 0 {

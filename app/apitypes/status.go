@@ -3,7 +3,7 @@ package apitypes
 // Status is the response of GET /control/status. Running is false, and StartedAt and Listen are nil, if the command
 // opened the vault because no server runs. Trashed counts records in the trash, an abstract with its documents as one.
 // Bytes, DiskFree, and DiskReserve are in bytes. Queue counts files that wait for processing, Failed those whose
-// processing failed permanently.
+// processing failed permanently. OCRFiles counts the files with pages that wait for OCR, OCRPages these pages.
 type Status struct {
 	Running   bool    `json:"running"`
 	StartedAt *Time   `json:"started_at"`
@@ -22,6 +22,9 @@ type Status struct {
 	Bytes        int64 `json:"bytes"`
 	Queue        int64 `json:"queue"`
 	Failed       int64 `json:"failed"`
+	OCRFiles     int64 `json:"ocr_files"`
+	OCRPages     int64 `json:"ocr_pages"`
+	OCREnabled   bool  `json:"ocr_enabled"` // false if ocr.enabled is false, or if no server runs
 	DiskFree     int64 `json:"disk_free"`
 	DiskReserve  int64 `json:"disk_reserve"`
 	ReadOnly     bool  `json:"read_only"`

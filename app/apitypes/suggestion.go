@@ -2,8 +2,8 @@ package apitypes
 
 import "encoding/json"
 
-// Suggestion is an instrument that a row of a runsheet or the name of a document describes. Nothing is stored. Fields is
-// the body of a request that creates the instrument.
+// Suggestion is an instrument that a row of a runsheet, the text of a document, or its name describes. Nothing is stored.
+// Fields is the body of a request that creates the instrument.
 type Suggestion struct {
 	Row          *int64                     `json:"row"` // row of the file, starting with 1
 	Fields       map[string]json.RawMessage `json:"fields"`

@@ -22,22 +22,30 @@ type Entry struct {
 // stray, which may be nil, with the path of anything else in the directory. It stops at
 // the first error from visit, stray, the context, or the disk.
 func (s *Store) Walk(ctx context.Context, visit func(Entry) error, stray func(path string) error) error {
+	if err := walkDigests(ctx, s.dir, visit, stray); err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	return nil
+}
+
+// walkDigests visits the files in a directory of the form ab/ab12…
+func walkDigests(ctx context.Context, dir string, visit func(Entry) error, stray func(path string) error) error {
 	if stray == nil {
 		stray = func(string) error { return nil }
 	}
-	top, err := os.ReadDir(s.dir)
+	top, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("list blobs: %w", err)
+		return err
 	}
 	for _, e := range top {
-		path := filepath.Join(s.dir, e.Name())
+		path := filepath.Join(dir, e.Name())
 		if e.IsDir() && isShard(e.Name()) {
-			err = s.walkShard(ctx, path, visit, stray)
+			err = walkShard(ctx, path, visit, stray)
 		} else {
 			err = stray(path)
 		}
 		if err != nil {
-			return fmt.Errorf("list blobs: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -47,7 +55,7 @@ func isShard(name string) bool {
 	return len(name) == 2 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-func (s *Store) walkShard(ctx context.Context, dir string, visit func(Entry) error, stray func(string) error) error {
+func walkShard(ctx context.Context, dir string, visit func(Entry) error, stray func(string) error) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err

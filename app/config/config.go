@@ -37,6 +37,7 @@ type Config struct {
 	Validation     Validation     `mapstructure:"validation"`
 	Reader         Reader         `mapstructure:"reader"`
 	Previews       Previews       `mapstructure:"previews"`
+	OCR            OCR            `mapstructure:"ocr"`
 	Search         Search         `mapstructure:"search"`
 	Disk           Disk           `mapstructure:"disk"`
 	CORS           CORS           `mapstructure:"cors"`
@@ -191,6 +192,21 @@ type Reader struct {
 // Previews configures the cache of page images.
 type Previews struct {
 	Size Size `mapstructure:"size" default:"2 GB" min:"1 MB" max:"64 TB"`
+}
+
+// OCR configures how the words on page images are read.
+type OCR struct {
+	Enabled bool `mapstructure:"enabled" default:"true"`
+	// pages that are read at the same time, each by one process
+	Workers int `mapstructure:"workers" default:"1" min:"1" max:"64"`
+	// for example, 18:00-06:00; "" means always
+	Hours string `mapstructure:"hours"`
+	// codes of ISO 639-2; all but eng need a file in Dir
+	Languages []string `mapstructure:"languages" default:"eng"`
+	// timeout for reading a page
+	PageTimeout time.Duration `mapstructure:"page_timeout" default:"2m" min:"1s" max:"10m"`
+	// "" means the directory that LanguageDir returns
+	Dir string `mapstructure:"dir"`
 }
 
 // Search configures the search index.

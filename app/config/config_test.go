@@ -134,6 +134,7 @@ timeouts: {header: 5s, stall: 1m, stall_in_memory: 8s, idle: 1m30s, grace: 0s, m
 validation: {enforce_required: true, unique_order_number: true}
 reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache: /var/cache/deedkeep}
 previews: {size: 3 GB}
+ocr: {enabled: false, workers: 3, hours: "18:00-06:00", languages: [eng, spa], page_timeout: 90s, dir: /srv/languages}
 search: {deadline: 3s, cache_size: 8 MB, batch_size: 1 MB, most_words: 9, at_once: 3}
 disk: {reserve: 1 GiB, spare: 4 MB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
@@ -165,6 +166,7 @@ func allSettingsConfig() Config {
 		Validation: Validation{true, true},
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
+		OCR:        OCR{false, 3, "18:00-06:00", []string{"eng", "spa"}, 90 * time.Second, "/srv/languages"},
 		Search:     Search{3 * time.Second, 8 * MB, MB, 9, 3},
 		Disk:       Disk{GB, 4 * MB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
 		Trash: Trash{7 * 24 * time.Hour}, Retention: Retention{7 * year, []string{"3=10y", "5=0"}},

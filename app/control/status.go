@@ -32,7 +32,9 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir, Listen: encode.OptionalString(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders),
 		Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
-		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
+		Queue: int64(s.Queue), Failed: int64(s.Failed),
+		OCRFiles: int64(s.OCRFiles), OCRPages: int64(s.OCRPages), OCREnabled: s.OCREnabled,
+		DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
 	if c.Certificate != nil {
 		out.Certificate = certificateShape(c.Certificate())

@@ -77,10 +77,10 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 		c.Listen = *checkup.Status.Listen // a flag of the server may override the configured address
 	}
 	add(checkClock(c.Data, now, checkup))
-	add(checkSyncSpeed(c.Data))
+	add(checkSyncSpeed(c.Data), checkPatterns(c.Data))
 	if checkup != nil {
 		add(checkFreeSpace(checkup, c), checkBackup(checkup, c, now), checkBackupLocation(checkup, c), checkShutdown(checkup, now),
-			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkDamage(checkup), checkScrub(checkup),
+			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkOCR(checkup), checkDamage(checkup), checkScrub(checkup),
 			checkSearchIndex(checkup))
 	}
 	add(checkPort(ctx, c, checkup), checkCertificate(c, checkup, now), checkPublicURL(c))

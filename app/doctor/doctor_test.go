@@ -104,6 +104,17 @@ func TestFreeSpace(t *testing.T) {
 	}
 }
 
+func TestPatterns(t *testing.T) {
+	dir := t.TempDir()
+	check(t, "no patterns", checkPatterns(dir), OK, "no county patterns")
+	for text, want := range map[string]string{"- find: '(?P<book>[0-9]+)'\n": OK, "- find: '['\n": Warn} {
+		if err := os.WriteFile(filepath.Join(dir, "patterns.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		check(t, text, checkPatterns(dir), want, "patterns")
+	}
+}
+
 func TestSyncSpeed(t *testing.T) {
 	check(t, "SSD", diagnoseSyncSpeed(2*time.Millisecond), OK, "2ms")
 	check(t, "old disk", diagnoseSyncSpeed(120*time.Millisecond), Warn, "faster disk")
@@ -224,6 +235,11 @@ func TestVaultFindings(t *testing.T) {
 		"54 MB free")
 	check(t, "writes", checkWrites(&apitypes.Checkup{}), OK, "enabled")
 	check(t, "failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 documents have no preview")
+	check(t, "no OCR", checkOCR(&apitypes.Checkup{}), OK, "no scanned pages")
+	check(t, "OCR", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 2, OCRPages: 9, OCREnabled: true, Running: true}}), OK,
+		"9 pages of 2 documents can't be searched yet")
+	check(t, "OCR turned off", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, Running: true}}), Warn,
+		"ocr.enabled")
 	check(t, "none failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
 	check(t, "little memory", diagnoseMemory(1<<30, 2<<30), Warn, "reader.memory")
 	check(t, "memory", diagnoseMemory(4<<30, 2<<30), OK, "4 GB")

@@ -100,3 +100,17 @@ func checkProcessing(found *apitypes.Checkup) apitypes.Diagnosis {
 	}
 	return ok("documents", fmt.Sprintf("%d stored, %d queued for preview and text", found.Status.Files, found.Status.Queue))
 }
+
+// checkOCR checks whether scanned pages are searchable.
+func checkOCR(found *apitypes.Checkup) apitypes.Diagnosis {
+	s := found.Status
+	if s.OCRFiles == 0 {
+		return ok("ocr", "no scanned pages are waiting")
+	}
+	says := fmt.Sprintf("%s of %s can't be searched yet", apitypes.Count(s.OCRPages, "page", "pages"),
+		apitypes.Count(s.OCRFiles, "document", "documents"))
+	if s.Running && !s.OCREnabled {
+		return warn("ocr", says+": OCR is turned off", "set ocr.enabled: true and restart the server")
+	}
+	return ok("ocr", says+"; the server reads them in the background")
+}

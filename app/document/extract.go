@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 )
 
 // ExtractLimits limits the work and the memory of one call. A zero field means the default, given
@@ -57,8 +58,12 @@ func PageImage(ctx context.Context, src Source, n, width int, lim ExtractLimits)
 		return Image{}, fmt.Errorf("page %d: %w", n, ErrNoPage)
 	}
 	var img Image
-	err := withSource(ctx, src, func(doc *source) (err error) {
-		img, err = h.image(doc, n, min(max(width, 1), lim.MaxWidth), lim)
+	err := withSource(ctx, src, func(doc *source) error {
+		drawn, err := h.image(doc, n, min(max(width, 1), lim.MaxWidth), lim)
+		if err != nil {
+			return err
+		}
+		img, err = encode(drawn)
 		return err
 	})
 	if err != nil {
@@ -95,24 +100,25 @@ func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int
 // handler holds the functions for one type of document. A nil function means that the type doesn't
 // support the operation.
 type handler struct {
-	image func(doc *source, n, width int, lim ExtractLimits) (Image, error)
+	image func(doc *source, n, width int, lim ExtractLimits) (image.Image, error)
 	text  func(doc *source, out *writer) error
 	sizes func(doc *source, lim ExtractLimits) ([]PageSize, error)
+	size  func(doc *source, n int, lim ExtractLimits) (PageSize, error) // of one page
 }
 
 var handlers = map[string]handler{
-	mimePDF:  {pdfPage, pdfText, pdfSizes},
-	mimeTIFF: {tiffPage, nil, tiffSizes},
-	mimePNG:  {imagePage, nil, imageSizes},
-	mimeJPEG: {imagePage, nil, imageSizes},
-	mimeGIF:  {imagePage, nil, imageSizes},
-	mimeBMP:  {imagePage, nil, imageSizes},
-	mimeWEBP: {imagePage, nil, imageSizes},
-	mimeText: {nil, plainText, nil},
-	mimeDOCX: {nil, docxText, nil},
-	mimeXLSX: {nil, xlsxText, nil},
-	mimePPTX: {nil, pptxText, nil},
-	mimeDOC:  {nil, docText, nil},
-	mimeXLS:  {nil, xlsText, nil},
-	mimePPT:  {nil, pptText, nil},
+	mimePDF:  {pdfPage, pdfText, pdfSizes, pdfSize},
+	mimeTIFF: {tiffPage, nil, tiffSizes, tiffPageSize},
+	mimePNG:  {imagePage, nil, imageSizes, imagePageSize},
+	mimeJPEG: {imagePage, nil, imageSizes, imagePageSize},
+	mimeGIF:  {imagePage, nil, imageSizes, imagePageSize},
+	mimeBMP:  {imagePage, nil, imageSizes, imagePageSize},
+	mimeWEBP: {imagePage, nil, imageSizes, imagePageSize},
+	mimeText: {text: plainText},
+	mimeDOCX: {text: docxText},
+	mimeXLSX: {text: xlsxText},
+	mimePPTX: {text: pptxText},
+	mimeDOC:  {text: docText},
+	mimeXLS:  {text: xlsText},
+	mimePPT:  {text: pptText},
 }

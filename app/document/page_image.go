@@ -31,22 +31,18 @@ var codecs = map[string]codec{
 	"image/webp": {webp.DecodeConfig, webp.Decode},
 }
 
-func imagePage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
+func imagePage(doc *source, n, width int, lim ExtractLimits) (image.Image, error) {
 	if n != 1 {
-		return Image{}, ErrNoPage
+		return nil, ErrNoPage
 	}
 	r, err := decodeImage(doc, codecs[doc.mime], lim)
 	if err != nil {
-		return Image{}, err
+		return nil, err
 	}
 	if doc.mime == "image/jpeg" {
 		r.orientation = exifOrientation(doc)
 	}
-	img, err := r.render(width, lim)
-	if err != nil {
-		return Image{}, err
-	}
-	return encode(img)
+	return r.render(width, lim)
 }
 
 // decodeImage decodes the image after it has checked its size, which determines how much memory the

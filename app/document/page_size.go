@@ -52,6 +52,19 @@ func (s PageSize) Valid() bool {
 	return s.Width > 0 && s.Height > 0 && s.Width < maxSide && s.Height < maxSide && s.ImageWidth >= 0 && s.ImageWidth <= maxSide
 }
 
+// pdfSize returns the size of page n.
+func pdfSize(doc *source, n int, _ ExtractLimits) (size PageSize, err error) {
+	err = withPDF(doc, func(d PDF) error {
+		if n > d.Pages() {
+			return ErrNoPage
+		}
+		w, h, err := d.PageSize(doc.Context(), n)
+		size = PageSize{Width: w, Height: h}
+		return pdfError(err)
+	})
+	return size, err
+}
+
 func pdfSizes(doc *source, lim ExtractLimits) (sizes []PageSize, err error) {
 	err = withPDF(doc, func(d PDF) error {
 		for n := range min(d.Pages(), lim.MaxPages) {
@@ -72,6 +85,14 @@ func pdfSizes(doc *source, lim ExtractLimits) (sizes []PageSize, err error) {
 // pointsPerPixel is the size of a pixel in an image that doesn't specify a resolution. An inch has
 // 96 pixels (CSS Values 4, 6.1).
 const pointsPerPixel = 72. / 96
+
+func tiffPageSize(doc *source, n int, _ ExtractLimits) (PageSize, error) {
+	dir, err := tiffDirectory(doc, n)
+	if err != nil {
+		return PageSize{}, err
+	}
+	return tiffSize(dir), nil
+}
 
 func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
 	file, err := tiff.Open(doc.Reader)
@@ -134,14 +155,25 @@ func uprightSize(w, h, pointsPerPixel float64, orientation int) PageSize {
 	return PageSize{Width: w * pointsPerPixel, Height: h * pointsPerPixel, ImageWidth: int(math.Round(min(w, maxSide)))}
 }
 
-func imageSizes(doc *source, _ ExtractLimits) ([]PageSize, error) {
+func imageSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
+	size, err := imagePageSize(doc, 1, lim)
+	if err != nil {
+		return nil, err
+	}
+	return []PageSize{size}, nil
+}
+
+func imagePageSize(doc *source, n int, _ ExtractLimits) (PageSize, error) {
+	if n != 1 {
+		return PageSize{}, ErrNoPage
+	}
 	config, err := codecs[doc.mime].config(doc.All())
 	if err != nil {
-		return nil, codecError(err)
+		return PageSize{}, codecError(err)
 	}
 	orientation := 1
 	if doc.mime == mimeJPEG {
 		orientation = exifOrientation(doc)
 	}
-	return []PageSize{uprightSize(float64(config.Width), float64(config.Height), pointsPerPixel, orientation)}, nil
+	return uprightSize(float64(config.Width), float64(config.Height), pointsPerPixel, orientation), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 
 	"deedkeep/app/pdf"
 )
@@ -37,17 +38,13 @@ func pdfError(err error) error {
 	return &faultError{err}
 }
 
-func pdfPage(doc *source, n, width int, _ ExtractLimits) (img Image, err error) {
+func pdfPage(doc *source, n, width int, _ ExtractLimits) (img image.Image, err error) {
 	err = withPDF(doc, func(d PDF) error {
 		if n > d.Pages() {
 			return ErrNoPage
 		}
-		drawn, err := d.Render(doc.Context(), n, width)
-		if err != nil {
-			return pdfError(err)
-		}
-		img, err = encode(drawn)
-		return err
+		img, err = d.Render(doc.Context(), n, width)
+		return pdfError(err)
 	})
 	return img, err
 }

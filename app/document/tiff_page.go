@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"image"
 
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/tiff"
@@ -9,6 +10,15 @@ import (
 
 // openTIFFPage reads the properties of page n.
 func openTIFFPage(doc *source, n int, lim ExtractLimits) (*tiffImage, error) {
+	dir, err := tiffDirectory(doc, n)
+	if err != nil {
+		return nil, err
+	}
+	return newTIFFImage(doc, dir, lim)
+}
+
+// tiffDirectory returns the directory of page n.
+func tiffDirectory(doc *source, n int) (*tiff.Directory, error) {
 	file, err := tiff.Open(doc.Reader)
 	if err != nil {
 		return nil, err
@@ -24,20 +34,20 @@ func openTIFFPage(doc *source, n int, lim ExtractLimits) (*tiffImage, error) {
 	case found < n:
 		return nil, fmt.Errorf("%w: the document has %d", ErrNoPage, found)
 	}
-	return newTIFFImage(doc, dir, lim)
+	return dir, nil
 }
 
-func tiffPage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
+func tiffPage(doc *source, n, width int, lim ExtractLimits) (image.Image, error) {
 	page, err := openTIFFPage(doc, n, lim)
 	if err != nil {
-		return Image{}, err
+		return nil, err
 	}
 	img, err := page.raster().render(width, lim)
 	if err != nil {
-		return Image{}, err
+		return nil, err
 	}
 	if page.decoded == 0 {
-		return Image{}, page.failed
+		return nil, page.failed
 	}
-	return encode(img)
+	return img, nil
 }

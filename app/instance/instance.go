@@ -6,10 +6,13 @@
 //
 //	data/                 0700, one file system
 //	    config.yaml       the settings, if there are any (app/config)
+//	    patterns.yaml     patterns of counties, if there are any (app/extract)
 //	    vault.db          records (app/store), 0600
 //	    vault.db.clean    exists while no process has the database open, after a clean stop (app/store, clean.go)
 //	    secret.key        the key of IDs and links (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
+//	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes long
+//	    languages/        language files for OCR that an administrator added (app/sandbox)
 //	    previews/         page images and texts (app/blobstore): may be deleted, are rebuilt
 //	    search/           the search index (app/search): may be deleted
 //	    cache/            compiled engines (app/sandbox): may be deleted
@@ -80,6 +83,7 @@ type Settings struct {
 	Uploads                upload.Settings
 	Search                 search.Settings
 	Scrub                  integrity.ScrubSettings
+	OCR                    jobs.OCRSettings
 }
 
 // Options contains the options of Open.
@@ -89,6 +93,7 @@ type Options struct {
 	Existing  bool // with Create: if there is no vault, Open still returns NotFound
 	Settings  Settings
 	Reader    vault.Reader
+	OCRReader jobs.PageReader // nil: pages without text are not read
 	Now       func() time.Time
 	Rand      io.Reader
 	Passwords secret.Argon2Params // parameters of password hashes; zero: secret.DefaultArgon2Params
@@ -110,6 +115,7 @@ type Instance struct {
 	Search     *search.Service
 	Previews   *jobs.Previews
 	Processing *jobs.Processor
+	OCR        *jobs.OCR
 	Uploads    *upload.Uploads
 	Integrity  *integrity.Checker
 	Backups    *backup.Backups
@@ -182,7 +188,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 		Store: db, Dir: dir, Now: clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
 		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireTwoFactor,
 	}, opts.Settings.Spare)
-	in.assemble(opts, blobs, previews)
+	in.assemble(opts, blobs, previews, blobstore.NewOCRFiles(filepath.Join(dir, blobstore.OCRDirName)))
 	in.logReread()
 	return in, nil
 }
@@ -203,7 +209,7 @@ func openDatabase(ctx context.Context, path string, readOnly bool, opts store.Op
 }
 
 // assemble creates the services in the order of their dependencies.
-func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blobstore.Previews) {
+func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blobstore.Previews, ocrFiles *blobstore.OCRFiles) {
 	set := opts.Settings
 	in.Events = audit.NewEvents(in.DB)
 	in.auth = auth.NewAuth(in.DB, in.Secrets, set.Users, cmp.Or(opts.Passwords, secret.DefaultArgon2Params()), in.Events)
@@ -212,14 +218,16 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
 			MaxInstrumentsPerAbstract: set.InstrumentsPerAbstract,
-			InspectLimits:             set.Inspect, Runsheet: set.Runsheet, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			InspectLimits:             set.Inspect, Runsheet: set.Runsheet, FactRules: factRules(opts.Dir, in.Log), Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
 			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
 		},
-		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, Reader: opts.Reader,
+		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,
+		Reader: opts.Reader,
 	})
-	in.Search = search.New(in.Vault, set.Search, previews, in.Events)
+	in.Search = search.New(in.Vault, set.Search, in.Events)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
+	in.OCR = jobs.NewOCR(in.Previews, opts.OCRReader, set.OCR)
 	in.textRebuilder = &jobs.TextRebuilder{DB: in.DB, Index: in.Search.Index}
 	in.Uploads = upload.NewUploads(in.Vault, set.Uploads)
 	in.scrubber = integrity.NewScrubber(in.Vault, set.Scrub.Every)
@@ -273,7 +281,7 @@ func (in *Instance) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	in.stop = cancel
 	work := []func(context.Context){in.Processing.Run, in.textRebuilder.Run, in.Events.Run, in.Users.Run, in.Backups.Run,
-		in.Uploads.Run, in.Search.Index.Run,
+		in.Uploads.Run, in.Search.Index.Run, in.OCR.Run,
 		in.scrubber.Run, in.scrubber.RunQueue}
 	ownDatabase := in.StartGeneration(ctx)
 	in.Search.Index.Start(ownDatabase)

@@ -20,6 +20,7 @@ type Metrics struct {
 	UploadedBytes   uint64            // total size of the uploaded documents
 	Rejected        uint64            // number of rejected documents
 	Processed       map[string]uint64 // number of finished processing runs, by jobs.Outcomes
+	PagesRead       map[string]uint64 // number of pages that OCR has tried to read, by jobs.PageOutcomes
 	SignIns         map[string]uint64 // number of sign-in attempts, by auth.SignInOutcomes
 	BackupsVerified time.Time         // when the last verification started by StartVerify ended; zero: never
 	BackupsIntact   bool              // whether that verification found no damage
@@ -46,7 +47,7 @@ func (in *Instance) Metrics(ctx context.Context) (n Metrics, err error) {
 	n.DatabaseBytes, n.Commits = in.Store.Size(), in.Store.CommitStats()
 	n.Uploaded, n.UploadedBytes, n.Rejected = in.UploadCounts.Uploaded.Load(), in.UploadCounts.UploadedBytes.Load(),
 		in.UploadCounts.Rejected.Load()
-	n.Processed, n.SignIns = in.Processing.OutcomeCounts(), in.auth.SignIns()
+	n.Processed, n.PagesRead, n.SignIns = in.Processing.OutcomeCounts(), in.OCR.PageCounts(), in.auth.SignIns()
 	n.Searches, n.SearchSeconds = in.Search.Counts()
 	if err == nil {
 		n.Search, err = in.Search.State(ctx)

@@ -20,6 +20,7 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
+	"deedkeep/app/extract"
 	"deedkeep/app/integrity"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -133,7 +134,7 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 }
 
 // ignoredFiles lists files that may be present in a directory that counts as empty.
-var ignoredFiles = []string{"config.yaml", "README.md", "lost+found", "cache", integrity.RestoreMarkerFile + ".new",
+var ignoredFiles = []string{"config.yaml", extract.PatternsFileName, "README.md", "lost+found", "cache", integrity.RestoreMarkerFile + ".new",
 	integrity.RestoreMarkerFile + ".lock"}
 
 // checkRestorable returns Conflict unless the directory doesn't exist, is empty, or

@@ -15,6 +15,8 @@ type Status struct {
 	Bytes                             uint64 // total size of all documents, including duplicates
 	Queue                             uint64 // documents waiting for processing
 	Failed                            uint64 // documents whose processing failed
+	OCRFiles, OCRPages                uint64 // documents with pages that wait for OCR, and the number of these pages
+	OCREnabled                        bool   // whether pages are read; always false if no server is running
 	DiskFree, DiskReserve             uint64
 	ReadOnly                          bool
 	Denied                            error  // why nothing can be added now (see Ready); nil: uploads are accepted
@@ -26,11 +28,12 @@ type Status struct {
 // space.
 func (in *Instance) Status(ctx context.Context) (Status, error) {
 	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.DamagedBlobs.Count()),
-		Scrub: in.scrubber.State()}
+		Scrub: in.scrubber.State(), OCREnabled: in.OCR.Enabled()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
 		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)
 		s.Bytes, s.Queue, s.Failed = t.Count(store.CountBytes), t.Count(store.CountTasks), t.Count(store.CountFailed)
+		s.OCRFiles, s.OCRPages = t.Count(store.CountOCRFiles), t.Count(store.CountOCRPages)
 		return nil
 	})
 	if err != nil {

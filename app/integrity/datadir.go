@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/blobstore"
+	"deedkeep/app/extract"
 	"deedkeep/app/search"
 	"deedkeep/app/txn"
 	"deedkeep/app/vault"
@@ -20,8 +22,9 @@ import (
 // The names of the files and directories in a data directory. Package instance describes
 // their purpose. While a file is being written, its name has the suffix ".new".
 var (
-	knownDirs  = []string{"blobs", "tmp", "uploads", "previews", search.DirName, "cache", "tls", "drill"}
-	knownFiles = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile,
+	knownDirs = []string{"blobs", "tmp", "uploads", "previews", search.DirName, "cache", "tls", "drill",
+		blobstore.OCRDirName, "languages"}
+	knownFiles = []string{"config.yaml", extract.PatternsFileName, "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile,
 		BackupStateFile, RestoreMarkerFile, scrubStateFile, vault.ServerStateFile, "control.sock", "control.json"}
 	// ignoredFiles may also be present. The server doesn't use them.
 	ignoredFiles = []string{"README.md", "lost+found"}

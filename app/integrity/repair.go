@@ -23,6 +23,7 @@ type RepairResult struct {
 	TasksRemoved   int  // number of tasks removed because they were damaged or had no file
 	Leftovers      int  // number of files removed from tmp
 	Orphans        int  // number of documents removed because they had no record
+	OCRQueued      int  // number of documents queued for OCR because results of their pages were damaged or missing
 }
 
 const repairBatchSize = 256 // tasks per transaction
@@ -150,6 +151,9 @@ func (c *Checker) repair(ctx context.Context, actor model.Actor, r *RepairResult
 		return err
 	}
 	if err := c.sweepOrphans(ctx, r); err != nil {
+		return err
+	}
+	if r.OCRQueued, err = c.repairOCR(ctx); err != nil {
 		return err
 	}
 	return c.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error {

@@ -43,7 +43,8 @@ type Report struct {
 	OtherVersion, DamagedPreviews int    // number of texts and previews to rebuild because they are from another version or damaged
 	Findings                      []store.Finding
 
-	rebuild []blobstore.Digest // documents whose text has to be rebuilt
+	rebuild    []blobstore.Digest // documents whose text has to be rebuilt
+	requeueOCR []blobstore.Digest // documents whose OCR results are missing
 }
 
 // OK reports whether the verification found no damage.
@@ -70,6 +71,9 @@ func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (R
 	}
 	if err == nil {
 		err = c.rebuildTexts(ctx, r.rebuild)
+	}
+	if err == nil {
+		err = c.requeueOCR(ctx, r.requeueOCR)
 	}
 	return r, errors.Join(err, done())
 }
@@ -213,6 +217,7 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 	r.Bytes += size
 	c.recordVerification(ctx, d, files, size, damage)
 	c.verifyPreviews(d, files, r, addFinding)
+	c.verifyOCR(d, files, r, addFinding)
 	for _, file := range files {
 		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
 		switch {

@@ -64,6 +64,7 @@ func (p *Previews) PageSizes(ctx context.Context, actor model.Actor, id uint64) 
 	if err != nil {
 		return nil, err
 	}
+	p.prefer(file)
 	if stored := p.storedSizes(file); stored != nil {
 		return stored, nil
 	}
@@ -309,12 +310,19 @@ func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 
 // Marks returns the rectangles to highlight for each hit of Find on a page, in the same
 // order. The coordinates are fractions of the page size. Page numbers start at 1.
-// Marks returns NotFound if the document or page doesn't exist, or if the document is not a
-// PDF.
+// Marks returns NotFound if the document or page doesn't exist, or if the place of its text is
+// unknown because the document is not a PDF and OCR hasn't read the page.
 func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string, words bool) ([][]document.Rect, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	read, found, err := p.vault.Texts.Words(file.Digest, page)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return wordMarks(ctx, read, typed, words), ctx.Err()
 	}
 	r, done, err := p.openRequest(ctx, file, actor.Record(), sandbox.View)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/pagetext"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -35,6 +36,7 @@ type Previews struct {
 	reader   vault.Reader
 	limits   document.ExtractLimits
 	deadline time.Duration // time limit for a search within a document, including the wait for the lock
+	ocr      *OCR          // reads pages without text; nil until NewOCR
 	locks    keyedLock     // one per image being generated and per user searching in a document
 }
 
@@ -115,22 +117,15 @@ func (p *Previews) isIntact(digest, name string) bool {
 	return p.previews.CheckText(digest) == nil
 }
 
-// textPages returns how many pages in the stored text of a file have text, or nil if the
-// text can't be read.
-func (p *Previews) textPages(file model.File, failure string) *int {
-	n := 0
-	err := p.previews.ReadText(file.Digest, func(_ int, text string) error {
-		if strings.TrimSpace(text) != "" {
-			n++
-		}
-		return nil
-	})
-	file.Failure = failure
-	none := errors.Is(err, fs.ErrNotExist) && (p.previews.Has(file.Digest, blobstore.NoTextFile) || file.MissingText())
-	if err != nil && !none {
-		return nil
+// textState returns which pages of a processed file have text and which need OCR, or nil if
+// the text can't be read.
+func (p *Previews) textState(file model.File, failure string) *pagetext.State {
+	file.Processing, file.Failure = false, failure
+	state, err := p.vault.Texts.State(file)
+	if err != nil {
+		return nil // the text was deleted or damaged in the meantime, or the disk can't be read
 	}
-	return &n
+	return &state
 }
 
 // openRequest opens a file for the sandbox. The caller must call done to close it. For
@@ -301,28 +296,62 @@ func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn fu
 	if err != nil {
 		return err
 	}
+	return p.readText(ctx, actor, file, func(page pagetext.Page) error {
+		if page.Source == pagetext.SourceNone {
+			return nil
+		}
+		return fn(page.Number, page.Text)
+	})
+}
+
+// errNoText is the error for a document that can't have text.
+func errNoText(cause error) error {
+	return &errs.Error{Kind: errs.NotFound, Message: "This document has no text.", Err: cause}
+}
+
+// readText calls fn for each page that has text or was read by OCR, in order. It returns the
+// errors of Text.
+func (p *Previews) readText(ctx context.Context, actor model.Actor, file model.File, fn func(pagetext.Page) error) error {
+	p.prefer(file)
 	last := 0
-	skipSeen := func(page int, text string) error {
-		if page <= last {
+	skipSeen := func(page pagetext.Page) error {
+		if page.Number <= last {
 			return nil // this page was passed to fn before the damage was found
 		}
-		last = page
-		return fn(page, text)
+		last = page.Number
+		return fn(page)
 	}
-	err = p.previews.ReadText(file.Digest, skipSeen)
-	if !errors.Is(err, fs.ErrNotExist) {
+	err := p.vault.Texts.Read(file.Digest, skipSeen)
+	switch {
+	case err == nil && last == 0 && p.previews.Has(file.Digest, blobstore.NoTextFile):
+		return errNoText(nil)
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	err = p.generateText(ctx, file, actor.Record(), sandbox.View)
 	switch {
 	case sandbox.IsDocumentError(err):
-		return &errs.Error{Kind: errs.NotFound, Message: "This document has no text.", Err: err}
+		// The document can't have a text of its own, but OCR may have read some pages.
+		if readErr := p.vault.Texts.ReadAvailable(file.Digest, skipSeen); readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
+			return readErr
+		}
+		if last == 0 {
+			return errNoText(err)
+		}
+		return nil
 	case err != nil:
-		return fmt.Errorf("read text of document %d: %w", id, err)
+		return fmt.Errorf("read text of document %d: %w", file.ID, err)
 	}
 	p.markTextChanged(ctx, file)
-	return p.previews.ReadText(file.Digest, skipSeen)
+	return p.vault.Texts.Read(file.Digest, skipSeen)
 }
 
-// RemovePreviews removes the stored previews and text of a document.
+// RemovePreviews removes the stored previews and text of a document, but not its OCR results.
 func (p *Previews) RemovePreviews(digest string) error { return p.previews.Remove(digest) }
+
+// prefer makes OCR read a document next because someone opened it.
+func (p *Previews) prefer(file model.File) {
+	if p.ocr != nil && file.WaitsForOCR() {
+		p.ocr.Prefer(file.ID)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/pagetext"
 	"deedkeep/app/stats"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -132,10 +133,10 @@ func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
 		return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	}
 	var failure string
-	var textPages *int
+	var state *pagetext.State
 	if err == nil {
 		if failure, err = p.previews.generate(ctx, file, task.Owner); err == nil {
-			textPages = p.previews.textPages(file, failure)
+			state = p.previews.textState(file, failure)
 		}
 	}
 	if ctx.Err() != nil {
@@ -151,13 +152,14 @@ func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
 		if retry {
 			return p.postpone(t, task)
 		}
-		return p.finish(t, task, failure, textPages)
+		return p.finish(t, task, failure, state)
 	})
 	if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
 		p.Log.Error("document processing result not saved", "file", task.FileID, "error", err)
 	}
 	if err == nil {
 		p.count(retry, missing, failure)
+		p.previews.wakeOCR()
 	}
 	return err == nil
 }
@@ -189,9 +191,10 @@ func (p *Processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 	return t.AddTask(task)
 }
 
-// finish marks a file as processed and removes its task, in one transaction. If the file's
-// record is damaged, it only removes the task.
-func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure string, textPages *int) error {
+// finish marks a file as processed and removes its task, in one transaction. If pages need OCR,
+// that also queues the file for it. state is nil if it isn't known which pages do. If the file's
+// record is damaged, finish only removes the task.
+func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure string, state *pagetext.State) error {
 	file, err := t.FileIncludingTrash(task.FileID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
@@ -199,8 +202,9 @@ func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure strin
 		return err
 	default:
 		file.Processing, file.Failure = false, failure
-		if textPages != nil {
-			file.TextPages = textPages
+		if file.OCR = nil; state != nil {
+			read := state.OCR()
+			file.TextPages, file.OCR = &state.TextPages, &read
 		}
 		if err := t.PutFile(file); err != nil {
 			return err

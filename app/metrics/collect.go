@@ -105,6 +105,11 @@ func (c *collector) collectWork(to sink, n instance.Metrics) {
 	to.byLabel(prometheus.CounterValue, "processing_documents_total",
 		`Number of processed documents by outcome. "done": processed. "failed": the document can't be processed. `+
 			`"postponed": the server retries later. "gone": the document was deleted.`, "outcome", jobs.Outcomes, n.Processed)
+	gauge(to, "ocr_waiting_documents", "Number of documents with scanned pages that can't be searched yet.", n.Status.OCRFiles)
+	gauge(to, "ocr_waiting_pages", "Number of scanned pages that can't be searched yet.", n.Status.OCRPages)
+	to.byLabel(prometheus.CounterValue, "ocr_pages_total",
+		`Number of scanned pages by outcome. "done": the words were read. "failed": the page can't be read.`,
+		"outcome", jobs.PageOutcomes, n.PagesRead)
 	to.byLabel(prometheus.CounterValue, "sign_ins_total",
 		`Number of sign-in attempts by outcome. "success": signed in. "password": incorrect username or password. `+
 			`"code_needed": correct password, verification code required. "code": incorrect verification code. `+

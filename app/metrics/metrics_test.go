@@ -140,6 +140,9 @@ func TestTextHasAllMetrics(t *testing.T) {
 		`deedkeep_documents_refused_total 1`,
 		`deedkeep_processing_queue_length 1`,
 		`deedkeep_processing_documents_total{outcome="done"} 0`,
+		`deedkeep_ocr_waiting_documents 0`,
+		`deedkeep_ocr_waiting_pages 0`,
+		`deedkeep_ocr_pages_total{outcome="failed"} 0`,
 		`deedkeep_sign_ins_total{outcome="code_needed"} 0`,
 		`deedkeep_forwarded_headers_unused_total{reason="unreadable"} 2`,
 		`deedkeep_forwarded_headers_unused_total{reason="untrusted"} 4`,
@@ -226,7 +229,7 @@ func TestOutcomesAreExplained(t *testing.T) {
 	}
 	for name, outcomes := range map[string][]string{
 		"deedkeep_search_requests_total": search.Outcomes, "deedkeep_sign_ins_total": auth.SignInOutcomes,
-		"deedkeep_processing_documents_total": jobs.Outcomes,
+		"deedkeep_processing_documents_total": jobs.Outcomes, "deedkeep_ocr_pages_total": jobs.PageOutcomes,
 	} {
 		_, help, _ := strings.Cut(text, "# HELP "+name+" ")
 		help, _, _ = strings.Cut(help, "\n")

@@ -24,7 +24,8 @@ type File struct {
 	Retained   bool      `json:"retained,omitempty"`
 	Processing bool      `json:"processing,omitempty"`
 	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing
-	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text; nil until processing has counted them
+	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text, their own or from OCR; nil until counted
+	OCR        *OCR      `json:"ocr,omitempty"`        // nil until it is known which pages need OCR
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
 	Trashed    *Trashed  `json:"trashed,omitempty"`
@@ -94,13 +95,44 @@ func (f File) PageCount() int {
 	return *f.Pages
 }
 
-// Unsearchable reports whether the document is known to have no text. Images never have text.
+// OCR is the progress of reading the pages of a document whose own text is missing or unusable.
+type OCR struct {
+	Pages int `json:"pages"` // how many pages need OCR
+	Read  int `json:"read"`  // how many of them have been read; some of them may be blank or unreadable
+}
+
+// WaitsForOCR reports whether pages of the document have to be read, or whether it isn't known
+// yet if any have to. Documents in the trash wait, too.
+func (f File) WaitsForOCR() bool {
+	if f.Processing || !f.ShownAsImages() {
+		return false
+	}
+	return f.OCR == nil || f.OCR.Read < f.OCR.Pages
+}
+
+// PagesWaitingForOCR returns how many pages have to be read. Until that is known, it returns the
+// number of pages without text.
+func (f File) PagesWaitingForOCR() int {
+	switch {
+	case !f.WaitsForOCR():
+		return 0
+	case f.OCR != nil:
+		return f.OCR.Pages - f.OCR.Read
+	}
+	text := 0
+	if f.TextPages != nil {
+		text = *f.TextPages
+	}
+	return max(max(f.PageCount(), 1)-text, 0)
+}
+
+// Unsearchable reports whether the document is known to have no text.
 func (f File) Unsearchable() bool {
 	if f.Processing {
 		return false
 	}
 	if f.TextPages == nil {
-		return f.ShownAsImages() && f.MIME != MIMEPDF
+		return f.ShownAsImages() && f.MIME != MIMEPDF // images have no text of their own
 	}
 	return *f.TextPages == 0
 }

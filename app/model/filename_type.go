@@ -3,9 +3,10 @@ package model
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// filenameTypes lists how filenames abbreviate document types. A row comes before the rows that it
+// filenameTypes lists how users and filenames abbreviate document types. A row comes before the rows that it
 // wins over: "Mortgage Release" is a release, and "Oil and Gas Lease" is not a lease. Apostrophes
 // are left out.
 var filenameTypes = []struct {
@@ -21,8 +22,8 @@ var filenameTypes = []struct {
 	{"Subordination", []string{"subordination", "subord"}},
 	{"Deed of Trust", []string{"deed of trust", "trust deed", "dot"}},
 	{"Mortgage", []string{"mortgage", "mtge", "mortg", "mort", "mtg"}},
-	{"Special Warranty Deed", []string{"special warranty deed", "spec warranty deed", "limited warranty deed", "swd", "lwd"}},
-	{"Warranty Deed", []string{"general warranty deed", "warranty deed", "war deed", "gwd", "wd"}},
+	{"Special Warranty Deed", []string{"special warranty deed", "spec warranty deed", "deed of special warranty", "limited warranty deed", "swd", "lwd"}},
+	{"Warranty Deed", []string{"general warranty deed", "warranty deed", "deed of general warranty", "war deed", "gwd", "wd"}},
 	{"Quitclaim Deed", []string{"quitclaim deed", "quit claim deed", "quitclaim", "quit claim", "qc deed", "qcd", "qc"}},
 	{"Fiduciary Deed", []string{"fiduciary deed", "executors deed", "executor deed", "executrix deed", "administrators deed",
 		"administrator deed",
@@ -36,7 +37,7 @@ var filenameTypes = []struct {
 	{"State Tax Lien", []string{"state tax lien", "stl"}},
 	{"Mechanic's Lien", []string{"mechanics lien", "mechanic lien", "construction lien", "materialmans lien"}},
 	{"Municipal Lien", []string{"municipal lien", "city lien", "code lien"}},
-	{"HOA Lien", []string{"hoa lien", "assessment lien"}},
+	{"HOA Lien", []string{"hoa lien", "assessment lien", "lien for unpaid assessments", "lien for assessments"}},
 	{"Judgment", []string{"abstract of judgment", "judgment", "judgement", "jdgmt", "jgmt", "judg"}},
 	{"Lis Pendens", []string{"lis pendens", "lis pend"}},
 	{"Easement or Right of Way", []string{"easement or right of way", "right of way", "easement", "easmt", "esmnt", "esmt", "row"}},
@@ -117,4 +118,52 @@ func indexPhrase(words []string, phrase string) (from, count int) {
 		}
 	}
 	return -1, 0
+}
+
+// Find returns the document type that a text names: by its name, an abbreviation as in filenames, its
+// initials, or the start of its name if no other type fits. A word that several types have, such as
+// "deed", names none of them.
+func (l DocumentTypes) Find(text string) (DocumentType, bool) {
+	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	if t, found := l.ByName(text); found || folded == "" {
+		return t, found
+	}
+	words := strings.Fields(strings.NewReplacer("-", " ", ".", " ", "'", "", "’", "").Replace(folded))
+	if name, _, from, to := typeAlias(words, l); name != "" && from == 0 && to == len(words) {
+		return l.ByName(name)
+	}
+	if t, found := l.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found {
+		return t, true
+	}
+	t, found := l.only(func(t DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
+	inOtherName := slices.ContainsFunc(l, func(other DocumentType) bool {
+		return other.ID != t.ID && slices.Contains(strings.Fields(strings.ToLower(other.Name)), folded)
+	})
+	if !found || inOtherName || len(folded) < 3 {
+		return DocumentType{}, false
+	}
+	return t, true
+}
+
+// only returns the offered type that fits, if it is the only one.
+func (l DocumentTypes) only(fits func(DocumentType) bool) (DocumentType, bool) {
+	var found DocumentTypes
+	for _, t := range l {
+		if !t.Retired && fits(t) {
+			found = append(found, t)
+		}
+	}
+	if len(found) != 1 {
+		return DocumentType{}, false
+	}
+	return found[0], true
+}
+
+// initials returns the first letters of the words of a name, in lower case.
+func initials(name string) string {
+	var letters strings.Builder
+	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {
+		letters.WriteString(word[:1])
+	}
+	return letters.String()
 }

@@ -84,12 +84,12 @@ func RelationKinds() []string {
 		"rerecords", "references", "affects"}
 }
 
-// ends reports whether the relation ends its target.
-func (r Relation) ends() bool { return r.Kind == Releases || r.Kind == Terminates }
+// Ends reports whether the relation ends its target.
+func (r Relation) Ends() bool { return r.Kind == Releases || r.Kind == Terminates }
 
 // Ends reports whether the instrument releases or terminates another instrument.
 func (i Instrument) Ends(id uint64) bool {
-	return slices.ContainsFunc(i.Relations, func(r Relation) bool { return r.ends() && r.InstrumentID == id })
+	return slices.ContainsFunc(i.Relations, func(r Relation) bool { return r.Ends() && r.InstrumentID == id })
 }
 
 // Statuses of instruments.
@@ -262,4 +262,69 @@ func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) Instrumen
 		}
 	}
 	return out
+}
+
+// JoinNames returns a text with names, which separator separates: a semicolon or a line break. A name
+// that SplitNames would change is quoted as in CSV files.
+func JoinNames(names []string, separator string) string {
+	quoted := make([]string, len(names))
+	for n, name := range names {
+		if quoted[n] = name; strings.ContainsAny(name, ";\n") || strings.HasPrefix(name, `"`) {
+			quoted[n] = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(quoted, separator)
+}
+
+// nameBlanks are the characters that may surround a name.
+const nameBlanks = " \t\n\f\r"
+
+// SplitNames returns the names in a text, which are separated by semicolons or line breaks. Of too many
+// names, it returns one more than an instrument can have, so that they are rejected.
+func SplitNames(text string) []string {
+	list := []string{}
+	for len(list) <= MaxListItems {
+		if text = strings.TrimLeft(text, nameBlanks); text == "" {
+			break
+		}
+		name, rest, quoted := cutQuoted(text)
+		if !quoted {
+			name, rest = text, ""
+			if end := strings.IndexAny(text, ";\n"); end >= 0 {
+				name, rest = text[:end], text[end+1:]
+			}
+		}
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+		text = rest
+	}
+	return list
+}
+
+// cutQuoted returns the quoted name that a text starts with and what follows its separator. quoted is
+// false if it doesn't start with a quoted name.
+func cutQuoted(text string) (name, rest string, quoted bool) {
+	if text[0] != '"' {
+		return "", "", false
+	}
+	end := 1
+	for ; ; end += 2 {
+		next := strings.IndexByte(text[end:], '"')
+		if next < 0 {
+			return "", "", false
+		}
+		if end += next; end+1 == len(text) || text[end+1] != '"' {
+			break
+		}
+	}
+	name, after := strings.ReplaceAll(text[1:end], `""`, `"`), text[end+1:]
+	rest = strings.TrimLeft(after, nameBlanks)
+	switch {
+	case strings.HasPrefix(rest, ";"):
+		return name, rest[1:], true
+	case rest == "", strings.Contains(after[:len(after)-len(rest)], "\n"):
+		return name, rest, true
+	}
+	return "", "", false
 }

@@ -320,6 +320,7 @@ func (f *validation) parties(field string, raw json.RawMessage) (list []Party) {
 }
 
 func (f *validation) relations(field string, raw json.RawMessage, self uint64, find func(uint64) (Instrument, bool)) (list []Relation) {
+	seen := map[uint64]bool{}
 	for n, item := range f.items(field, raw, false) {
 		members, ok := f.members(itemField(field, n), item)
 		if !ok {
@@ -344,7 +345,7 @@ func (f *validation) relations(field string, raw json.RawMessage, self uint64, f
 			f.Add(target, SelfRelation)
 		case present:
 			r.InstrumentID = id
-			f.checkTarget(target, r, self, find)
+			f.checkTarget(target, r, self, find, seen)
 		}
 		list = append(list, r)
 	}
@@ -352,28 +353,30 @@ func (f *validation) relations(field string, raw json.RawMessage, self uint64, f
 }
 
 // checkTarget adds an error if the target of a relation doesn't exist or the relation closes a
-// cycle of releases.
-func (f *validation) checkTarget(field string, r Relation, self uint64, find func(uint64) (Instrument, bool)) {
+// cycle of releases. seen are the instruments that other relations lead to, which it doesn't read again.
+func (f *validation) checkTarget(field string, r Relation, self uint64, find func(uint64) (Instrument, bool), seen map[uint64]bool) {
 	if _, known := find(r.InstrumentID); !known {
 		f.Add(field, errs.InvalidChoice)
 		return
 	}
-	if !r.ends() || self == 0 {
+	if !r.Ends() || self == 0 {
 		return
 	}
-	seen := map[uint64]bool{}
 	for queue := []uint64{r.InstrumentID}; len(queue) > 0; queue = queue[1:] {
-		i, known := find(queue[0])
-		if !known || seen[queue[0]] {
+		if seen[queue[0]] {
 			continue
 		}
 		seen[queue[0]] = true
+		i, known := find(queue[0])
+		if !known {
+			continue
+		}
 		for _, next := range i.Relations {
-			if next.ends() && next.InstrumentID == self {
+			if next.Ends() && next.InstrumentID == self {
 				f.Add(field, CyclicRelease)
 				return
 			}
-			if next.ends() && next.InstrumentID != 0 {
+			if next.Ends() && next.InstrumentID != 0 {
 				queue = append(queue, next.InstrumentID)
 			}
 		}

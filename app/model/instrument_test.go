@@ -167,3 +167,27 @@ func TestDocumentTypesCheck(t *testing.T) {
 		})
 	}
 }
+
+// The check for cycles reads each instrument about once, however many relations lead to it.
+func TestCycleCheckReadsOnce(t *testing.T) {
+	const layers, width = 20, 50
+	others := map[uint64]Instrument{}
+	relations := func(layer int) (list []Relation) {
+		for n := range width {
+			list = append(list, Relation{Kind: Releases, InstrumentID: uint64(layer*width + n + 1)})
+		}
+		return list
+	}
+	for id := range uint64(layers * width) {
+		others[id+1] = Instrument{ID: id + 1}
+		if layer := int(id) / width; layer > 0 {
+			others[id+1] = Instrument{ID: id + 1, Relations: relations(layer - 1)}
+		}
+	}
+	reads := 0
+	_, rejected := InstrumentInput{"relations": encodeAny(relations(layers - 1))}.Check(Instrument{ID: 5000}, InstrumentContext{
+		Types: NewDocumentTypes(), Instrument: func(id uint64) (Instrument, bool) { reads++; i, ok := others[id]; return i, ok }})
+	if want := layers*width + width; len(rejected) > 0 || reads > want {
+		t.Errorf("Check read %d instruments and rejected %v, want at most %d reads", reads, rejected, want)
+	}
+}

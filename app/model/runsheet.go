@@ -117,7 +117,7 @@ type Gap struct {
 // theirs and are not checked.
 func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 	var gaps []Gap
-	var received []partyName
+	received := receivedNames{byWord: map[string][]int{}, known: map[string]bool{}}
 	last := uint64(0)
 	for _, i := range runsheet {
 		t, _ := types.ByID(i.TypeID)
@@ -129,18 +129,65 @@ func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 				name := parsePartyName(grantor)
 				switch {
 				case last == 0:
-					received = append(received, name) // the chain starts with these owners
-				case !name.official && !slices.ContainsFunc(received, name.matches):
+					received.add(name) // the chain starts with these owners
+				case !name.official && !received.has(name):
 					gaps = append(gaps, Gap{last, grantor})
 				}
 			}
 			last = i.ID
 		}
 		for _, grantee := range i.Grantees {
-			received = append(received, parsePartyName(grantee))
+			received.add(parsePartyName(grantee))
 		}
 	}
 	return gaps
+}
+
+// receivedNames are the names of parties who received title.
+type receivedNames struct {
+	list   []partyName
+	byWord map[string][]int // places in list of the names with a word
+	known  map[string]bool  // names in list, as returned by partyName.key
+	work   int              // words that were compared
+}
+
+// maxComparedWords limits the time for finding the gaps of a runsheet to about a second. Above it, which
+// takes thousands of different names with the same words, a name matches only one with the same words.
+const maxComparedWords = 20_000_000
+
+func (r *receivedNames) add(name partyName) {
+	if r.known[name.key()] {
+		return
+	}
+	r.known[name.key()] = true
+	for _, word := range name.distinctWords() {
+		r.byWord[word] = append(r.byWord[word], len(r.list))
+	}
+	r.list = append(r.list, name)
+}
+
+// has reports whether a received name matches. Names that are not the same have two equal words, so it
+// leaves out those that have only the most frequent word of the name.
+func (r *receivedNames) has(name partyName) bool {
+	if len(name.words) == 0 || r.known[name.key()] {
+		return len(name.words) > 0
+	}
+	words := name.distinctWords()
+	slices.SortStableFunc(words, func(a, b string) int { return len(r.byWord[a]) - len(r.byWord[b]) })
+	if len(words) == len(name.words) {
+		words = words[:len(words)-1]
+	}
+	for _, word := range words {
+		for _, n := range r.byWord[word] {
+			if r.work += len(name.words) * len(r.list[n].words); r.work > maxComparedWords {
+				return false
+			}
+			if name.matches(r.list[n]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // partyName is the name of a party, prepared for comparison.
@@ -148,6 +195,11 @@ type partyName struct {
 	words    []string // sorted, in lower case, without titles and suffixes
 	official bool     // the party acts by office
 }
+
+// key returns a text that is equal for names with the same words.
+func (p partyName) key() string { return strings.Join(p.words, " ") }
+
+func (p partyName) distinctWords() []string { return slices.Compact(slices.Clone(p.words)) }
 
 // matches reports whether two names can be those of the same party. All words of one must occur in
 // the other, where an initial matches a word that starts with it, and at least two must be equal

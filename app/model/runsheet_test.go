@@ -2,8 +2,11 @@ package model
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestSortRunsheet(t *testing.T) {
@@ -84,6 +87,62 @@ func TestGaps(t *testing.T) {
 			}
 			if !slices.Equal(got, row.want) {
 				t.Errorf("Gaps = %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+// The index of received names finds the same names as a comparison with all of them.
+func TestReceivedNames(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	words := []string{"amos", "bea", "carl", "b", "c", "cole", "reed", "reed", "éva"}
+	name := func() partyName {
+		var list []string
+		for range random.IntN(4) {
+			list = append(list, words[random.IntN(len(words))])
+		}
+		return parsePartyName(strings.Join(list, " "))
+	}
+	received := receivedNames{byWord: map[string][]int{}, known: map[string]bool{}}
+	var all []partyName
+	for range 60 {
+		added := name()
+		received.add(added)
+		all = append(all, added)
+		for range 60 {
+			asked := name()
+			if got, want := received.has(asked), slices.ContainsFunc(all, asked.matches); got != want {
+				t.Fatalf("has(%q) = %v, want %v; received: %v", asked.words, got, want, all)
+			}
+		}
+	}
+}
+
+// A runsheet with very many names doesn't keep the server busy.
+func TestGapsOfManyNames(t *testing.T) {
+	types := NewDocumentTypes()
+	deed, _ := types.ByName("Warranty Deed")
+	for _, row := range []struct{ name, format string }{
+		{"different names", "n%[1]d m%[1]d"}, {"names with common words", "John Smith n%d"},
+		{"long names with common words", "a b c d e f g h i j k l m o p q r s n%d"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var list []Instrument
+			for n := range 2_000 {
+				i := Instrument{ID: uint64(n + 1), TypeID: deed.ID}
+				for k := range 20 {
+					i.Grantors = append(i.Grantors, fmt.Sprintf(row.format, 2*(20*n+k)))
+					i.Grantees = append(i.Grantees, fmt.Sprintf(row.format, 2*(20*n+k)+1))
+				}
+				list = append(list, i)
+			}
+			start := time.Now()
+			gaps := Gaps(list, types)
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("Gaps took %v", took)
+			}
+			if want := 1_999 * 20; len(gaps) != want {
+				t.Errorf("%d gaps, want %d", len(gaps), want)
 			}
 		})
 	}

@@ -29,34 +29,6 @@ func isEscapable(value string) bool {
 	return apitypes.EscapeFormula(bare) != bare
 }
 
-const separator = "; "
-
-// join returns a cell with several names. A name that split would change is quoted as in CSV files.
-func join(names []string) string {
-	quoted := make([]string, len(names))
-	for n, name := range names {
-		if quoted[n] = name; strings.ContainsAny(name, ";\n") || strings.HasPrefix(name, `"`) {
-			quoted[n] = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-		}
-	}
-	return strings.Join(quoted, separator)
-}
-
-// item matches the next name of a cell: a quoted one, or everything up to the separator.
-var item = regexp.MustCompile(`^\s*(?:"((?:[^"]|"")*)"\s*(?:[;\n]|$)|([^;\n]*)(?:[;\n]|$))`)
-
-// split splits a cell with several names.
-func split(cell string) (list []string) {
-	for cell != "" {
-		m := item.FindStringSubmatch(cell)
-		cell = cell[len(m[0]):]
-		if name := strings.TrimSpace(strings.ReplaceAll(m[1], `""`, `"`) + m[2]); name != "" {
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
 var numberText = regexp.MustCompile(`^"*#?\d+"*$`)
 
 // quoteNumber quotes the text of a relation that would be read as the No. of a row.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"deedkeep/app/model"
@@ -58,16 +59,16 @@ var columns = []column{
 	{title: "Dated", aliases: []string{"dated", "date", "instrument date", "document date", "doc date", "date of instrument"}, field: "dated",
 		width: 11, value: func(r *Row) string { return r.Dated }},
 	{title: "Grantors", aliases: []string{"grantors", "grantor", "mortgagor", "mortgagors", "seller", "from", "debtor", "grantor mortgagor"},
-		field: "grantors", isList: true, width: 28, value: func(r *Row) string { return join(r.Grantors) }},
+		field: "grantors", isList: true, width: 28, value: func(r *Row) string { return model.JoinNames(r.Grantors, "; ") }},
 	{title: "Grantees", aliases: []string{"grantees", "grantee", "mortgagee", "mortgagees", "buyer", "to", "creditor", "grantee mortgagee"},
-		field: "grantees", isList: true, width: 28, value: func(r *Row) string { return join(r.Grantees) }},
+		field: "grantees", isList: true, width: 28, value: func(r *Row) string { return model.JoinNames(r.Grantees, "; ") }},
 	{title: "Other Parties", aliases: []string{"other parties", "other party"}, field: "other_parties", width: 22, value: otherParties},
 	{title: "Consideration", aliases: []string{"consideration", "amount", "price", "loan amount", "sale price"}, field: "consideration",
 		width: 14,
 		value: func(r *Row) string { return r.Consideration }},
 	{title: "Parcel IDs", aliases: []string{"parcel ids", "parcel id", "parcel", "parcels", "tax map", "apn", "pin"}, field: "parcels",
 		isList: true,
-		width:  18, value: func(r *Row) string { return join(r.Parcels) }},
+		width:  18, value: func(r *Row) string { return model.JoinNames(r.Parcels, "; ") }},
 	{title: "Legal Description", aliases: []string{"legal description", "legal", "description"}, field: "legal", width: 36,
 		value: func(r *Row) string { return r.Legal }},
 	{title: "County", aliases: []string{"county", "parish"}, field: "county", width: 14, value: func(r *Row) string { return r.County }},
@@ -105,7 +106,7 @@ func otherParties(r *Row) string {
 			list = append(list, p.Role+": "+p.Name)
 		}
 	}
-	return join(list)
+	return model.JoinNames(list, "; ")
 }
 
 // relations formats relations like "releases 3; references Bk 1022 Pg 311". A number alone is the
@@ -122,7 +123,7 @@ func relations(r *Row) string {
 			list = append(list, kind+" "+target)
 		}
 	}
-	return join(list)
+	return model.JoinNames(list, "; ")
 }
 
 // normalizeTitle returns a column title in lower case with single spaces instead of punctuation.
@@ -132,14 +133,22 @@ func normalizeTitle(title string) string {
 	}), " ")
 }
 
+// columnsByTitle returns the columns by their normalized titles. If several have the same one, the first
+// column has it.
+var columnsByTitle = sync.OnceValue(func() map[string]column {
+	byTitle := map[string]column{}
+	for _, c := range slices.Backward(columns) {
+		for _, title := range append([]string{normalizeTitle(c.title)}, c.aliases...) {
+			byTitle[title] = c
+		}
+	}
+	return byTitle
+})
+
 // columnByTitle returns the column with this title.
 func columnByTitle(title string) (column, bool) {
-	title = normalizeTitle(title)
-	i := slices.IndexFunc(columns, func(c column) bool { return normalizeTitle(c.title) == title || slices.Contains(c.aliases, title) })
-	if i < 0 {
-		return column{}, false
-	}
-	return columns[i], true
+	c, ok := columnsByTitle()[normalizeTitle(title)]
+	return c, ok
 }
 
 // encode returns the JSON of a text or a list. Both can always be encoded.

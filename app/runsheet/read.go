@@ -90,12 +90,9 @@ func ReadCSV(raw []byte, limits Limits) ([]Entry, error) {
 	if strings.ContainsRune(text, 0) {
 		return nil, fmt.Errorf("%w: it has binary data", ErrInvalid)
 	}
-	start := text[:min(len(text), 2<<10)]
-	table := csv.NewReader(strings.NewReader(text))
-	table.FieldsPerRecord, table.LazyQuotes = -1, true
-	table.Comma = slices.MaxFunc([]rune{',', ';', '\t'}, func(a, b rune) int {
-		return cmp.Compare(strings.Count(start, string(a)), strings.Count(start, string(b)))
-	})
+	table := newTable(text, slices.MaxFunc([]rune{',', ';', '\t'}, func(a, b rune) int {
+		return cmp.Compare(titlesWith(text, a), titlesWith(text, b))
+	}))
 	r := reader{limits: limits}
 	for {
 		cells, err := table.Read()
@@ -113,6 +110,27 @@ func ReadCSV(raw []byte, limits Limits) ([]Entry, error) {
 			return nil, err
 		}
 	}
+}
+
+func newTable(text string, separator rune) *csv.Reader {
+	table := csv.NewReader(strings.NewReader(text))
+	table.Comma, table.FieldsPerRecord, table.LazyQuotes = separator, -1, true
+	return table
+}
+
+// titlesWith returns how many known titles the header has if columns are separated by separator. Cells
+// with several names can have more semicolons than the file has commas.
+func titlesWith(text string, separator rune) (titles int) {
+	table := newTable(text, separator)
+	for range maxHeaderRow {
+		cells, err := table.Read()
+		if err != nil {
+			break
+		}
+		_, known := headerOf(cells)
+		titles = max(titles, known)
+	}
+	return titles
 }
 
 // decodeText returns the text of a file as UTF-8 without a byte order mark.
@@ -179,6 +197,8 @@ type reader struct {
 	isExcel bool     // dates and times may be numbers of days
 	header  []column // columns of the file; the title is "" for unknown ones
 	count   int
+	cells   int   // of a workbook, including blank ones
+	size    int64 // bytes of the texts of these cells
 	entries []Entry
 }
 
@@ -186,6 +206,9 @@ type reader struct {
 func (r *reader) add(row int, cells []string) error {
 	if r.count++; r.count > r.limits.Rows {
 		return fmt.Errorf("%w: the maximum is %d", ErrTooManyRows, r.limits.Rows)
+	}
+	if err := r.measure(cells); err != nil {
+		return err
 	}
 	if r.header == nil {
 		if r.readHeader(cells); r.header == nil && row >= maxHeaderRow {
@@ -205,9 +228,40 @@ func (r *reader) add(row int, cells []string) error {
 	return nil
 }
 
+// maxCells is the maximum number of cells of a workbook. A file with a single cell per row, in the last
+// column, has 16,384 of them per row.
+const maxCells = 1_000_000
+
+// measure returns ErrTooLarge if a workbook has too many cells or more text than its file may unpack to,
+// because many cells refer to the same text.
+func (r *reader) measure(cells []string) error {
+	if !r.isExcel {
+		return nil
+	}
+	r.cells += len(cells)
+	for _, cell := range cells {
+		r.size += int64(len(cell))
+	}
+	if r.cells > maxCells || r.size > r.limits.Bytes {
+		return fmt.Errorf("%w: it has %d cells with %d bytes", ErrTooLarge, r.cells, r.size)
+	}
+	return nil
+}
+
 // readHeader sets the header if the row has enough known titles.
 func (r *reader) readHeader(cells []string) {
-	header, known := make([]column, len(cells)), 0
+	if header, known := headerOf(cells); known >= minTitles {
+		r.header = header
+	}
+}
+
+// maxColumns is the number of cells of a row that are read.
+const maxColumns = 1_000
+
+// headerOf returns the columns with the titles in a row, and how many of them are known.
+func headerOf(cells []string) (header []column, known int) {
+	cells = cells[:min(len(cells), maxColumns)]
+	header = make([]column, len(cells))
 	for n, cell := range cells {
 		c, ok := columnByTitle(cell)
 		if ok && !slices.ContainsFunc(header, func(have column) bool { return have.title == c.title }) {
@@ -215,9 +269,7 @@ func (r *reader) readHeader(cells []string) {
 			known++
 		}
 	}
-	if known >= minTitles {
-		r.header = header
-	}
+	return header, known
 }
 
 func (r *reader) finish() ([]Entry, error) {
@@ -236,7 +288,7 @@ func (r *reader) readCell(e *Entry, c column, cell string) {
 		}
 	case "other_parties":
 		var list []model.Party
-		for _, text := range split(cell) {
+		for _, text := range model.SplitNames(cell) {
 			role, name, found := strings.Cut(text, ":")
 			if !found {
 				role, name = "", text
@@ -252,7 +304,7 @@ func (r *reader) readCell(e *Entry, c column, cell string) {
 		e.Fields[c.field] = encode(r.timeOfDay(cell))
 	default:
 		if c.isList {
-			e.Fields[c.field] = encode(split(cell))
+			e.Fields[c.field] = encode(model.SplitNames(cell))
 		} else {
 			e.Fields[c.field] = encode(cell)
 		}
@@ -266,7 +318,7 @@ func (r *reader) readRelations(e *Entry, cell string) {
 		Text string `json:"text"`
 	}
 	var list []textRelation
-	for _, text := range split(cell) {
+	for _, text := range model.SplitNames(cell) {
 		kind := "references"
 		lower := strings.ToLower(text)
 		for _, known := range model.RelationKinds() {

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/xuri/excelize/v2"
 
 	"deedkeep/app/model"
 )
@@ -89,6 +93,7 @@ func TestReadCSVOfOthers(t *testing.T) {
 		{"titles of a county", "Runsheet of Lot 7\n\nDoc Type,Rec. Date,Bk,Pg,Grantor,Grantee,Amount\nMortgage,5/2/2001,0417,7,\"Cole, Bea\",First Bank,\"$1,200\"\n",
 			`{"book":"0417","consideration":"$1,200","grantees":["First Bank"],"grantors":["Cole, Bea"],"page":"7","recorded":"2001-05-02","type":"Mortgage"}`},
 		{"semicolons", "type;recorded\nMortgage;Jan 2, 2006\n", `{"recorded":"2006-01-02","type":"Mortgage"}`},
+		{"more semicolons than commas", "type,grantors,color\nMortgage,A; B; C; D; E; F,\n", `{"grantors":["A","B","C","D","E","F"],"type":"Mortgage"}`},
 		{"tabs", "type\trecorded\nMortgage\t20060102\n", `{"recorded":"2006-01-02","type":"Mortgage"}`},
 		{"unknown columns and short rows", "type,color,recorded\nMortgage\n,,\n", `{"type":"Mortgage"}`},
 		{"text that isn't a date", "type,recorded\nMortgage,unknown\n", `{"recorded":"unknown","type":"Mortgage"}`},
@@ -125,5 +130,81 @@ func TestReadInvalidFiles(t *testing.T) {
 	}
 	if _, err := ReadExcel(b.Bytes(), Limits{Rows: 10, Bytes: 1 << 10}); err == nil {
 		t.Error("a workbook of more than 1 KB unpacked: no error, want one")
+	}
+}
+
+// Cells with very many names, or separators only, are read quickly, and the names that are returned are
+// still too many for an instrument.
+func TestSplitLongCells(t *testing.T) {
+	for _, row := range []struct {
+		name, part string
+		want       int
+	}{
+		{"names", "a;", model.MaxListItems + 1}, {"quoted names", `"a";`, model.MaxListItems + 1}, {"separators", ";", 0},
+		{"line breaks", "\n", 0}, {"blanks", " ", 0}, {"quotes", `"`, 1}, {"empty quoted names", `"";"`, model.MaxListItems + 1}, {"blanks between", "; ", 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			start := time.Now()
+			got := model.SplitNames(strings.Repeat(row.part, 2_000_000))
+			if took := time.Since(start); len(got) != row.want || took > 5*time.Second {
+				t.Errorf("split returned %d names after %v, want %d", len(got), took, row.want)
+			}
+		})
+	}
+}
+
+// Rows with very many cells are read quickly, too.
+func TestReadLongRows(t *testing.T) {
+	const n = 1_000_000
+	for name, file := range map[string]string{
+		"a name that looks like cells": "Type,Grantors\nMortgage,\"" + strings.Repeat("a;", n) + "\"\n",
+		"the same title":               strings.Repeat("x,", n/2) + strings.Repeat("type,", n/2) + "book\n",
+		"separators":                   "type,book\n" + strings.Repeat(",", n),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			if _, err := ReadCSV([]byte(file), limits); err != nil && !errors.Is(err, ErrNoHeader) {
+				t.Errorf("ReadCSV: %v", err)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("ReadCSV took %v", took)
+			}
+		})
+	}
+}
+
+// Workbooks whose rows have more cells or text than the file are rejected.
+func TestReadLargeExcel(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		write func(*excelize.File) error
+	}{
+		{"a cell in the last column of each row", func(book *excelize.File) error {
+			rows, err := book.NewStreamWriter("Sheet1")
+			err = errors.Join(err, rows.SetRow("A1", []any{"Type", "Book"}))
+			for n := range 65 {
+				err = errors.Join(err, rows.SetRow(fmt.Sprint("XFD", n+2), []any{"Mortgage"}))
+			}
+			return errors.Join(err, rows.Flush())
+		}},
+		{"the same long text in each row", func(book *excelize.File) error {
+			err := book.SetSheetRow("Sheet1", "A1", &[]any{"Type", "Book"})
+			for n := range 300 {
+				err = errors.Join(err, book.SetCellStr("Sheet1", fmt.Sprint("A", n+2), strings.Repeat("x", 30_000)))
+			}
+			return err
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			book := excelize.NewFile()
+			err := row.write(book)
+			raw, writeErr := book.WriteToBuffer()
+			if err := errors.Join(err, writeErr, book.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ReadExcel(raw.Bytes(), Limits{Rows: 5000, Bytes: 8 << 20}); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("ReadExcel: error %v, want %v", err, ErrTooLarge)
+			}
+		})
 	}
 }

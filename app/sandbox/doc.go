@@ -38,11 +38,15 @@
 //     without privileges, and low integrity.
 //   - macOS and other systems: no core dumps. Deadlines apply, but there is no sandbox.
 //
+// For reading words on page images, it loads Tesseract and the data of its languages in the same
+// way. Data that can't be used is reported (Pool.BadLanguages), and the other languages still work.
+//
 // If the system lacks a protection, the worker runs without it and reports that.
 // Pool.MissingProtections returns the report, for deedkeep doctor.
 //
 // A worker that was started for another document type can no longer load PDFium. It is replaced
-// when a PDF arrives. From then on, all new workers load PDFium.
+// when a PDF arrives. From then on, all new workers load PDFium. The same is true for Tesseract and
+// the first page whose words are read.
 //
 // # Scheduling
 //
@@ -51,6 +55,9 @@
 // before Background. Within a class, the owner that has used the least worker time goes first. The
 // time that a call waits doesn't count toward its deadline. The queue is bounded. When the queue is
 // full, the newest call of the owner with the most waiting calls fails with ErrBusy.
+//
+// With Options.LowPriority, workers run only when other processes leave processor time. On a busy
+// computer, reading a page then takes longer, so its deadline counts processor time (watchdog.go).
 //
 // If there are several workers, background work never takes the last one. Neither do slow owners
 // (owners of slow documents), and each slow owner gets at most one worker (queue.go). The pool
@@ -90,6 +97,8 @@
 //	   (or)       <------ sizes       JSON: of up to 4,096 pages in order (layout.go)
 //	              ...                 until all pages have been sent
 //	   (or)       <------ marks       JSON: of a phrase on one page (layout.go)
+//	   (or)       <------ words       JSON: of one page, in reading order (words.go)
+//	              ...                 until all words have been sent
 //	   (or)       <------ rows        JSON: of a runsheet, in order (runsheet.go)
 //	              ...                 until all rows have been sent
 //	              <------ done        JSON: the report, or the end of the result
@@ -99,6 +108,7 @@
 // is limited, too (exchange.go). An image has a requested type and at most the requested size, and
 // its data starts with the signature of its type. Page numbers ascend and stay within the limits,
 // as does the length of the text. Text contains no control characters except whitespace. Page sizes
-// are positive, and marks lie within their page. Row numbers ascend and stay within the limits. The
-// parent kills a worker that violates any of these rules.
+// are positive, and marks and words lie within their page. Words are printable and limited in
+// number. Row numbers ascend and stay within the limits. The parent kills a worker that violates any
+// of these rules.
 package sandbox

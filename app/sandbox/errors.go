@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"deedkeep/app/document"
+	"deedkeep/app/ocr"
 	"deedkeep/app/runsheet"
 )
 
@@ -29,6 +30,7 @@ var docErrors = []struct {
 	{"too large", document.ErrTooLarge},
 	{"no page", document.ErrNoPage},
 	{"damaged", document.ErrDamaged},
+	{"unreadable words", ocr.ErrUnreadable},
 	{"invalid runsheet", runsheet.ErrInvalid},
 	{"large runsheet", runsheet.ErrTooLarge},
 	{"no header", runsheet.ErrNoHeader},

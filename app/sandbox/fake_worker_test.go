@@ -36,7 +36,8 @@ func Fake(args []string) int {
 	case "is killed early":
 		misbehave("is killed", "", nil)
 	case "without assets":
-		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return nil, web.ErrAssetsMissing }))
+		missing := func() ([]byte, error) { return nil, web.ErrAssetsMissing }
+		must(serve(context.Background(), os.Stdin, os.Stdout, Assets{PDFium: missing, Tesseract: missing}))
 		return 0
 	case "confined":
 		must(limitSelf(64 << 20))
@@ -48,7 +49,8 @@ func Fake(args []string) int {
 		return 0
 	case "small engine":
 		// The smallest valid WebAssembly module. It compiles but can't open documents.
-		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return []byte("\x00asm\x01\x00\x00\x00"), nil }))
+		small := func() ([]byte, error) { return []byte("\x00asm\x01\x00\x00\x00"), nil }
+		must(serve(context.Background(), os.Stdin, os.Stdout, Assets{PDFium: small}))
 		return 0
 	case "silent":
 		spin()
@@ -92,10 +94,12 @@ func Fake(args []string) int {
 var unready = map[string]string{
 	"verdict instead of ready":  frame(frameDone, "{}"),
 	"ready of no JSON":          frame(frameReady, "{"),
-	"unknown protection":        sealMessage(frameReady, workerReady{[]MissingProtection{{"x", "y"}}}),
-	"protection with an escape": sealMessage(frameReady, workerReady{[]MissingProtection{{ProtectionSeccomp, "\x1b[2J"}}}),
+	"unknown protection":        sealMessage(frameReady, workerReady{Gaps: []MissingProtection{{"x", "y"}}}),
+	"protection with an escape": sealMessage(frameReady, workerReady{Gaps: []MissingProtection{{ProtectionSeccomp, "\x1b[2J"}}}),
+	"language with an escape":   sealMessage(frameReady, workerReady{Languages: []BadLanguage{{"deu", "\x1b[2J"}}}),
+	"many languages":            sealMessage(frameReady, workerReady{Languages: slices.Repeat([]BadLanguage{{"deu", "x"}}, maxLanguages+1)}),
 	"many protections": sealMessage(frameReady,
-		workerReady{slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
+		workerReady{Gaps: slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
 }
 
 func sealMessage(kind byte, message any) string {
@@ -124,6 +128,7 @@ var badFrames = map[string]string{
 	"fault of no kind":     frame(frameError, `{"kind":"x","text":"x"}`),
 	"two verdicts":         frame(frameDone, `{"mime":"a/b"}`) + frame(frameDone, `{"mime":"c/d"}`),
 	"finding, no verdict":  frame(frameError, `{"kind":"damaged","text":"x"}`),
+	"slanted page":         frame(frameDone, `{"rotation":45}`),
 	"picture unasked for":  frame(frameImage, `{"mime":"image/png","width":1,"height":1,"size":1}`),
 	"text unasked for":     page(1, "x"),
 	"ask for too much":     frame(frameRead, string(encodeRead(byteRange{0, 1 << 31}))),

@@ -33,6 +33,7 @@ const (
 	frameSizes      = 'z' // worker: page sizes
 	frameMarks      = 'm' // worker: rectangles of a phrase on one page
 	frameRows       = 'w' // worker: rows of a runsheet
+	frameWords      = 'o' // worker: words of one page
 	frameDone       = 'd' // worker: report, or end of the result
 	frameError      = 'f' // worker: the task failed
 )
@@ -42,7 +43,7 @@ const (
 var maxContent = map[byte]int{
 	frameHello:      1 << 10,
 	frameSetup:      8 << 10,
-	frameReady:      8 << 10,
+	frameReady:      64 << 10,
 	frameTask:       8 << 10,
 	frameRead:       rangeSize * maxRanges,
 	frameData:       blockSize,
@@ -53,6 +54,7 @@ var maxContent = map[byte]int{
 	frameSizes:      512 << 10,
 	frameMarks:      512 << 10,
 	frameRows:       maxRowsFrame,
+	frameWords:      512 << 10,
 	frameDone:       4 << 10,
 	frameError:      4 << 10,
 }

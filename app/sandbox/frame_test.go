@@ -310,7 +310,7 @@ func TestServeRejectsBadInput(t *testing.T) {
 		{"half a frame", []byte("\x00\x00"), io.ErrUnexpectedEOF},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := serve(t.Context(), bytes.NewReader(c.in), io.Discard, nil)
+			err := serve(t.Context(), bytes.NewReader(c.in), io.Discard, Assets{})
 			if !errors.Is(err, c.want) {
 				t.Errorf("error = %v, want %v", err, c.want)
 			}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"testing"
 
 	"deedkeep/app/document"
@@ -113,5 +115,33 @@ func TestSampleMarks(t *testing.T) {
 	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed", false,
 		document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
 		t.Errorf("scan without text: error = %v, want ErrUnsupported", err)
+	}
+}
+
+// TestSampleWords checks that the words of a page are those of its text, and where they are.
+func TestSampleWords(t *testing.T) {
+	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
+	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-g4-ocr-layer.pdf", "title/index-of-deeds-rotated.pdf"} {
+		r := sampleRequest(t, name)
+		text := ""
+		err := p.Text(t.Context(), r, document.ExtractLimits{}, func(page int, s string) error {
+			if page == 1 {
+				text = s
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("%s: Text: %v", name, err)
+		}
+		page, err := p.Words(t.Context(), r, 1, document.ExtractLimits{})
+		if err != nil {
+			t.Fatalf("%s: Words: %v", name, err)
+		}
+		if got, want := strings.Fields(page.Text()), strings.Fields(text); !slices.Equal(got, want) || len(got) < 8 {
+			t.Errorf("%s: got %d words %.300q, want %d, %.300q", name, len(got), got, len(want), want)
+		}
+	}
+	if _, err := p.Words(t.Context(), sampleRequest(t, "title/open-end-mortgage.pdf"), 13, document.ExtractLimits{}); !errors.Is(err, document.ErrNoPage) {
+		t.Errorf("page 13 of 12: error = %v, want ErrNoPage", err)
 	}
 }

@@ -19,14 +19,18 @@ type hello struct {
 }
 
 type setup struct {
-	CacheDir    string `json:"cache_dir"`
-	MemoryLimit int64  `json:"memory_limit"`
-	Engine      bool   `json:"engine"` // load PDFium before applying the protections
+	CacheDir    string  `json:"cache_dir"`
+	MemoryLimit int64   `json:"memory_limit"`
+	Load        engines `json:"load"` // engines to load before applying the protections
+	OCR         OCR     `json:"ocr"`
+	LowPriority bool    `json:"low_priority"`
 }
 
-// workerReady reports that the protections are in place, and lists the missing ones.
+// workerReady reports that the protections are in place. It lists the missing ones, and the
+// languages that the worker can't read.
 type workerReady struct {
-	Gaps []MissingProtection `json:"gaps"`
+	Gaps      []MissingProtection `json:"gaps"`
+	Languages []BadLanguage       `json:"languages,omitempty"`
 }
 
 // Values of task.Task. The comments describe the result.
@@ -37,6 +41,8 @@ const (
 	taskSizes    = "sizes"    // the size of each page
 	taskMarks    = "marks"    // the rectangles of a phrase on one page
 	taskRunsheet = "runsheet" // the rows of a runsheet
+	taskWords    = "words"    // the words of one page, and their places
+	taskOCR      = "ocr"      // the same, read from the image of the page
 )
 
 type task struct {
@@ -67,6 +73,7 @@ type taskDone struct {
 	MIME      string `json:"mime"`
 	Pages     *int   `json:"pages"`
 	Rejection string `json:"rejection"`
+	Rotation  int    `json:"rotation,omitempty"` // of a page, as in ocr.Page
 	Retire    bool   `json:"retire"`
 }
 
@@ -97,6 +104,9 @@ func (d taskDone) check() error {
 	if d.Pages != nil && *d.Pages < 0 {
 		return protocolError("invalid page count %d", *d.Pages)
 	}
+	if d.Rotation%90 != 0 || d.Rotation < 0 || d.Rotation > 270 {
+		return protocolError("invalid rotation %d", d.Rotation)
+	}
 	if !isPrintable(d.MIME) || !isPrintable(d.Rejection) {
 		return protocolError("text is empty or unprintable")
 	}
@@ -120,6 +130,14 @@ func (r workerReady) check() error {
 	for _, g := range r.Gaps {
 		if !slices.Contains(Protections, g.Protection) || !isPrintable(g.Reason) {
 			return protocolError("invalid missing protection %q", g.Protection)
+		}
+	}
+	if len(r.Languages) > maxLanguages {
+		return protocolError("too many languages: %d", len(r.Languages))
+	}
+	for _, l := range r.Languages {
+		if !isPrintable(l.Name) || !isPrintable(l.Reason) {
+			return protocolError("invalid language %q", l.Name)
 		}
 	}
 	return nil

@@ -17,6 +17,8 @@ type Options struct {
 	Deadline    time.Duration // default for Deadlines.Inspect
 	Deadlines   Deadlines     // time limits per document; a worker that exceeds one is killed
 	QueueSize   int           // maximum number of waiting calls per Class; 0 means 4,096
+	OCR         OCR           // languages that ReadPage can read
+	LowPriority bool          // run workers only when other processes leave time; Deadlines.OCR then counts processor time
 	Log         *slog.Logger  // nil disables logging
 
 	helloTimeout time.Duration // how long a worker may take to send its first frame
@@ -26,16 +28,19 @@ type Options struct {
 // the document, so waiting for a worker doesn't count.
 type Deadlines struct {
 	Inspect time.Duration // 0 means 20 s
-	Picture time.Duration // one page image, the page sizes, or the marks of one page; 0 means 20 s
+	Picture time.Duration // one page image, the page sizes, or the marks or words of one page; 0 means 20 s
 	Text    time.Duration // doesn't count time spent in the caller's callback; 0 means 60 s
+	OCR     time.Duration // the words on the image of one page; 0 means 120 s
 }
 
 func (d Deadlines) forTask(t task) time.Duration {
 	switch t.Task {
-	case taskPicture, taskSizes, taskMarks:
+	case taskPicture, taskSizes, taskMarks, taskWords:
 		return d.Picture
 	case taskText:
 		return d.Text
+	case taskOCR:
+		return d.OCR
 	}
 	return d.Inspect
 }
@@ -45,6 +50,7 @@ const (
 	defaultMemoryLimit  = 512 << 20
 	defaultDeadline     = 20 * time.Second
 	defaultTextDeadline = 60 * time.Second
+	defaultOCRDeadline  = 120 * time.Second
 	defaultQueue        = 4096
 	defaultHelloTimeout = 15 * time.Second
 )
@@ -73,6 +79,17 @@ func (o Options) withDefaults() (Options, error) {
 		Inspect: positiveOr(o.Deadlines.Inspect, positiveOr(o.Deadline, defaultDeadline)),
 		Picture: positiveOr(o.Deadlines.Picture, defaultDeadline),
 		Text:    positiveOr(o.Deadlines.Text, defaultTextDeadline),
+		OCR:     positiveOr(o.Deadlines.OCR, defaultOCRDeadline),
+	}
+	if err := o.OCR.check(); err != nil {
+		return o, err
+	}
+	if o.OCR.Dir != "" {
+		dir, err := filepath.Abs(o.OCR.Dir)
+		if err != nil {
+			return o, err
+		}
+		o.OCR.Dir = dir
 	}
 	o.QueueSize = positiveOr(o.QueueSize, defaultQueue)
 	o.helloTimeout = positiveOr(o.helloTimeout, defaultHelloTimeout)

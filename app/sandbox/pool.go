@@ -194,17 +194,17 @@ func retryable(err error, t task, used bool) bool {
 // worker returns a worker that can run t. It starts one if fresh is true or no suitable worker is
 // idle. used reports that the worker has processed documents before.
 func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used bool, err error) {
-	engine := needsEngine(t)
+	need := needs(t)
 	for !fresh {
-		if c = p.takeIdle(engine); c == nil {
+		if c = p.takeIdle(need); c == nil {
 			break
 		}
-		if !c.hasExited() && (c.engine || !engine) {
+		if !c.hasExited() && c.loaded.cover(need) {
 			return c, true, nil
 		}
 		p.stop(c)
 	}
-	if c, err = p.starter.start(ctx, p.options, engine); err != nil {
+	if c, err = p.starter.start(ctx, p.options, need); err != nil {
 		return nil, false, err
 	}
 	p.mu.Lock()
@@ -214,17 +214,17 @@ func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used 
 	return c, false, nil
 }
 
-// takeIdle removes and returns the most recently used idle worker. If engine is true, it prefers
-// workers with PDFium. It returns nil if no worker is idle.
-func (p *Pool) takeIdle(engine bool) *worker {
+// takeIdle removes and returns the most recently used idle worker. It prefers workers that have
+// loaded the needed engines. It returns nil if no worker is idle.
+func (p *Pool) takeIdle(need engines) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := len(p.idle) - 1
 	if at < 0 {
 		return nil
 	}
-	for i := at; engine && i >= 0; i-- {
-		if p.idle[i].engine {
+	for i := at; i >= 0; i-- {
+		if p.idle[i].loaded.cover(need) {
 			at = i
 			break
 		}
@@ -274,7 +274,7 @@ func (p *Pool) Close() error {
 		p.mu.Unlock()
 		p.cancel()
 		p.calls.Wait()
-		for c := p.takeIdle(false); c != nil; c = p.takeIdle(false) {
+		for c := p.takeIdle(engines{}); c != nil; c = p.takeIdle(engines{}) {
 			p.stop(c)
 		}
 		p.starter.close()

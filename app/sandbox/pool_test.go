@@ -158,7 +158,8 @@ func TestWorkersThatDoNotStart(t *testing.T) {
 		"dies": "read from worker process", "silent": "no message", "other build": "another version", "wrong first word": "protocol violation",
 		"no program": "no such file", "verdict instead of ready": "expected 'r'", "ready of no JSON": "protocol violation",
 		"unknown protection": "invalid missing protection", "protection with an escape": "invalid missing protection",
-		"many protections": "too many missing protections: 9",
+		"many protections":        "too many missing protections: 9",
+		"language with an escape": "invalid language", "many languages": "too many languages: 17",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // ownExecutable returns the running binary. Its path could refer to another build after an in-place
@@ -14,8 +15,30 @@ import (
 func ownExecutable() (string, error) { return "/proc/self/exe", nil }
 
 // procAttributes makes Linux kill the worker when the thread that started it ends.
-func procAttributes() *syscall.SysProcAttr {
+func procAttributes(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}
+
+// lowerPriority sets this process to the lowest priority. On Linux, each thread has its own, and new
+// threads inherit it.
+func lowerPriority() error {
+	const lowest, twice = 19, 2 // a thread may start while they are listed
+	for range twice {
+		threads, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			return err
+		}
+		for _, thread := range threads {
+			id, err := strconv.Atoi(thread.Name())
+			if err == nil {
+				err = syscall.Setpriority(syscall.PRIO_PROCESS, id, lowest)
+			}
+			if err != nil && !errors.Is(err, syscall.ESRCH) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // attachJob does nothing on Linux, where procAttributes, limitSelf, and residentMemory are used
@@ -25,6 +48,28 @@ func attachJob(*os.Process, int64) (io.Closer, error) { return nil, nil }
 // residentMemory returns the resident memory of a process in bytes, or 0 if the process has ended.
 func residentMemory(pid int) int64 {
 	return statm(strconv.Itoa(pid), residentColumn)
+}
+
+// cpuTime returns the processor time that a process has used, or 0 if it is unknown.
+func cpuTime(pid int) time.Duration {
+	const ticksPerSecond = 100 // USER_HZ, on all architectures that Go supports
+	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	// The second column is the name in parentheses. The 12th and 13th after it are the times in user
+	// and in kernel mode (proc(5)).
+	_, rest, _ := bytes.Cut(content, []byte(") "))
+	columns := bytes.Fields(rest)
+	if len(columns) < 13 {
+		return 0
+	}
+	user, err1 := strconv.ParseInt(string(columns[11]), 10, 64)
+	system, err2 := strconv.ParseInt(string(columns[12]), 10, 64)
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return time.Duration(user+system) * time.Second / ticksPerSecond
 }
 
 // ownMemory returns the resident memory of this process in bytes, or 0 if it is unknown. It works

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -12,10 +13,17 @@ import (
 
 func ownExecutable() (string, error) { return os.Executable() }
 
-// procAttributes keeps a console window from appearing.
-func procAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NO_WINDOW}
+// procAttributes keeps a console window from appearing and sets the priority.
+func procAttributes(low bool) *syscall.SysProcAttr {
+	flags := uint32(windows.CREATE_NO_WINDOW)
+	if low {
+		flags |= windows.BELOW_NORMAL_PRIORITY_CLASS
+	}
+	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: flags}
 }
+
+// lowerPriority does nothing because procAttributes sets the priority.
+func lowerPriority() error { return nil }
 
 // job is a handle to a Windows job object. Windows kills the processes in the job when the handle is
 // closed, which happens no later than when this process exits.
@@ -58,6 +66,23 @@ func assign(job windows.Handle, pid int) error {
 	// The handle was only needed to assign the process to the job.
 	_ = windows.CloseHandle(process)
 	return err
+}
+
+// cpuTime returns the processor time that a process has used, or 0 if it is unknown.
+func cpuTime(pid int) time.Duration {
+	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return 0
+	}
+	var created, exited, kernel, user windows.Filetime
+	err = windows.GetProcessTimes(process, &created, &exited, &kernel, &user)
+	// The handle was only needed for the times.
+	_ = windows.CloseHandle(process)
+	if err != nil {
+		return 0
+	}
+	ticks := func(t windows.Filetime) int64 { return int64(t.HighDateTime)<<32 | int64(t.LowDateTime) } // of 100 ns
+	return time.Duration(ticks(kernel)+ticks(user)) * 100
 }
 
 // residentMemory returns 0 because the job object limits the memory.

@@ -24,7 +24,7 @@ func init() {
 				program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1}, deny(errno))
 			}
 			must(installFilter(append(program, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})))
-			must(serve(context.Background(), os.Stdin, os.Stdout, web.PDFium))
+			must(serve(context.Background(), os.Stdin, os.Stdout, Assets{PDFium: web.PDFium}))
 			return 0
 		}
 	}

@@ -155,17 +155,20 @@ func TestSlowCallback(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	const short = 50 * time.Millisecond
 	for name, d := range map[string]sandbox.Deadlines{
-		"picture": {Picture: short}, "text": {Text: short},
+		"picture": {Picture: short}, "text": {Text: short}, "ocr": {OCR: short}, "ocr at low priority": {OCR: short},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := fake(t, "sends=spin")
-			o.Deadlines = d
+			o.Deadlines, o.LowPriority = d, name == "ocr at low priority"
 			p := open(t, o)
 			var err error
-			if name == "text" {
+			switch {
+			case name == "text":
 				err = p.Text(t.Context(), request(), tight, nil)
-			} else {
+			case d.OCR > 0:
+				_, err = p.ReadPage(t.Context(), request(), 1, tight)
+			default:
 				_, err = p.Picture(t.Context(), request(), 1, 10, tight)
 			}
 			if !errors.Is(err, sandbox.ErrDeadline) || !sandbox.IsDocumentError(err) {

@@ -23,11 +23,12 @@ type starter struct {
 	done    chan struct{}
 	once    sync.Once
 	missing atomic.Pointer[[]MissingProtection] // missing in the most recently started worker
+	bad     atomic.Pointer[[]BadLanguage]       // in the most recently started worker that reads images
 
-	lock       chan struct{} // held while a worker is started; guards the fields below
-	delay      time.Duration // 0 after a successful start
-	needEngine bool          // a document needed PDFium, so load it in all new workers
-	nextStart  time.Time     // earliest time of the next start
+	lock      chan struct{} // held while a worker is started; guards the fields below
+	delay     time.Duration // 0 after a successful start
+	need      engines       // engines that documents needed; load them in all new workers
+	nextStart time.Time     // earliest time of the next start
 }
 
 func newStarter() *starter {
@@ -44,10 +45,10 @@ func (s *starter) run() {
 	}
 }
 
-// start starts a worker and returns it after the handshake. If engine is true, the worker has
-// loaded PDFium. If earlier starts failed, start waits first. If this start fails, it retries while
-// the delay is short.
-func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, error) {
+// start starts a worker and returns it after the handshake. The worker has loaded the needed
+// engines. If earlier starts failed, start waits first. If this start fails, it retries while the
+// delay is short.
+func (s *starter) start(ctx context.Context, o Options, need engines) (*worker, error) {
 	s.once.Do(func() { go s.run() })
 	select {
 	case s.lock <- struct{}{}:
@@ -55,15 +56,18 @@ func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, e
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.lock }()
-	s.needEngine = s.needEngine || engine
+	s.need = s.need.with(need)
 	for {
 		if err := s.wait(ctx); err != nil {
 			return nil, err
 		}
-		p, err := s.startOne(ctx, o, s.needEngine)
+		p, err := s.startOne(ctx, o, s.need)
 		if err == nil {
 			s.delay = 0
 			s.missing.Store(&p.missing)
+			if s.need.OCR {
+				s.bad.Store(&p.badLanguages)
+			}
 			return p, nil
 		}
 		if ctx.Err() != nil {
@@ -94,7 +98,7 @@ func (s *starter) wait(ctx context.Context) error {
 }
 
 // startOne starts one worker on the dedicated thread and performs the handshake.
-func (s *starter) startOne(ctx context.Context, o Options, engine bool) (*worker, error) {
+func (s *starter) startOne(ctx context.Context, o Options, load engines) (*worker, error) {
 	var p *worker
 	var err error
 	launched := make(chan struct{})
@@ -106,7 +110,7 @@ func (s *starter) startOne(ctx context.Context, o Options, engine bool) (*worker
 	if err != nil {
 		return nil, err
 	}
-	if err := p.handshake(ctx, o, engine); err != nil {
+	if err := p.handshake(ctx, o, load); err != nil {
 		p.kill()
 		return nil, err
 	}

@@ -17,15 +17,16 @@ import (
 
 // worker is the parent's view of a worker process.
 type worker struct {
-	cmd     *exec.Cmd
-	in      *os.File // standard input of the process
-	out     *os.File // standard output of the process
-	r       *bufio.Reader
-	job     io.Closer           // job object on Windows, else nil
-	engine  bool                // PDFium has been loaded
-	missing []MissingProtection // protections that the worker lacks
-	exited  chan struct{}       // closed once the process has ended and been reaped
-	once    sync.Once
+	cmd          *exec.Cmd
+	in           *os.File // standard input of the process
+	out          *os.File // standard output of the process
+	r            *bufio.Reader
+	job          io.Closer // job object on Windows, else nil
+	loaded       engines
+	missing      []MissingProtection // protections that the worker lacks
+	badLanguages []BadLanguage
+	exited       chan struct{} // closed once the process has ended and been reaped
+	once         sync.Once
 }
 
 // Reasons why the parent kills a worker.
@@ -51,7 +52,7 @@ func launch(o Options) (*worker, error) {
 		cmd.Stdin, cmd.Stdout = workerIn, workerOut
 		// Don't pass on the environment because it may contain secrets.
 		cmd.Env = []string{"GOTRACEBACK=none"}
-		cmd.SysProcAttr = procAttributes()
+		cmd.SysProcAttr = procAttributes(o.LowPriority)
 		return cmd
 	})
 	// If the parent kept these ends open, it would not notice when the worker exits.
@@ -77,39 +78,40 @@ func (p *worker) reap() {
 }
 
 // handshake reads the worker's hello, sends its setup, and waits until the worker is ready.
-func (p *worker) handshake(ctx context.Context, o Options, engine bool) error {
-	g := p.watch(ctx, o.helloTimeout, errNoHello, 0)
-	err := p.sendSetup(o, engine)
+func (p *worker) handshake(ctx context.Context, o Options, load engines) error {
+	g := p.watch(ctx, o.helloTimeout, errNoHello, 0, false)
+	err := p.sendSetup(o, load)
 	if cause := g.release(); cause != nil {
 		return cause
 	}
 	if err == nil {
-		// Compiling PDFium may take a long time on a slow computer.
-		g = p.watch(ctx, setupTimeout, errNoHello, 0)
+		// Compiling the engines may take a long time on a slow computer.
+		g = p.watch(ctx, setupTimeout, errNoHello, 0, false)
 		err = p.readReady()
 		if cause := g.release(); cause != nil {
 			return cause
 		}
 	}
-	p.engine = engine
+	p.loaded = load
 	return p.exitCause(err)
 }
 
-// setupTimeout is how long a worker may take to load PDFium and apply its protections.
+// setupTimeout is how long a worker may take to load its engines and apply its protections.
 const setupTimeout = 2 * time.Minute
 
-// readReady reads the ready frame and stores the missing protections.
+// readReady reads the ready frame and stores what it reports.
 func (p *worker) readReady() error {
 	var r workerReady
 	if err := readMessage(p.r, new([]byte), frameReady, &r); err != nil {
 		return fmt.Errorf("read from worker process: %w", err)
 	}
 	p.missing = append(p.missing, r.Gaps...)
+	p.badLanguages = r.Languages
 	return nil
 }
 
 // sendSetup reads the hello frame, checks that the worker is the same build, and sends the setup.
-func (p *worker) sendSetup(o Options, engine bool) error {
+func (p *worker) sendSetup(o Options, load engines) error {
 	var h hello
 	if err := readMessage(p.r, new([]byte), frameHello, &h); err != nil {
 		return fmt.Errorf("read from worker process: %w", err)
@@ -117,14 +119,16 @@ func (p *worker) sendSetup(o Options, engine bool) error {
 	if h.Build != buildID() {
 		return errors.New("the program file was replaced by another version; restart the server")
 	}
-	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Engine: engine})
+	return writeMessage(p.in, frameSetup, setup{
+		CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Load: load, OCR: o.OCR, LowPriority: o.LowPriority,
+	})
 }
 
 // run runs one task. The caller must kill the worker if retire is true or if err is neither nil, a
 // *docReadError, nor a *workerError. In addition to the errors of runTask, run returns errDeadline,
 // errMemory, or ctx's error.
 func (p *worker) run(ctx context.Context, o Options, doc io.ReaderAt, t task, a result) (retire bool, err error) {
-	g := p.watch(ctx, o.Deadlines.forTask(t), errDeadline, o.MemoryLimit)
+	g := p.watch(ctx, o.Deadlines.forTask(t), errDeadline, o.MemoryLimit, o.LowPriority && t.Task == taskOCR)
 	if text, ok := a.(*textResult); ok {
 		text.pauseDeadline = g.pauseDeadline
 	}

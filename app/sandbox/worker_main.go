@@ -26,9 +26,8 @@ const (
 )
 
 // RunWorker processes the documents that arrive over standard input and output until the input is
-// closed. It returns the exit code. assets returns the code of PDFium and is called only if the
-// worker needs PDFium.
-func RunWorker(assets func() ([]byte, error)) int {
+// closed. It returns the exit code.
+func RunWorker(assets Assets) int {
 	// The parent decides when a worker ends, so ignore Ctrl-C in its terminal.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	in, out := os.Stdin, os.Stdout
@@ -39,11 +38,11 @@ func RunWorker(assets func() ([]byte, error)) int {
 	return exitDone
 }
 
-// heapLimit is the Go runtime's soft memory limit in a worker. It does not include PDFium's memory.
+// heapLimit is the Go runtime's soft memory limit in a worker. It does not include the engines' memory.
 const heapLimit = 192 << 20
 
 // serve runs the worker's side of the protocol until in is closed.
-func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte, error)) (err error) {
+func serve(ctx context.Context, in io.Reader, w io.Writer, assets Assets) (err error) {
 	if err := writeMessage(w, frameHello, hello{buildID()}); err != nil {
 		return err
 	}
@@ -57,15 +56,14 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	if err := limitSelf(s.MemoryLimit); err != nil {
 		return err
 	}
+	if s.LowPriority {
+		// If the system doesn't allow that, the worker just disturbs others more.
+		_ = lowerPriority()
+	}
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
 	defer func() { err = errors.Join(err, e.close(ctx)) }()
-	if s.Engine {
-		// If loading fails, the error is reported with the first document that needs PDFium.
-		_, _ = e.load(ctx)
-	}
-	// The cache is not accessible after the protections are applied.
-	e.cacheDir = ""
-	if err := writeMessage(w, frameReady, workerReady{enclose()}); err != nil {
+	bad := e.prepare(ctx, s)
+	if err := writeMessage(w, frameReady, workerReady{enclose(), bad}); err != nil {
 		return err
 	}
 	d := &session{w: w, r: r, engine: e}

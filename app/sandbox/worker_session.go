@@ -37,6 +37,10 @@ func (d *session) run(ctx context.Context, t task) error {
 		err = d.sizes(ctx, doc, t)
 	case taskMarks:
 		err = d.marks(ctx, doc, t)
+	case taskWords:
+		err = d.words(ctx, doc, t)
+	case taskOCR:
+		done, err = d.read(ctx, doc, t)
 	case taskRunsheet:
 		err = d.runsheet(doc, t)
 	default:

@@ -133,7 +133,7 @@ func (s *Service) readInstrument(t *store.Tx, id uint64, q *Query) (found foundR
 		return found, false, err
 	}
 	documentType, _ := types.ByID(i.TypeID)
-	found.Hit = Hit{Kind: query.Instrument, ID: id, Heading: i.Heading(documentType), Subheading: heading, CreatedAt: i.CreatedAt,
+	found.Hit = Hit{Kind: query.Instrument, ID: id, Heading: i.Heading(documentType), Subheading: heading, Recorded: i.Recorded, CreatedAt: i.CreatedAt,
 		AbstractID: i.AbstractID}
 	found.fields = instrumentFields(&i, documentType)
 	found.terms = func() model.SearchTerms { return i.SearchTerms(documentType.Name) }

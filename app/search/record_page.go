@@ -82,6 +82,7 @@ func filterValues(template uint64, p model.Property, status string) query.Docume
 // readPage searches records and reads them with read, which returns how many of the IDs it processed.
 func readPage[T any](ctx context.Context, s *Service, actor model.Actor, q Query,
 	read func(t *store.Tx, ids []uint64) (page vault.Page[T], consumed int, err error)) (m RecordPage[T], err error) {
+	q.SkipCounts = true
 	err = s.runSearch(ctx, actor, q, func(_ context.Context, f indexResult) error {
 		ids := make([]uint64, 0, len(f.result.Hits))
 		for _, hit := range f.result.Hits {

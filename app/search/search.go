@@ -28,6 +28,7 @@ type Hit struct {
 	Heading, Subheading string         // how users identify the record, and a second line
 	Status              string         // of an abstract or an order
 	DueDate             string         // of an order
+	Recorded            string         // recording date of an instrument
 	Documents           int            // of an abstract
 	Snippet             []SnippetPiece // quoted from its fields or text; nil if there is no match to show
 	Page                int            // page of the document that Snippet is from, starting at 1; 0: not from the text

@@ -2,14 +2,13 @@ package search
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"time"
 
 	"deedkeep/app/audit"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/model"
+	"deedkeep/app/pagetext"
 	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -37,15 +36,15 @@ type Service struct {
 	*txn.DB
 	vault    *vault.Vault
 	settings Settings
-	previews *blobstore.Previews
+	texts    *pagetext.Texts
 	events   *audit.Events
 	Index    *Indexer
 	metrics  searchMetrics
 }
 
 // New returns the search service of a vault.
-func New(v *vault.Vault, settings Settings, previews *blobstore.Previews, events *audit.Events) *Service {
-	s := &Service{DB: v.DB, vault: v, settings: settings, previews: previews, events: events, metrics: newSearchMetrics()}
+func New(v *vault.Vault, settings Settings, events *audit.Events) *Service {
+	s := &Service{DB: v.DB, vault: v, settings: settings, texts: v.Texts, events: events, metrics: newSearchMetrics()}
 	s.Index = NewIndexer(s.indexerOptions())
 	return s
 }
@@ -80,14 +79,15 @@ func (s *Service) indexerOptions() IndexerOptions {
 	}
 }
 
-// readText implements IndexerOptions.ReadText. If a document is known to have no text, a missing text
-// is not an error.
+// readText implements IndexerOptions.ReadText. If a document is known to have no text of its own, a
+// missing text is not an error.
 func (s *Service) readText(digest string, page func(number int, text string) error) error {
-	err := s.previews.ReadText(digest, page)
-	if errors.Is(err, fs.ErrNotExist) && s.previews.Has(digest, blobstore.NoTextFile) {
-		return nil
-	}
-	return err
+	return s.texts.ReadAvailable(digest, func(p pagetext.Page) error {
+		if p.Source == pagetext.SourceNone {
+			return nil
+		}
+		return page(p.Number, p.Text)
+	})
 }
 
 // clientKey returns the key of the client whose searches share the limit of slots: the ID of an API key

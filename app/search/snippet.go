@@ -38,7 +38,7 @@ func (s *Service) snippets(ctx context.Context, highlighter *query.Highlighter, 
 // changed.
 func (s *Service) snippetOfText(ctx context.Context, highlighter *query.Highlighter, nameScore int, hit *Hit) {
 	left, best := snippetBytes, max(nameScore-1, 0)
-	err := s.previews.ReadText(hit.File.Digest, func(page int, text string) error {
+	err := s.readText(hit.File.Digest, func(page int, text string) error {
 		pieces, score, _ := highlighter.Snippet(ctx, strings.ToValidUTF8(text[:min(len(text), left)], ""))
 		left -= len(text)
 		if score > best {

@@ -49,6 +49,7 @@ var (
 	bucketUserAbstracts       = []byte("user_abstracts")
 	bucketNotes               = []byte("notes")
 	bucketRecordNotes         = []byte("record_notes")
+	bucketOCRQueue            = []byte("ocr_queue")
 )
 
 // The keys in the buckets meta and workspace.
@@ -74,7 +75,7 @@ func allBuckets() [][]byte {
 		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
 		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash,
 		bucketStoredResponses, bucketStoredResponseTimes, bucketKeys, bucketKeyHashes, bucketUsers, bucketUserNames,
-		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges)
+		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges, bucketOCRQueue)
 }
 
 // titleBuckets returns the buckets that were added in schema 7.

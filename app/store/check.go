@@ -267,6 +267,7 @@ func (k *checker) checkFile(f model.File) {
 			k.checkIndexed("file", f.ID, bucketFailed, encodeUint64(f.ID))
 		}
 	}
+	k.checkOCRQueue(&f)
 	if digest, ok := decodeDigest(&f); ok {
 		k.checkIndexed("file", f.ID, bucketFileDigests, append(digest, encodeUint64(f.ID)...))
 	} else {
@@ -337,6 +338,10 @@ func (k *checker) checkIndexes() {
 		id, ok := decodeUint64(key)
 		f, err := files.get(k.t, id)
 		return ok && err == nil && f.Failure != "" && f.Trashed == nil
+	})
+	k.checkEntries(bucketOCRQueue, func(key, value []byte) bool {
+		f, err := files.get(k.t, ocrQueueID(key))
+		return err == nil && f.WaitsForOCR() && bytes.Equal(key, ocrQueueKey(&f))
 	})
 	k.checkEntries(bucketKeyHashes, func(key, value []byte) bool {
 		id, ok := decodeUint64(value)

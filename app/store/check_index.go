@@ -242,3 +242,21 @@ func (k *checker) checkSessions() {
 		k.checkSession(key, s)
 	}
 }
+
+// checkOCRQueue verifies that a file is in the OCR queue if its pages wait for OCR.
+func (k *checker) checkOCRQueue(f *model.File) {
+	if !f.WaitsForOCR() {
+		return
+	}
+	pages := uint64(f.PagesWaitingForOCR()) // #nosec G115 -- not negative
+	if f.Trashed == nil {
+		k.counts[CountOCRFiles]++
+		k.counts[CountOCRPages] += pages
+	}
+	switch n, ok := decodeUint64(k.t.bucket(bucketOCRQueue).Get(ocrQueueKey(f))); {
+	case !ok:
+		k.addFinding("file", fmt.Sprint(f.ID), "is missing from the database index %s", bucketOCRQueue)
+	case n != pages:
+		k.addFinding("file", fmt.Sprint(f.ID), "has a wrong entry in the database index %s", bucketOCRQueue)
+	}
+}

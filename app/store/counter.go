@@ -25,12 +25,14 @@ const (
 	CountTextChecked Counter = "text_known"   // live files that were checked for pages with text
 	CountWithoutText Counter = "textless"     // live files without text on any page
 	CountInstruments Counter = "instruments"
+	CountOCRFiles    Counter = "ocr_files" // live files that wait for OCR
+	CountOCRPages    Counter = "ocr_pages" // their pages that have to be read
 )
 
 // allCounters returns all counters.
 func allCounters() []Counter {
 	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed,
-		CountFileRecords, CountTextChecked, CountWithoutText, CountInstruments}
+		CountFileRecords, CountTextChecked, CountWithoutText, CountInstruments, CountOCRFiles, CountOCRPages}
 }
 
 // counterKeys returns the keys of the counters bucket.

@@ -15,7 +15,7 @@
 //	    rebuilding        0x01      while a Rebuild is in progress; lists fail
 //	counters/
 //	    abstracts, orders, files, bytes, failed    number    live records, without the trash
-//	    text_known, textless                       number    live files
+//	    text_known, textless, ocr_files, ocr_pages number    live files
 //	    folders, tasks, trashed, file_records      number
 //	counts/          type, 0x00, column, 0x00, value -> number of live records; missing if 0
 //	templates/       id                   record model.Template
@@ -38,6 +38,7 @@
 //	file_digests/    digest (32), file id           includes files in the trash
 //	failed/          file id              live files whose processing failed
 //	tasks/           seq                  record model.ProcessingTask
+//	ocr_queue/       in the trash (1), 0xFF… minus file id (8)  -> number of pages; files whose pages wait for OCR
 //	trash/           list index: type w; an ID is 1 byte type and 7 bytes ID
 //	replays/         slot (32)            record model.StoredResponse: response to an idempotent request
 //	replay_times/    time (8), slot (32)

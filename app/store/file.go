@@ -95,10 +95,13 @@ func decodeDigest(f *model.File) (digest []byte, ok bool) {
 	return digest, err == nil && len(digest) == 32 && hex.EncodeToString(digest) == f.Digest
 }
 
-// updateFileCounters updates the counters and the index of failed files. existed says
+// updateFileCounters updates the counters, the index of failed files, and the OCR queue. existed says
 // whether the file existed before the change, and exists says whether it exists after it.
 func (t *Tx) updateFileCounters(old, f *model.File, existed, exists bool) error {
 	t.countTransition(CountFileRecords, existed, exists)
+	if err := t.updateOCRQueue(old, f, existed, exists); err != nil {
+		return err
+	}
 	existed, exists = existed && old.Trashed == nil, exists && f.Trashed == nil
 	t.countTransition(CountFiles, existed, exists)
 	if existed {

@@ -183,9 +183,13 @@ func (t *Tx) InstrumentsReferringTo(id uint64) (list []model.Instrument, err err
 	return list, nil
 }
 
-// IsInstrumentEnded reports whether a live instrument releases or terminates an instrument.
-func (t *Tx) IsInstrumentEnded(id uint64) (bool, error) {
+// IsInstrumentEnded reports whether a live instrument releases or terminates an instrument. It doesn't
+// read the instruments for which skip returns true.
+func (t *Tx) IsInstrumentEnded(id uint64, skip func(id uint64) bool) (bool, error) {
 	for _, source := range t.referringInstruments(refTarget, id) {
+		if skip(source) {
+			continue
+		}
 		i, found, err := instruments.find(t, source)
 		if err != nil {
 			return false, err

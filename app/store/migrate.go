@@ -12,7 +12,7 @@ import (
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 7
+const Schema = 8
 
 // migration migrates a file from the previous schema to its own.
 type migration struct {
@@ -63,6 +63,36 @@ var migrations = []migration{
 		}
 		return tx.Bucket(bucketWorkspace).Put(keyDocumentTypes, raw)
 	}},
+	{schema: 8, build: buildOCRQueue, run: countOCRQueue},
+}
+
+// buildOCRQueue creates the OCR queue. All documents that are shown as images are in it, because
+// it isn't known yet which of them need OCR.
+func buildOCRQueue(r *rebuilder) error {
+	err := r.update(func(t *Tx) error { return t.recreateBuckets([][]byte{bucketOCRQueue}) })
+	if err != nil {
+		return err
+	}
+	return eachRecord(r, files.table, func(t *Tx, _ uint64, f *model.File) error {
+		if !f.WaitsForOCR() {
+			return nil
+		}
+		pages := uint64(f.PagesWaitingForOCR()) // #nosec G115 -- not negative
+		return t.bucket(bucketOCRQueue).Put(ocrQueueKey(f), encodeUint64(pages))
+	})
+}
+
+// countOCRQueue sets the counters of the OCR queue.
+func countOCRQueue(tx *bolt.Tx) error {
+	var count, pages uint64
+	c := tx.Bucket(bucketOCRQueue).Cursor()
+	for key, value := c.First(); key != nil && key[0] == 0; key, value = c.Next() { // without the trash
+		n, _ := decodeUint64(value)
+		count, pages = count+1, pages+n
+	}
+	counters := tx.Bucket(bucketCounters)
+	return errors.Join(counters.Put([]byte(CountOCRFiles), encodeUint64(count)),
+		counters.Put([]byte(CountOCRPages), encodeUint64(pages)))
 }
 
 // obsoleteSortBuckets returns the sort indexes of schemas 4 and 5, which don't contain the

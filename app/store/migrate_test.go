@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/model"
 )
 
 func TestMigrations(t *testing.T) {
@@ -75,7 +77,7 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// downgrade converts a database with the current schema to schema 6, 5, 4, 3, or 2.
+// downgrade converts a database with the current schema to schema 7, 6, 5, 4, 3, or 2.
 func downgrade(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -83,6 +85,11 @@ func downgrade(t *testing.T, path string, schema uint64) {
 		t.Fatalf("open database with bbolt: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
+		counters := tx.Bucket(bucketCounters)
+		err := errors.Join(tx.DeleteBucket(bucketOCRQueue), counters.Delete([]byte(CountOCRFiles)), counters.Delete([]byte(CountOCRPages)))
+		if err != nil || schema == 7 {
+			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(7)))
+		}
 		for _, name := range titleBuckets() {
 			if err := tx.DeleteBucket(name); err != nil {
 				return err
@@ -120,7 +127,7 @@ func downgrade(t *testing.T, path string, schema uint64) {
 		if schema == 3 {
 			return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(3))
 		}
-		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)),
+		err = errors.Join(tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)),
 			tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
 		for _, name := range append(slices.DeleteFunc(listIndexBuckets(), isSortIndex), bucketCounts, bucketStoredResponses,
 			bucketStoredResponseTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
@@ -168,7 +175,7 @@ func readAll(t *testing.T, path string) map[string]string {
 // are the same as in a database that always had them.
 func TestInterruptedMigration(t *testing.T) {
 	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99},
-		6: {0, 99}} {
+		6: {0, 99}, 7: {0, 1, 2, 3, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { interruptMigration(t, schema, cuts) })
 	}
 }
@@ -180,6 +187,12 @@ func interruptMigration(t *testing.T, schema uint64, cuts []int) {
 	s := open(t, original)
 	fill(t, s, 3)
 	fillMany(t, s)
+	if schema > 2 { // schema 2 has no trash
+		update(t, s, func(tx *Tx) error {
+			_, err := putScan(tx, func(f *model.File) { f.Trashed = trashedAt(1, "") })
+			return err
+		})
+	}
 	want := derivedContents(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatalf("close store: %v", err)

@@ -152,7 +152,7 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 func (r *rebuilder) rebuildAll() error {
 	err := r.update(func(t *Tx) error {
 		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}),
-			t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts)),
+			t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts, bucketOCRQueue)),
 			t.recreateBuckets(titleIndexBuckets()), resetChanges(t.tx))
 	})
 	if err != nil {

@@ -33,7 +33,7 @@ func fillAll(t testing.TB, s *Store) {
 				CreatedAt: testTime}
 			abstract := model.Abstract{ID: i + 1, TemplateID: 1, Status: "New", Property: property, Files: []uint64{i + 1}, CreatedAt: testTime}
 			file := model.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2,
-				Processing: i == 2, CreatedAt: testTime}
+				MIME: model.MIMEPDF, Processing: i == 2, CreatedAt: testTime}
 			if i == 4 {
 				order.Trashed, abstract.Trashed, file.Trashed = trashedAt(1, ""), trashedAt(2, ""), trashedAt(2, "abstract:5")
 			}
@@ -63,7 +63,7 @@ func fillAll(t testing.TB, s *Store) {
 func derivedBuckets() [][]byte {
 	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes,
 		bucketStoredResponseTimes, bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts,
-		bucketUserAbstracts, bucketRecordNotes)
+		bucketUserAbstracts, bucketRecordNotes, bucketOCRQueue)
 }
 
 // derivedContents returns all entries of the derived buckets except counters that are 0.
@@ -220,7 +220,7 @@ func TestRebuildReportsDuplicateFolderName(t *testing.T) {
 // smallBatch is the number of records per rebuild transaction in tests.
 const smallBatch = 60
 
-// fillMany writes more orders than a rebuild processes in one transaction.
+// fillMany writes more orders and files than a rebuild processes in one transaction.
 func fillMany(t testing.TB, s *Store) {
 	t.Helper()
 	s.rebuildBatch = smallBatch
@@ -228,6 +228,14 @@ func fillMany(t testing.TB, s *Store) {
 		for range 2*smallBatch + 30 {
 			id, e := tx.NewOrderID()
 			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime}))
+		}
+		for i := range smallBatch + 10 {
+			id, e := tx.NewFileID()
+			file := model.File{ID: id, MIME: []string{model.MIMEPDF, "image/tiff", "text/plain"}[i%3], Digest: digest(100 + i), CreatedAt: testTime}
+			if file.Pages = &i; i%4 == 0 {
+				file.OCR = &model.OCR{Pages: i, Read: i / 2}
+			}
+			err = errors.Join(err, e, tx.PutFile(file))
 		}
 		return err
 	})

@@ -2,8 +2,11 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"math"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -122,4 +125,130 @@ func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 	}
 	t.tasksByFile = nil
 	return len(orphans), nil
+}
+
+// ocrQueueKey returns the key of a file in the OCR queue. Newer files come first, and files in
+// the trash come last.
+func ocrQueueKey(f *model.File) []byte {
+	key := make([]byte, 1, 9)
+	if f.Trashed != nil {
+		key[0] = 1
+	}
+	return append(key, encodeUint64(math.MaxUint64-f.ID)...)
+}
+
+// ocrQueueID returns the file ID in a key of the OCR queue, or 0 if the key is invalid.
+func ocrQueueID(key []byte) uint64 {
+	if len(key) != 9 {
+		return 0
+	}
+	inverse, _ := decodeUint64(key[1:])
+	return math.MaxUint64 - inverse
+}
+
+// updateOCRQueue updates the OCR queue and its counters. The arguments are those of
+// updateFileCounters.
+func (t *Tx) updateOCRQueue(old, f *model.File, existed, exists bool) error {
+	before, after := existed && old.WaitsForOCR(), exists && f.WaitsForOCR()
+	var oldKey []byte
+	oldPages, pages := 0, 0
+	queue := t.bucket(bucketOCRQueue)
+	if before {
+		oldKey, oldPages = ocrQueueKey(old), old.PagesWaitingForOCR()
+		t.addOCRCount(old, -1, -oldPages)
+	}
+	if after {
+		pages = f.PagesWaitingForOCR()
+		t.addOCRCount(f, 1, pages)
+		key := ocrQueueKey(f)
+		if bytes.Equal(key, oldKey) && pages == oldPages {
+			return nil
+		}
+		if err := queue.Put(key, encodeUint64(uint64(pages))); err != nil || bytes.Equal(key, oldKey) { // #nosec G115 -- not negative
+			return err
+		}
+	}
+	if before {
+		return queue.Delete(oldKey)
+	}
+	return nil
+}
+
+// addOCRCount changes the counters of the OCR queue by a file and its pages. They don't count the
+// trash.
+func (t *Tx) addOCRCount(f *model.File, count int64, pages int) {
+	if f.Trashed == nil {
+		t.addCount(CountOCRFiles, count)
+		t.addCount(CountOCRPages, int64(pages))
+	}
+}
+
+// NextForOCR returns the first file in the OCR queue for which skip returns false. Newer files
+// come first, and files in the trash come last. found is false if there is none. Damaged records
+// are skipped; Check reports them.
+func (t *Tx) NextForOCR(skip func(id uint64) bool) (file model.File, found bool, err error) {
+	c := t.bucket(bucketOCRQueue).Cursor()
+	for key, _ := c.First(); key != nil; key, _ = c.Next() {
+		id := ocrQueueID(key)
+		if skip(id) {
+			continue
+		}
+		file, err := files.get(t, id)
+		switch {
+		case errs.KindOf(err) == errs.NotFound, errors.Is(err, ErrDamaged):
+		case err != nil:
+			return model.File{}, false, err
+		case file.WaitsForOCR():
+			return file, true, nil
+		}
+	}
+	return model.File{}, false, nil
+}
+
+// SetOCR stores the progress of OCR and the number of pages with text of a file. changed says
+// whether the text of the file changed, so that the search index has to read it again. SetOCR
+// does nothing if the file is being processed, because processing stores both at its end. The
+// error has kind errs.NotFound if the file doesn't exist.
+func (t *Tx) SetOCR(id uint64, ocr model.OCR, textPages int, changed bool) error {
+	old, err := files.get(t, id)
+	if err != nil || old.Processing {
+		return err
+	}
+	file := old
+	file.OCR, file.TextPages = &ocr, &textPages
+	if changed {
+		return t.PutFile(file)
+	}
+	if err := t.updateFileCounters(&old, &file, true, true); err != nil {
+		return fmt.Errorf("index file %d: %w", id, err)
+	}
+	return files.put(t, id, file)
+}
+
+// ResetOCR queues up to limit files with this content digest for OCR because results of their
+// pages are missing. It does nothing for files that are being processed or have no page images.
+func (t *Tx) ResetOCR(digest [32]byte, limit int) error {
+	c := t.bucket(bucketFileDigests).Cursor()
+	var ids []uint64
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && len(ids) < limit; k, _ = c.Next() {
+		if id, ok := decodeUint64(k[len(digest):]); ok {
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range ids {
+		file, err := files.get(t, id)
+		switch {
+		case errs.KindOf(err) == errs.NotFound, errors.Is(err, ErrDamaged):
+			continue // Check reports it
+		case err != nil:
+			return err
+		case file.OCR == nil || !file.ShownAsImages() || file.Processing:
+			continue
+		}
+		file.OCR = nil
+		if err := t.PutFile(file); err != nil {
+			return err
+		}
+	}
+	return nil
 }

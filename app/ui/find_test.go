@@ -109,7 +109,7 @@ func TestFindInstrument(t *testing.T) {
 	h := newTestServer(t)
 	viewer := h.openBrowser(t, model.RoleViewer)
 	path, created := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17"}, model.Property{County: "Albany"})
-	vaulttest.CreateInstrument(t, h.vault, created.Abstract.ID, `{"type":"Warranty Deed","book_type":"Deed Book","book":"2417","page":"0883",
+	vaulttest.CreateInstrument(t, h.vault, created.Abstract.ID, `{"type":"Warranty Deed","book_type":"Deed Book","book":"2417","page":"0883","recorded":"2019-04-17",
 		"grantors":["Elm <b>Holdings"],"grantees":["Quill, Ada"]}`)
 	h.waitForIndex(t)
 	for _, address := range []string{"/find?q=2417/0883", "/find/box?q=2417/0883"} {
@@ -118,7 +118,7 @@ func TestFindInstrument(t *testing.T) {
 	}
 	page := viewer.get(t, 200, "/find?q=holdings")
 	page.has(t, `href="/find?kind=instrument&amp;q=holdings">Instruments <span class="found-tally">1</span>`,
-		`<span class="visually-hidden">Instrument</span>`, `id="found-instrument-1"`, "Instrument, created ")
+		`<span class="visually-hidden">Instrument</span>`, `id="found-instrument-1"`, "Instrument, recorded Apr 17, 2019")
 	viewer.get(t, 200, "/find?q=holdings&kind=instrument").has(t, `aria-current="page">Instruments`, path+"#instrument-1")
 	viewer.get(t, 200, "/find?q=holdings&kind=file").lacks(t, "#instrument-1")
 	viewer.get(t, 200, "/find/box?q=holdings", "HX-Request", "true").has(t, "All results: 1 instrument",

@@ -2,7 +2,9 @@ package ui_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/blobstore"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -120,7 +123,7 @@ func TestRecordInstrumentWithoutScripts(t *testing.T) {
 		"grantees", "Birch, Dana\r\nBirch, Kim",
 		"consideration", "$387,500", "parcels", "47-0312-B-119.04; 21-4-117", "remarks", "two\r\nlines")
 	got := p.staff.post(t, 303, p.path(first, "/instruments"), form)
-	want := p.path(second, "") + "&panel=new"
+	want := p.path(second, "") + "&panel=next"
 	if at := got.Header.Get("Location"); at != strings.Replace(want, "abstract:", "abstract%3A", 1) {
 		t.Errorf("Location = %q, want %q", at, want)
 	}
@@ -157,8 +160,8 @@ func TestRecordInstrumentWithScript(t *testing.T) {
 	p := newPanelTest(t)
 	last := p.files[len(p.files)-1]
 	got := p.post(204, p.files[0], fields("book", "7"))
-	if to := got.Header.Get("HX-Redirect"); !strings.HasPrefix(to, documentPath(p.files[1], "?")) || !strings.Contains(to, "panel=new") {
-		t.Errorf("HX-Redirect = %q, want the next document with a new instrument", to)
+	if to := got.Header.Get("HX-Redirect"); !strings.HasPrefix(to, documentPath(p.files[1], "?")) || !strings.Contains(to, "panel=next") {
+		t.Errorf("HX-Redirect = %q, want the next document with the panel", to)
 	}
 	p.post(200, last, fields("book", "8")).has(t, "Instrument · Book 8 saved. This was the last document.", "New instrument", "data-focus",
 		"/instruments/trash", "Undo")
@@ -275,13 +278,15 @@ func TestRecordRelease(t *testing.T) {
 		has(t, `<optgroup label="Open encumbrances">`, "Mortgage · Book 88, Page 12")
 	mortgage := p.only()
 	release := fields("type_id", p.typeID("Release or Satisfaction"), "book", "99", "then", "another")
-	release["relation_kind"], release["relation_target"] = []string{"releases", "releases"}, []string{fmt.Sprint(mortgage.ID), ""}
-	release["relation_text"] = []string{"", ""}
+	release.Set("instrument.relations.0.kind", "releases")
+	release.Set("instrument.relations.0.instrument_id", fmt.Sprint(mortgage.ID))
+	release.Set("instrument.relations.1.kind", "releases") // preset by the form, and without a target
+	release.Set("instrument.relations.1.instrument_id", "")
 	p.post(200, p.deed, release)
 	if got := p.runsheet()[0]; got.Status != model.InstrumentReleased {
 		t.Errorf("status of the mortgage = %s, want %s", got.Status, model.InstrumentReleased)
 	}
-	release["relation_target"] = []string{"999", ""}
+	release.Set("instrument.relations.0.instrument_id", "999")
 	p.post(422, p.deed, release).has(t, "relations", `aria-describedby="instrument-relations-problem"`, "<details data-links open>")
 }
 
@@ -302,4 +307,50 @@ func TestInstrumentPanelAccess(t *testing.T) {
 	if text := viewer.get(t, 200, documentPath(p.deed, "/pages/2/text")); string(text.body) != `{"text":"Page 2: GENERAL WARRANTY\nDEED\n"}` {
 		t.Errorf("text of page 2 = %s, want only that page", text.body)
 	}
+}
+
+// The panel of a document opens its first instrument. A new one is a link away, and a document without
+// instruments has the form for a new one.
+func TestPanelOpensInstrument(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	open := func(query string) reply { return p.staff.get(t, 200, p.path(p.deed, "")+"&panel="+query) }
+	open("1").has(t, `data-id="0"`, ">New instrument</h3>")
+	p.post(200, p.deed, fields("book", "7", "then", "stay"))
+	first := p.only().ID
+	p.post(200, p.deed, fields("book", "8", "then", "another")).has(t, `data-id="0"`)
+	for _, query := range []string{"1", "next"} {
+		open(query).has(t, fmt.Sprintf(`data-id="%d"`, first), fmt.Sprintf(`data-instrument="%d" aria-current="true"`, first),
+			`panel=new" data-new`, "Book 8")
+	}
+	p.staff.get(t, 200, p.path(p.deed, "/instruments"), "HX-Request", "true").has(t, fmt.Sprintf(`data-id="%d"`, first))
+	open("new").has(t, `data-id="0"`, "data-focus")
+	p.post(200, p.deed, url.Values{"instrument": {fmt.Sprint(first)}, "instrument.book": {"9"}, "then": {"another"}}).has(t, `data-id="0"`)
+}
+
+// The panel shows what the text of a document says about its instrument, with the line where it was
+// read. It doesn't fill in the form.
+func TestSuggestionsFromText(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	text := "Deed Book 2417 Page 0883\nWARRANTY DEED\nTHIS DEED, made this 15th day of April, 2019, by and between\n" +
+		"John & Mary Alder, Grantors, and Dana Birch, Grantee,\n"
+	err := p.vault.Vault.Previews.Put(p.deed.Digest, blobstore.TextFile, func(w io.Writer) error {
+		pages, err := blobstore.NewTextWriter(w)
+		if err != nil {
+			return err
+		}
+		return errors.Join(pages.Page(1, text), pages.Close())
+	})
+	if err != nil {
+		t.Fatalf("Put: %v", err)
+	}
+	got := p.staff.get(t, 200, p.path(p.deed, "")+"&panel=new")
+	got.has(t, "Suggested from the text", `data-accept="instrument-type_id" data-value="`+p.typeID("Warranty Deed")+`"`,
+		`data-accept="instrument-book" data-value="2417"`, "<q>Deed Book 2417 Page 0883</q>", `data-evidence="1"`,
+		`data-accept="instrument-dated" data-value="4/15/2019"`, "data-value=\"John Alder\nMary Alder\"", "John Alder; Mary Alder")
+	got.has(t, `name="instrument.book" autocomplete="off" value=""`)
+	got.lacks(t, "% confidence")
+	p.post(200, p.deed, fields("type_id", p.typeID("Warranty Deed"), "then", "stay"))
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=new").lacks(t, "Suggested from the text")
 }

@@ -325,8 +325,8 @@ func TestInstrumentForm(t *testing.T) {
 	mortgage := h.createInstrument(t, created.Abstract.ID, `{"type":"Mortgage","book":"1022","page":"314","grantors":["Bea Cole"]}`)
 	page := staff.get(t, 200, path+"/instruments/new")
 	page.has(t, `<optgroup label="Conveyance"><option value="1" data-grantor="Grantor"`,
-		`data-grantor="Mortgagor" data-grantee="Mortgagee">Mortgage<`,
-		`name="county" autocomplete="off" value="Essex"`, "1. Mortgage · Book 1022, Page 314 · Bea Cole", ">deed.pdf</option>", `name="once"`)
+		`data-grantor="Mortgagor" data-grantee="Mortgagee" data-amount="Amount">Mortgage<`,
+		`name="county" autocomplete="off" value="Essex"`, ">Mortgage · Book 1022, Page 314 · Bea Cole</option>", ">deed.pdf</option>", `name="once"`)
 	page.lacks(t, `name="position"`)
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindSubmatch(page.body)
 	form := url.Values{"once": {string(once[1])}, "type_id": {"14"}, "recorded": {"2010-02-30"},
@@ -367,7 +367,7 @@ func TestInstrumentForm(t *testing.T) {
 
 	address := fmt.Sprint("/instruments/", id)
 	edit := staff.get(t, 200, address+"/edit")
-	edit.has(t, "Trustee: Ned Cole\nMERS", `value="$1,000.00"`, `value="2010-01-05"`, `name="position"`, `value="Bk 1 &lt;Pg&gt; 2"`)
+	edit.has(t, "Trustee: Ned Cole\nMERS", `value="1000"`, `value="1/5/2010"`, `name="position"`, `value="Bk 1 &lt;Pg&gt; 2"`)
 	// Sending the form unchanged changes nothing.
 	sent := submittedForm(t, edit)
 	before := h.getInstrument(t, id)

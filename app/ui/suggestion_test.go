@@ -1,7 +1,12 @@
 package ui_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"html"
 	"net/url"
 	"regexp"
 	"strings"
@@ -15,6 +20,15 @@ import (
 func fileForm(content string) (body, kind string) {
 	return fmt.Sprintf("--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"r.csv\"\r\nContent-Type: text/csv\r\n\r\n%s\r\n--XX--\r\n", content),
 		"Content-Type: multipart/form-data; boundary=XX"
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	vaulttest.NoError(t, errors.Join(err, w.Close()))
+	return b.Bytes()
 }
 
 var hiddenField = regexp.MustCompile(`name="(once|packed)" value="([^"]*)"`)
@@ -34,7 +48,7 @@ func TestRunsheetUpload(t *testing.T) {
 	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "$387,500.00", "O&#34;Brien &lt;b&gt;", "Add selected instruments")
 	hidden := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(string(got.body), -1) {
-		hidden.Set(match[1], match[2])
+		hidden.Set(match[1], html.UnescapeString(match[2]))
 	}
 	accept := func(status int, rows ...string) reply {
 		t.Helper()
@@ -49,12 +63,22 @@ func TestRunsheetUpload(t *testing.T) {
 	if notice := h.noticeOf(t, done); notice != "2 instruments added." {
 		t.Errorf("notice = %q", notice)
 	}
+	// A form that the server didn't render, or that belongs to another user, isn't unpacked.
+	forged := base64.RawURLEncoding.EncodeToString(gzipped(t, `[`+strings.Repeat(`{},`, 1000)+`{}]`))
+	for _, packed := range []string{"", "x", forged, hidden.Get("packed")[1:]} {
+		staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"0"}, "packed": {packed}})
+	}
+	h.newUser(t, "lee", model.RoleStaff).post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": hidden["packed"]})
 	if notice := h.noticeOf(t, accept(303, "2", "3")); !strings.Contains(notice, "already added") {
 		t.Errorf("notice after the form was sent again = %q", notice)
 	}
 	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
 	if err != nil || len(sheet.Instruments) != 2 || sheet.Instruments[0].Status != model.InstrumentReleased {
 		t.Errorf("runsheet = %+v, %v, want a released mortgage and its release", sheet, err)
+	}
+	// Going back and selecting other rows is another form.
+	if notice := h.noticeOf(t, accept(303, "2")); notice != "1 instrument added." {
+		t.Errorf("notice after other rows were selected = %q", notice)
 	}
 	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Already in this runsheet")
 	bad, _ := fileForm("a,b\n1,2\n")

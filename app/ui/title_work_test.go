@@ -369,7 +369,7 @@ func TestPrintForClient(t *testing.T) {
 	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17", "exceptions": "Taxes of 2026"},
 		model.Property{County: "Albany", Address: "12 Elm St"})
 	mortgage := h.addInstrument(t, a.Abstract.ID,
-		`{"type":"Mortgage","recorded":"2001-02-03","book":"900","page":"12","grantors":["Lee"],
+		`{"type":"Mortgage","recorded":"2001-02-03","book":"900","page":"12","grantors":["Lee"],"remarks":"Ask the heirs",
 		"consideration":"125000","exception":"Mortgage of record"}`)
 	h.addInstrument(t, a.Abstract.ID,
 		fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-02-03","relations":[{"kind":"releases","instrument_id":%d}]}`,
@@ -382,9 +382,11 @@ func TestPrintForClient(t *testing.T) {
 	kim.post(t, 303, path+"/certificates", url.Values{"effective_date": {"2026-11-20"}})
 	printed = kim.get(t, 200, path+"/print")
 	printed.has(t, "Certified by", "Kim of staff", "Nov 20, 2026")
-	for _, secret := range []string{"Client pays late", "History", "created this abstract", "Run by"} {
+	for _, secret := range []string{"Client pays late", "History", "created this abstract", "Run by", "Ask the heirs"} {
 		if strings.Contains(printed.main(), secret) {
 			t.Errorf("the printed abstract has %q", secret)
 		}
 	}
+	printed.has(t, "Include remarks")
+	kim.get(t, 200, path+"/print?remarks=1").has(t, "Ask the heirs", "Leave out remarks")
 }

@@ -15,6 +15,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
+// grantText is long enough to be the complete text of a page.
+var grantText = strings.Repeat("The grantor does hereby grant and convey the land. ", 8)
+
 // partialTextReader returns text for no page, one page, or all pages of a document, depending on
 // the document's content.
 type partialTextReader struct{ vaulttest.Reader }
@@ -29,10 +32,10 @@ func (partialTextReader) Text(_ context.Context, r sandbox.Request, _ document.E
 	case strings.Contains(string(content), "none"):
 		return nil
 	case strings.Contains(string(content), "one"):
-		return emit(1, "grant")
+		return emit(1, grantText)
 	}
 	for page := 1; page <= 3; page++ {
-		if err := emit(page, "grant"); err != nil {
+		if err := emit(page, grantText); err != nil {
 			return err
 		}
 	}
@@ -48,18 +51,18 @@ func TestDocumentsWithoutText(t *testing.T) {
 	g.get(t, 200, "/vault").lacks(t, "ot searchable") // unknown until the document has been processed
 	partly, all, picture := h.upload(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.upload(t, "All.pdf", vaulttest.PDF(3, "each")),
 		h.upload(t, "Plat.png", []byte(onePixel))
-	// The number of pages is determined from the stored text because the document has no count yet.
-	g.get(t, 200, documentPath(scan, "/find?q=grant")).has(t, `"unread":3`)
+	// The text is read because the document has no count of pages with text yet.
+	g.get(t, 200, documentPath(scan, "/find?q=grant")).has(t, `"textless":true`)
 	h.vault.Start(time.Hour)
 	h.waitForProcessing(t)
 	for _, row := range []struct {
 		file        model.File
 		badge, find string // text in the document's row and in a search without results
 	}{
-		{scan, "Not searchable", `{"hits":[],"more":false,"unread":3}`},
-		{partly, "2 pages not searchable", `{"hits":[],"more":false,"unread":2}`},
+		{scan, "Not searchable yet", `{"hits":[],"more":false,"waiting":3}`},
+		{partly, "2 pages not searchable yet", `{"hits":[],"more":false,"waiting":2}`},
 		{all, "", `{"hits":[],"more":false}`},
-		{picture, "Not searchable", ""},
+		{picture, "Not searchable yet", ""},
 	} {
 		t.Run(row.badge, func(t *testing.T) {
 			got := g.get(t, 200, documentPath(row.file, "/row"), "HX-Request", "true")
@@ -75,15 +78,15 @@ func TestDocumentsWithoutText(t *testing.T) {
 			}
 		})
 	}
-	g.get(t, 200, documentPath(partly, "/find?q=grant")).has(t, `"unread":2`, `"match":"grant"`)
+	g.get(t, 200, documentPath(partly, "/find?q=grant")).has(t, `"waiting":2`, `"match":"grant"`)
 	scanned := g.get(t, 200, documentPath(scan, "/text?find=grant"))
-	scanned.has(t, "This document has no searchable text. It may be a scan.")
+	scanned.has(t, "This document is not searchable yet. Its scanned pages are being read.")
 	scanned.lacks(t, "is not in this text")
 	const notSearchable = "2 documents have no searchable text"
 	g.get(t, 200, "/find?q=quillfeather").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
-	g.get(t, 200, documentPath(scan, "")).has(t, "None (scan or image without a text layer)")
+	g.get(t, 200, documentPath(scan, "")).has(t, "Not yet (scanned pages are being read)")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}

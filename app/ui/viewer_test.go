@@ -20,6 +20,7 @@ import (
 	"deedkeep/app/document"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/ocr"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -60,6 +61,16 @@ func (pageRenderer) Marks(_ context.Context, r sandbox.Request, page int, _ stri
 		return nil, document.ErrUnsupported
 	}
 	return [][]document.Rect{{{Left: 0.25, Top: 0.5, Right: 0.5, Bottom: float64(page) / 4}}}, nil
+}
+
+func (pageRenderer) Words(_ context.Context, r sandbox.Request, page int, _ document.ExtractLimits) (ocr.Page, error) {
+	if page > 3 {
+		return ocr.Page{}, document.ErrNoPage
+	}
+	return ocr.Page{Words: []ocr.Word{
+		{Text: "Page", Box: ocr.Box{Left: 1, Top: 2, Right: 3, Bottom: 4}, Line: 1, Paragraph: 1}, {Text: fmt.Sprintf("%d:", page), Line: 1, Paragraph: 1},
+		{Text: "GENERAL", Line: 2, Paragraph: 1}, {Text: "DEED", Line: 3, Paragraph: 2},
+	}}, nil
 }
 
 // newServerWithDocuments returns a server that has an abstract with three documents.
@@ -200,7 +211,7 @@ func TestDocumentPermissions(t *testing.T) {
 	h, abstract, files := newServerWithDocuments(t)
 	deed := files[1]
 	tag := h.openBrowser(t, model.RoleViewer).get(t, 200, documentPath(deed, "/pages/1")).Header.Get("ETag")
-	for _, address := range []string{"", "/pages/1", "/pages/1/marks?q=a", "/find?q=a", "/thumbnail", "/text", "/download",
+	for _, address := range []string{"", "/pages/1", "/pages/1/marks?q=a", "/pages/1/words", "/find?q=a", "/thumbnail", "/text", "/download",
 		"/original", "/print"} {
 		got := h.send(t, "GET", documentPath(deed, address), "If-None-Match: "+tag)
 		if got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/sign-in") {
@@ -386,4 +397,19 @@ func TestReadingIsLoggedOnce(t *testing.T) {
 	if got := h.accessEvents(t); len(got) != 5 {
 		t.Errorf("access events after downloads = %q, want 5", got)
 	}
+}
+
+func TestPageWords(t *testing.T) {
+	h, _, files := newServerWithDocuments(t)
+	g := &browser{h: h, token: h.signIn(t, "Owner", ""), client: &http.Client{}}
+	for _, row := range []struct{ page, want string }{
+		{"2", `"rotation":0,"scale":10000,"words":[{"text":"Page","box":[1,2,3,4]},{"text":"2:","box":[0,0,0,0],"breaks":1},` +
+			`{"text":"GENERAL","box":[0,0,0,0],"breaks":2},{"text":"DEED","box":[0,0,0,0]}]`},
+		{"4", `"words":[]`},
+	} {
+		if got := string(g.get(t, 200, documentPath(files[1], "/pages/"+row.page+"/words")).body); !strings.Contains(got, row.want) {
+			t.Errorf("words of page %s: got %s, want %s", row.page, got, row.want)
+		}
+	}
+	g.get(t, 404, "/documents/999/pages/1/words")
 }

@@ -202,7 +202,7 @@ func (f *Files) MovableInstruments(ctx context.Context, files []uint64) (list []
 					continue
 				}
 				seen[i.ID] = true
-				view, err := f.v.Instruments.withStatus(t, types, i)
+				view, err := f.v.Instruments.withStatus(t, types, i, false, none)
 				if err != nil {
 					return err
 				}

@@ -152,6 +152,9 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if created, err = s.add(t, actor, at, created); err != nil {
 			return err
 		}
+		if err := bumpRunsheet(t, abstract); err != nil {
+			return err
+		}
 		if view, err = s.place(t, created, p.Position); err != nil {
 			return err
 		}
@@ -160,7 +163,8 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 	return view, err
 }
 
-// add stores a validated instrument, which gets an ID unless it has one, and adds an audit entry.
+// add stores a validated instrument, which gets an ID unless it has one, and adds an audit entry. The
+// caller counts the change of the runsheet.
 func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) (_ model.Instrument, err error) {
 	if i.ID == 0 {
 		if i.ID, err = t.NewInstrumentID(); err != nil {
@@ -168,28 +172,33 @@ func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.
 		}
 	}
 	i.Version, i.CreatedAt, i.UpdatedAt = 1, at, at
-	if err := putInstrument(t, i); err != nil {
+	if err := t.PutInstrument(i); err != nil {
 		return i, err
 	}
 	return i, s.v.AddEvent(t, at, actor, "instrument.created", txn.RecordRef(instrumentType, i.ID),
 		map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, i.AbstractID)})
 }
 
+// instrumentRules are what the input for an instrument of an abstract is validated against.
+type instrumentRules struct {
+	types model.DocumentTypes
+	work  model.TitleWork
+}
+
+func readInstrumentRules(t *store.Tx, abstract uint64) (r instrumentRules, err error) {
+	if r.types, err = t.DocumentTypes(); err == nil {
+		r.work, err = t.TitleWork(abstract)
+	}
+	return r, err
+}
+
 // check validates the input for an instrument against the vault.
-func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument, p InstrumentPatch) (model.Instrument, error) {
-	types, err := t.DocumentTypes()
-	if err != nil {
-		return old, err
-	}
-	work, err := t.TitleWork(old.AbstractID)
-	if err != nil {
-		return old, err
-	}
+func (r instrumentRules) check(t *store.Tx, actor model.Actor, old model.Instrument, p InstrumentPatch) (model.Instrument, error) {
 	belongs := func(abstract uint64) bool {
-		return abstract == old.AbstractID || abstract == work.PriorID && abstract != 0
+		return abstract == old.AbstractID || abstract == r.work.PriorID && abstract != 0
 	}
 	now, rejected := p.Input.Check(old, model.InstrumentContext{
-		Types: types,
+		Types: r.types,
 		File: func(id uint64) (*int, bool) {
 			f, err := t.File(id)
 			return f.Pages, err == nil && belongs(f.AbstractID)
@@ -204,18 +213,13 @@ func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument
 	return now, append(rejected, p.Rejected...).Err()
 }
 
-// view returns an instrument with its type, status, and position.
-func (s *Instruments) view(t *store.Tx, i model.Instrument) (InstrumentView, error) {
-	runsheet, err := s.runsheet(t, i.AbstractID)
+// check validates the input for one instrument against the vault.
+func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument, p InstrumentPatch) (model.Instrument, error) {
+	rules, err := readInstrumentRules(t, old.AbstractID)
 	if err != nil {
-		return InstrumentView{}, err
+		return old, err
 	}
-	for _, view := range runsheet.Instruments {
-		if view.ID == i.ID {
-			return view, nil
-		}
-	}
-	return InstrumentView{}, errs.RecordNotFound(instrumentType, i.ID)
+	return rules.check(t, actor, old, p)
 }
 
 // Get returns an instrument, or NotFound.
@@ -313,8 +317,16 @@ func (s *Instruments) runsheet(t *store.Tx, abstract uint64) (sheet Runsheet, er
 	}
 	list = model.SortRunsheet(list, work.Sequence)
 	sheet = Runsheet{Gaps: model.Gaps(list, types), Version: work.RunsheetVersion, Instruments: make([]InstrumentView, 0, len(list))}
+	listed, ended := map[uint64]bool{}, map[uint64]bool{}
+	for _, i := range list {
+		listed[i.ID] = true
+		for _, r := range i.Relations {
+			ended[r.InstrumentID] = ended[r.InstrumentID] || r.Ends()
+		}
+	}
+	inList := func(id uint64) bool { return listed[id] }
 	for n, i := range list {
-		view, err := s.withStatus(t, types, i)
+		view, err := s.withStatus(t, types, i, ended[i.ID], inList)
 		if err != nil {
 			return sheet, err
 		}
@@ -322,15 +334,6 @@ func (s *Instruments) runsheet(t *store.Tx, abstract uint64) (sheet Runsheet, er
 		sheet.Instruments = append(sheet.Instruments, view)
 	}
 	return sheet, nil
-}
-
-// withStatus returns an instrument with its type and status.
-func (s *Instruments) withStatus(t *store.Tx, types model.DocumentTypes, i model.Instrument) (InstrumentView, error) {
-	view := InstrumentView{Instrument: i}
-	view.Type, _ = types.ByID(i.TypeID)
-	ended, err := t.IsInstrumentEnded(i.ID)
-	view.Status = i.EffectiveStatus(view.Type, ended, s.today())
-	return view, err
 }
 
 // today returns the current date at the server's location, because staff work there.
@@ -371,29 +374,6 @@ func setSequence(t *store.Tx, abstract uint64, ids []uint64) error {
 	return t.PutTitleWork(work)
 }
 
-// place moves an instrument to a place in the runsheet and returns it with its position. A place
-// after the end is the end. At place 0 or its current place, the instrument stays.
-func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
-	view, err := s.view(t, i)
-	if err != nil || position == 0 || position == view.Position {
-		return view, err
-	}
-	sheet, err := s.runsheet(t, i.AbstractID)
-	if err != nil {
-		return view, err
-	}
-	var ids []uint64
-	for _, other := range sheet.Instruments {
-		if other.ID != i.ID {
-			ids = append(ids, other.ID)
-		}
-	}
-	if err := setSequence(t, i.AbstractID, slices.Insert(ids, min(position-1, len(ids)), i.ID)); err != nil {
-		return view, err
-	}
-	return s.view(t, i)
-}
-
 // trashInstruments moves the live instruments of an abstract to the trash with it.
 func trashInstruments(t *store.Tx, abstract uint64, in model.Trashed) error {
 	list, err := t.LiveInstruments(abstract)
@@ -425,9 +405,9 @@ func restoreInstruments(t *store.Tx, abstract uint64) error {
 	return nil
 }
 
-// unlinkDocument removes the links of instruments, live or in the trash, to a document that is
-// purged.
-func unlinkDocument(t *store.Tx, file uint64) error {
+// unlinkDocument removes the links of instruments, live or in the trash, to a document that is purged.
+// Instruments that are purged with it get no audit entry.
+func (p *purgeRun) unlinkDocument(t *store.Tx, file uint64, item Trashed) error {
 	list, err := t.InstrumentsOfFile(file)
 	if err != nil {
 		return err
@@ -436,6 +416,12 @@ func unlinkDocument(t *store.Tx, file uint64) error {
 		i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(d model.DocumentLink) bool { return d.FileID == file })
 		i.Version++
 		if err := putInstrument(t, i); err != nil {
+			return err
+		}
+		if item.Type == AbstractOps.Name && item.ID == i.AbstractID {
+			continue
+		}
+		if err := p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, i.ID), FileOps.Name, file); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Instruments) Views(t *store.Tx, found store.Page[model.Instrument]) (Pa
 	}
 	positions := map[uint64]map[uint64]int{} // by abstract, then by instrument
 	for _, i := range found.Items {
-		view, err := s.withStatus(t, types, i)
+		view, err := s.withStatus(t, types, i, false, none)
 		if err != nil {
 			return page, err
 		}
@@ -64,6 +64,22 @@ func (s *Instruments) Views(t *store.Tx, found store.Page[model.Instrument]) (Pa
 	}
 	return page, nil
 }
+
+// withStatus returns an instrument with its type and status. ended says whether one of the instruments
+// for which known returns true ends it. The others are read.
+func (s *Instruments) withStatus(t *store.Tx, types model.DocumentTypes, i model.Instrument, ended bool, known func(id uint64) bool,
+) (view InstrumentView, err error) {
+	view = InstrumentView{Instrument: i}
+	view.Type, _ = types.ByID(i.TypeID)
+	if view.Type.Encumbrance && i.Status == "" && !ended {
+		ended, err = t.IsInstrumentEnded(i.ID, known)
+	}
+	view.Status = i.EffectiveStatus(view.Type, ended, s.today())
+	return view, err
+}
+
+// none says that no instrument was read.
+func none(uint64) bool { return false }
 
 // rowBatch is the number of instruments that Rows reads at a time.
 const rowBatch = 500
@@ -110,14 +126,51 @@ func runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys []model.RunsheetKey
+	keys, err := runsheetKeys(t, abstract)
+	return model.SortKeys(keys, work.Sequence), err
+}
+
+// runsheetKeys returns the keys of the live instruments of an abstract.
+func runsheetKeys(t *store.Tx, abstract uint64) (keys []model.RunsheetKey, err error) {
 	_, err = t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool {
 		if i.Trashed == nil {
 			keys = append(keys, i.RunsheetKey())
 		}
 		return false
 	})
-	return model.SortKeys(keys, work.Sequence), err
+	return keys, err
+}
+
+// view returns an instrument with its type, status, and position.
+func (s *Instruments) view(t *store.Tx, i model.Instrument) (InstrumentView, error) {
+	return s.place(t, i, 0)
+}
+
+// place moves an instrument to a place in the runsheet and returns it with its position. A place
+// after the end is the end. At place 0 or its current place, the instrument stays.
+func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
+	sequence, err := runsheetSequence(t, i.AbstractID)
+	if err != nil {
+		return InstrumentView{}, err
+	}
+	at := slices.Index(sequence, i.ID)
+	if at < 0 {
+		return InstrumentView{}, errs.RecordNotFound(instrumentType, i.ID)
+	}
+	if position = min(position, len(sequence)); position > 0 && position != at+1 {
+		sequence = slices.Insert(slices.Delete(sequence, at, at+1), position-1, i.ID)
+		if err := setSequence(t, i.AbstractID, sequence); err != nil {
+			return InstrumentView{}, err
+		}
+		at = position - 1
+	}
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return InstrumentView{}, err
+	}
+	view, err := s.withStatus(t, types, i, false, none)
+	view.Position = at + 1
+	return view, err
 }
 
 // positionsOf returns the positions of instruments, from 1, by their IDs.
@@ -141,7 +194,7 @@ func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.Do
 			if err != nil {
 				return err
 			}
-			view, err := s.withStatus(t, types, i)
+			view, err := s.withStatus(t, types, i, false, none)
 			if err != nil {
 				return err
 			}

@@ -70,6 +70,10 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 	if err := s.checkRoom(t, abstract, len(list)); err != nil {
 		return nil, err
 	}
+	rules, err := readInstrumentRules(t, abstract)
+	if err != nil {
+		return nil, err
+	}
 	var rejected errs.Fields
 	reject := func(row int, fields errs.Fields) {
 		for _, f := range fields {
@@ -80,7 +84,7 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 	}
 	checked := make([]model.Instrument, 0, len(list))
 	for _, item := range list {
-		i, err := s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, item.InstrumentPatch)
+		i, err := rules.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, item.InstrumentPatch)
 		if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
 			reject(item.Row, domainErr.Fields)
 		} else if err != nil {
@@ -171,10 +175,15 @@ func reaches(edges map[int][]int, start int) bool {
 	return false
 }
 
-// addMany stores validated instruments and returns them in the sequence of the runsheet.
+// addMany stores validated instruments and returns them in the sequence of the runsheet. It reads the
+// runsheet only once.
 func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abstract uint64, list []NewInstrument,
-	checked []model.Instrument) (views []InstrumentView, err error) {
-	before, err := t.LiveInstruments(abstract)
+	checked []model.Instrument) ([]InstrumentView, error) {
+	work, err := t.TitleWork(abstract)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := runsheetKeys(t, abstract)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +193,8 @@ func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abst
 			return nil, err
 		}
 	}
-	created := map[uint64]bool{}
+	wasEmpty := len(keys) == 0
+	created := make(map[uint64]model.Instrument, len(list))
 	positions := map[uint64]int{}
 	for n, item := range list {
 		i := checked[n]
@@ -192,48 +202,66 @@ func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abst
 		for _, r := range item.Relations {
 			i.Relations = append(i.Relations, model.Relation{Kind: r.Kind, InstrumentID: ids[r.Row]})
 		}
-		if _, err := s.add(t, actor, at, i); err != nil {
+		if i, err = s.add(t, actor, at, i); err != nil {
 			return nil, err
 		}
-		created[i.ID] = true
+		created[i.ID], keys = i, append(keys, i.RunsheetKey())
 		if item.Position > 0 {
 			positions[i.ID] = item.Position
 		}
 	}
-	if err := s.placeMany(t, abstract, positions, len(before) == 0); err != nil {
+	if wasEmpty {
+		placeMany(&work, keys, positions)
+	}
+	work.RunsheetVersion++
+	if err := t.PutTitleWork(work); err != nil {
 		return nil, err
 	}
-	sheet, err := s.runsheet(t, abstract)
-	for _, view := range sheet.Instruments {
-		if created[view.ID] {
-			views = append(views, view)
-		}
-	}
-	return views, err
+	return s.viewMany(t, model.SortKeys(keys, work.Sequence), created)
 }
 
-// placeMany sets the sequence of a runsheet to the positions of its instruments if it was empty and
-// their recording dates result in another one.
-func (s *Instruments) placeMany(t *store.Tx, abstract uint64, positions map[uint64]int, wasEmpty bool) error {
-	if !wasEmpty || len(positions) == 0 {
-		return nil
-	}
-	sheet, err := s.runsheet(t, abstract)
+// viewMany returns new instruments in the sequence of the runsheet. Only they can refer to each other.
+func (s *Instruments) viewMany(t *store.Tx, sequence []uint64, created map[uint64]model.Instrument) (views []InstrumentView, err error) {
+	types, err := t.DocumentTypes()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	ended := map[uint64]bool{}
+	for _, i := range created {
+		for _, r := range i.Relations {
+			ended[r.InstrumentID] = ended[r.InstrumentID] || r.Ends()
+		}
+	}
+	isNew := func(id uint64) bool { _, ok := created[id]; return ok }
+	for n, id := range sequence {
+		i, ok := created[id]
+		if !ok {
+			continue
+		}
+		view, err := s.withStatus(t, types, i, ended[id], isNew)
+		if err != nil {
+			return nil, err
+		}
+		view.Position = n + 1
+		views = append(views, view)
+	}
+	return views, nil
+}
+
+// placeMany sets the sequence of a runsheet to the positions of its instruments if their recording
+// dates result in another one.
+func placeMany(work *model.TitleWork, keys []model.RunsheetKey, positions map[uint64]int) {
 	var natural []uint64
-	for _, view := range sheet.Instruments {
-		if positions[view.ID] > 0 {
-			natural = append(natural, view.ID)
+	for _, id := range model.SortKeys(keys, work.Sequence) {
+		if positions[id] > 0 {
+			natural = append(natural, id)
 		}
 	}
 	wanted := slices.Clone(natural)
 	slices.SortStableFunc(wanted, func(a, b uint64) int { return positions[a] - positions[b] })
-	if slices.Equal(wanted, natural) {
-		return nil
+	if !slices.Equal(wanted, natural) {
+		work.Sequence = wanted
 	}
-	return setSequence(t, abstract, wanted)
 }
 
 // positionOf returns the member position of an input, or 0.

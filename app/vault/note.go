@@ -133,7 +133,7 @@ func (s *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in mode
 	return note, err
 }
 
-// Delete permanently deletes a note.
+// Delete permanently deletes a note. The audit log keeps who wrote it, but not its text.
 func (s *Notes) Delete(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	var note model.Note
 	return s.v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
@@ -143,6 +143,6 @@ func (s *Notes) Delete(ctx context.Context, actor model.Actor, id uint64, match 
 		return match.check(note.Version)
 	}, func(t *store.Tx) error {
 		return errors.Join(t.RemoveNote(id), s.v.AddEvent(t, s.v.Now(), actor, "note.deleted", note.Record,
-			map[string]string{"note": fmt.Sprint(id)}))
+			map[string]string{"note": fmt.Sprint(id), "author": note.By.Record()}))
 	})
 }

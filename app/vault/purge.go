@@ -258,7 +258,7 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 		return purged, err
 	}
 	for _, file := range in.Files {
-		if err := errors.Join(unlinkDocument(t, file.ID), t.RemoveNotesOf(txn.RecordRef(FileOps.Name, file.ID)), t.RemoveFile(file.ID),
+		if err := errors.Join(p.unlinkDocument(t, file.ID, item), t.RemoveNotesOf(txn.RecordRef(FileOps.Name, file.ID)), t.RemoveFile(file.ID),
 			p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file))); err != nil {
 			return purged, err
 		}
@@ -267,28 +267,33 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	switch item.Type {
 	case AbstractOps.Name:
 		purged.records++
-		err = errors.Join(unlinkInstruments(t, item.ID), t.RemoveTitleRecords(item.ID), t.RemoveAbstract(item.ID),
+		err = errors.Join(p.unlinkInstruments(t, item.ID), t.RemoveTitleRecords(item.ID), t.RemoveAbstract(item.ID),
 			p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)))
 	case OrderOps.Name:
 		purged.records++
-		err = errors.Join(unlinkOrder(t, item.ID), t.RemoveNotesOf(txn.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID),
+		err = errors.Join(p.unlinkOrder(t, item.ID), t.RemoveNotesOf(txn.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID),
 			p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	case instrumentType:
 		purged.records++
-		err = errors.Join(unlinkInstrument(t, instrument), t.RemoveInstrument(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
+		err = errors.Join(p.unlinkInstrument(t, instrument), t.RemoveInstrument(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	}
 	return purged, err
 }
 
+// logUnlinked adds the audit entry for a record that changes because it refers to the purged one.
+func (p *purgeRun) logUnlinked(t *store.Tx, kind, record, purgedType string, purged uint64) error {
+	return p.v.AddEvent(t, p.v.Now(), p.actor, kind, record, map[string]string{purgedType: txn.RecordRef(purgedType, purged)})
+}
+
 // unlinkInstruments prepares the purge of an abstract: relations of the instruments of other
 // abstracts, such as its bring-down, to its instruments become text.
-func unlinkInstruments(t *store.Tx, abstract uint64) error {
+func (p *purgeRun) unlinkInstruments(t *store.Tx, abstract uint64) error {
 	list, err := t.InstrumentsOfAbstract(abstract, func(*model.Instrument) bool { return true })
 	if err != nil {
 		return err
 	}
 	for _, i := range list {
-		if err := replaceRelations(t, i, func(other model.Instrument) bool { return other.AbstractID != abstract }); err != nil {
+		if err := p.replaceRelations(t, i, func(other model.Instrument) bool { return other.AbstractID != abstract }); err != nil {
 			return err
 		}
 	}
@@ -297,8 +302,8 @@ func unlinkInstruments(t *store.Tx, abstract uint64) error {
 
 // unlinkInstrument prepares the purge of an instrument: relations to it become text, and the rows of
 // requirements and the sequence of the runsheet no longer contain it.
-func unlinkInstrument(t *store.Tx, i model.Instrument) error {
-	if err := replaceRelations(t, i, func(model.Instrument) bool { return true }); err != nil {
+func (p *purgeRun) unlinkInstrument(t *store.Tx, i model.Instrument) error {
+	if err := p.replaceRelations(t, i, func(model.Instrument) bool { return true }); err != nil {
 		return err
 	}
 	work, err := t.TitleWork(i.AbstractID)
@@ -311,18 +316,22 @@ func unlinkInstrument(t *store.Tx, i model.Instrument) error {
 	}
 	work.Sequence = slices.DeleteFunc(slices.Clone(work.Sequence), func(id uint64) bool { return id == i.ID })
 	work.Requirements = slices.Clone(work.Requirements)
+	changed := false
 	for n := range work.Requirements {
 		if isRow(work.Requirements[n]) {
-			work.Requirements[n].InstrumentID = 0
+			work.Requirements[n].InstrumentID, changed = 0, true
 			work.Versions.Requirements++
 		}
 	}
-	return t.PutTitleWork(work)
+	if changed {
+		err = p.logUnlinked(t, requirementsPart.event, txn.RecordRef(AbstractOps.Name, i.AbstractID), instrumentType, i.ID)
+	}
+	return errors.Join(err, t.PutTitleWork(work))
 }
 
 // replaceRelations replaces the relations of other instruments to an instrument with text that says
 // where it is recorded.
-func replaceRelations(t *store.Tx, i model.Instrument, affected func(other model.Instrument) bool) error {
+func (p *purgeRun) replaceRelations(t *store.Tx, i model.Instrument, affected func(other model.Instrument) bool) error {
 	others, err := t.InstrumentsReferringTo(i.ID)
 	if err != nil {
 		return err
@@ -344,7 +353,8 @@ func replaceRelations(t *store.Tx, i model.Instrument, affected func(other model
 			}
 		}
 		other.Version++
-		if err := putInstrument(t, other); err != nil {
+		if err := errors.Join(putInstrument(t, other),
+			p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, other.ID), instrumentType, i.ID)); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -105,4 +107,43 @@ func BenchmarkRows(b *testing.B) {
 		}
 	}
 	b.ReportMetric(peak-heap(), "peak-MB")
+}
+
+// BenchmarkCreate records instruments: many at a time in an empty abstract, and one at a time in an
+// abstract with as many.
+func BenchmarkCreate(b *testing.B) {
+	o := vaulttest.Options(b)
+	o.Settings.Runsheet.Rows = 10_000
+	v := vaulttest.OpenUnchecked(b, o)
+	defer vaulttest.Close(b, v)
+	for _, count := range []int{20, 1_000, 10_000} {
+		list := make([]vault.NewInstrument, count)
+		for n := range list {
+			list[n].Row, list[n].Position = n+1, n+1
+			list[n].Input = model.InstrumentInput{"type_id": json.RawMessage("1"), "book": fmt.Appendf(nil, "%q", fmt.Sprint(n)),
+				"recorded": json.RawMessage(`"2019-04-17"`), "grantors": json.RawMessage(`["Cole, Bea"]`)}
+		}
+		b.Run(fmt.Sprintf("rows=%d", count), func(b *testing.B) {
+			for b.Loop() {
+				abstract := vaulttest.CreateAbstractFromTemplate(b, v, 1, nil).ID
+				views, err := v.Instruments.CreateMany(b.Context(), vaulttest.Operator, abstract, list,
+					vault.Idempotency[[]vault.InstrumentView]{})
+				if err != nil || len(views) != count {
+					b.Fatalf("CreateMany = %d instruments, %v, want %d", len(views), err, count)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*count), "µs/row")
+		})
+		abstract := vaulttest.CreateAbstractFromTemplate(b, v, 1, nil).ID
+		fillRunsheet(b, v, abstract, count)
+		b.Run(fmt.Sprintf("one after %d", count), func(b *testing.B) {
+			for b.Loop() {
+				_, err := v.Instruments.Create(b.Context(), vaulttest.Operator, abstract, list[0].InstrumentPatch,
+					vault.Idempotency[vault.InstrumentView]{})
+				if err != nil {
+					b.Fatalf("Create: %v", err)
+				}
+			}
+		})
+	}
 }

@@ -16,14 +16,15 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Suggestion is an instrument that a row of a runsheet or the name of a document describes. Nothing
-// is stored until someone accepts it.
+// Suggestion is an instrument that a row of a runsheet, the text of a document, or its name describes.
+// Nothing is stored until someone accepts it.
 type Suggestion struct {
 	Row        int                   // row of the runsheet; 0: from the name of a document
 	Fields     model.InstrumentInput // valid input for the instrument, with its position if there is one
 	Relations  []RowRelation         // to other suggestions
 	Instrument model.Instrument      // what Fields results in
 	Type       model.DocumentType    // zero if the instrument has no type
+	Evidence   map[string]Evidence   // by field: where it was read in the text of the document
 	Files      []model.File          // documents whose name this is, such as the PDF and the TIFF of a deed
 	Existing   uint64                // instrument of the abstract that is recorded in the same place; 0: none
 }
@@ -173,12 +174,14 @@ type suggestionDraft struct {
 	existing map[string]uint64 // instruments of the abstract by recordedIn
 }
 
+// newDraft returns the draft for an abstract. If abstract is 0, it is for a document that belongs to
+// none.
 func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft, err error) {
-	a, err := t.Abstract(abstract)
-	if err != nil {
+	if d.types, err = t.DocumentTypes(); err != nil || abstract == 0 {
 		return d, err
 	}
-	if d.types, err = t.DocumentTypes(); err != nil {
+	a, err := t.Abstract(abstract)
+	if err != nil {
 		return d, err
 	}
 	list, err := t.LiveInstruments(abstract)
@@ -210,20 +213,6 @@ func recordedIn(i model.Instrument) string {
 		return county + fmt.Sprintf("%s\n%s\n%d", model.NormalizeRecordingNumber(i.Book), model.NormalizeRecordingNumber(i.Page), i.TypeID)
 	}
 	return ""
-}
-
-// SuggestFromFilename returns the instrument that the name of a document describes, if any. There is
-// none if the document belongs to no abstract or is already linked to an instrument.
-func (s *Instruments) SuggestFromFilename(ctx context.Context, file uint64) (list []Suggestion, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		f, err := t.File(file)
-		if err != nil || f.AbstractID == 0 {
-			return err
-		}
-		list, err = s.suggestFromFilenames(t, f.AbstractID, []model.File{f})
-		return err
-	})
-	return list, err
 }
 
 // SuggestFromFilenames returns the instruments that the names of the documents of an abstract

@@ -196,12 +196,15 @@ func TestPurgeInstrument(t *testing.T) {
 		release.Relations[0].InstrumentID != 0 || release.Version != 2 {
 		t.Errorf("release = %+v, %v, want a relation to text", release, err)
 	}
+	wantLogged(t, v, "instrument.purged instrument:1", "instrument.changed instrument:5", "instrument.changed instrument:2",
+		"instrument.trashed instrument:1")
 	vaulttest.Verify(t, v)
 
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a, vault.Match{}))
 	clock.Advance(31 * 24 * time.Hour)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
+	wantLogged(t, v, "abstract.purged abstract:1", "instrument.changed instrument:5", "abstract.trashed abstract:1")
 	affidavit, err := v.Instruments.Get(t.Context(), 5)
 	if err != nil || affidavit.Relations[0].Text != "Book 500, Page 1" || !strings.HasPrefix(affidavit.Relations[1].Text, "Mortgage Book") {
 		t.Errorf("affidavit of the bring-down = %+v, %v, want relations to text", affidavit, err)
@@ -223,6 +226,7 @@ func TestPurgeLinkedDocument(t *testing.T) {
 	if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file, ""); err != nil {
 		t.Fatalf("Purge: %v", err)
 	}
+	wantLogged(t, v, fmt.Sprintf("file.purged file:%d", file), fmt.Sprintf("instrument.changed instrument:%d", linked.ID))
 	now, err := v.Instruments.Get(t.Context(), linked.ID)
 	if err != nil || len(now.Documents) != 1 || now.Documents[0].FileID != a.Files[1].ID || now.Version != linked.Version+1 {
 		t.Errorf("instrument: got %+v, %v, want version %d with document %d only", now, err, linked.Version+1, a.Files[1].ID)

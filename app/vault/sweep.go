@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -82,9 +83,9 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 		}
 		used, err := s.digestInUse(ctx, d)
 		if err == nil && !used {
-			// Remove the preview before the blob. If the server crashes in between, the
-			// blob is still an orphan, and the next sweep removes both.
-			err = s.vault.Previews.Remove(d.String())
+			// Remove the preview and the OCR results before the blob. If the server crashes in
+			// between, the blob is still an orphan, and the next sweep removes all of them.
+			err = errors.Join(s.vault.Previews.Remove(d.String()), s.vault.Texts.Remove(d.String()))
 			s.vault.DamagedBlobs.remove(d)
 		}
 		return used, err

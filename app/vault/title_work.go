@@ -85,7 +85,11 @@ func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint
 		*part.version(&now)++
 		return nil
 	}, func(t *store.Tx) error {
-		return errors.Join(t.PutTitleWork(now), s.v.AddEvent(t, s.v.Now(), actor, part.event, txn.RecordRef(AbstractOps.Name, abstract), nil))
+		event := part.event
+		if event == orderPart.event && now.OrderID == 0 {
+			event = "order_link.removed"
+		}
+		return errors.Join(t.PutTitleWork(now), s.v.AddEvent(t, s.v.Now(), actor, event, txn.RecordRef(AbstractOps.Name, abstract), nil))
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
@@ -130,7 +134,7 @@ func (s *TitleWork) AbstractsOfOrder(ctx context.Context, order uint64) (list []
 }
 
 // unlinkOrder removes the links of abstracts to an order that is purged.
-func unlinkOrder(t *store.Tx, order uint64) error {
+func (p *purgeRun) unlinkOrder(t *store.Tx, order uint64) error {
 	for _, abstract := range t.AbstractsOfOrder(order) {
 		work, err := t.TitleWork(abstract)
 		if err != nil {
@@ -138,7 +142,8 @@ func unlinkOrder(t *store.Tx, order uint64) error {
 		}
 		work.OrderID = 0
 		work.Versions.Order++
-		if err := t.PutTitleWork(work); err != nil {
+		if err := errors.Join(t.PutTitleWork(work),
+			p.logUnlinked(t, orderPart.event, txn.RecordRef(AbstractOps.Name, abstract), OrderOps.Name, order)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -233,5 +234,40 @@ func TestMoveToFullAbstract(t *testing.T) {
 		To: vault.Destination{Abstract: to.Abstract.ID}})
 	if err != nil || result.Moved != 1 || len(result.Skipped) != 1 {
 		t.Errorf("Files.Move: got %+v, %v, want 1 moved and 1 skipped", result, err)
+	}
+}
+
+// The audit log has an entry for each record that a purge changes, and for a deleted note who wrote it.
+func TestPurgeLogsUnlinkedRecords(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a, order := vaulttest.CreateAbstract(t, v).Abstract.ID, vaulttest.CreateOrder(t, v, "A-1")
+	deed := addInstrument(t, v, a, `{"book":"1"}`)
+	_, err := v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, a, order.ID, vault.Match{})
+	vaulttest.NoError(t, err)
+	rows := json.RawMessage(fmt.Sprintf(`[{"kind":"exception","text":"x","instrument_id":%d}]`, deed.ID))
+	_, err = v.TitleWork.SetRequirements(t.Context(), vaulttest.Operator, a, rows, vault.Match{})
+	vaulttest.NoError(t, err)
+	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, deed.ID, vault.Match{}))
+	for _, row := range []struct {
+		recordType string
+		id         uint64
+		want       string
+	}{{"order", order.ID, "order_link.changed abstract:1"}, {"instrument", deed.ID, "requirements.changed abstract:1"}} {
+		_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, row.recordType, row.id, "")
+		vaulttest.NoError(t, err)
+		wantLogged(t, v, fmt.Sprintf("%s.purged %s:%d", row.recordType, row.recordType, row.id), row.want)
+		if got, want := vaulttest.AuditEntries(t, v, 2)[1].Detail[row.recordType], fmt.Sprintf("%s:%d", row.recordType, row.id); got != want {
+			t.Errorf("detail of %s: got %q, want %q", row.want, got, want)
+		}
+	}
+	note, err := v.Notes.Create(t.Context(), vaulttest.Operator, "abstract", a,
+		model.NoteInput{Text: model.Some(model.StringInput("Private."))}, vault.Idempotency[model.Note]{})
+	vaulttest.NoError(t, err)
+	vaulttest.NoError(t, v.Notes.Delete(t.Context(), vaulttest.Operator, note.ID, vault.Match{}))
+	want := map[string]string{"note": "1", "author": "operator:7"}
+	if got := vaulttest.AuditEntries(t, v, 1)[0].Detail; !maps.Equal(got, want) {
+		t.Errorf("detail of the deleted note: got %v, want %v", got, want)
 	}
 }

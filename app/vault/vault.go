@@ -22,7 +22,10 @@ import (
 	"deedkeep/app/audit"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
+	"deedkeep/app/extract"
 	"deedkeep/app/model"
+	"deedkeep/app/ocr"
+	"deedkeep/app/pagetext"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
@@ -37,6 +40,7 @@ type Reader interface {
 	Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(page int, text string) error) error
 	Sizes(ctx context.Context, r sandbox.Request, lim document.ExtractLimits) ([]document.PageSize, error)
 	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, words bool, lim document.ExtractLimits) ([][]document.Rect, error)
+	Words(ctx context.Context, r sandbox.Request, page int, lim document.ExtractLimits) (ocr.Page, error)
 	Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error)
 }
 
@@ -48,6 +52,7 @@ type Settings struct {
 	MaxInstrumentsPerAbstract int // 0: 100,000; includes the trash
 	InspectLimits             document.InspectLimits
 	Runsheet                  runsheet.Limits
+	FactRules                 *extract.Rules // nil: extract.DefaultRules
 	Rules                     model.Rules
 	UniqueOrderNumber         bool
 	TrashPeriod               time.Duration
@@ -76,6 +81,8 @@ type Vault struct {
 	events        *audit.Events
 	Blobs         *blobstore.Store
 	Previews      *blobstore.Previews
+	OCRFiles      *blobstore.OCRFiles
+	Texts         *pagetext.Texts
 	Reader        Reader
 	stagedUploads atomic.Uint64 // number of staged uploads so far; makes owner names unique
 	StorageHealth storageHealth
@@ -97,6 +104,7 @@ type Options struct {
 	Events   *audit.Events
 	Blobs    *blobstore.Store
 	Previews *blobstore.Previews
+	OCRFiles *blobstore.OCRFiles
 	Reader   Reader
 }
 
@@ -105,6 +113,7 @@ func New(db *txn.DB, opts Options) *Vault {
 	v := &Vault{
 		DB: db, Settings: opts.Settings, secrets: opts.Secrets, events: opts.Events,
 		Blobs: opts.Blobs, Previews: opts.Previews, Reader: opts.Reader,
+		OCRFiles: opts.OCRFiles, Texts: pagetext.New(opts.Previews, opts.OCRFiles),
 	}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Instruments, v.TitleWork, v.Notes = &Instruments{v}, &TitleWork{v}, &Notes{v}

@@ -13,7 +13,7 @@ import (
 // own binary as a worker process.
 func Main(m *testing.M) {
 	if sandbox.IsWorker(os.Args) {
-		os.Exit(sandbox.RunWorker(web.PDFium))
+		os.Exit(sandbox.RunWorker(sandbox.Assets{PDFium: web.PDFium, Tesseract: web.Tesseract, English: web.English}))
 	}
 	os.Exit(m.Run())
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/document"
+	"deedkeep/app/ocr"
 	"deedkeep/app/pdf"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
@@ -41,6 +42,11 @@ func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimi
 // Marks returns ErrUnsupported.
 func (Reader) Marks(context.Context, sandbox.Request, int, string, bool, document.ExtractLimits) ([][]document.Rect, error) {
 	return nil, document.ErrUnsupported
+}
+
+// Words returns ErrUnsupported.
+func (Reader) Words(context.Context, sandbox.Request, int, document.ExtractLimits) (ocr.Page, error) {
+	return ocr.Page{}, document.ErrUnsupported
 }
 
 // Runsheet reads an Excel workbook in the test process.

@@ -1,13 +1,63 @@
-// On the form of an instrument, the labels of the parties follow the document type: Grantor and
-// Grantee, Mortgagor and Mortgagee.
+// The form of an instrument, on a page of its own and in the panel beside a document: dates that are
+// typed in digits, and what depends on the document type.
 (() => {
   'use strict';
 
-  const type = document.getElementById('type_id');
-  const update = () => {
-    const option = type.selectedOptions[0];
-    document.querySelector('label[for="grantors"]').textContent = option?.dataset.grantor || 'Grantor';
-    document.querySelector('label[for="grantees"]').textContent = option?.dataset.grantee || 'Grantee';
+  // parseDate returns a date typed in digits as month/day/year. It returns the text if it is not such
+  // a date. A two-digit year means the latest such day that isn't in the future, or, if future is
+  // set, that is at most 60 years away (app/ui/page/typed_date.go).
+  const parseDate = (text, future) => {
+    const match = text.trim().match(/^(?:(\d{1,2})[/.-](\d{1,2})[/.-]|(\d\d)(\d\d))(\d{4}|\d\d)$/);
+    if (!match) return text;
+    const month = Number(match[1] || match[3]), day = Number(match[2] || match[4]);
+    let year = Number(match[5]);
+    const latest = new Date();
+    if (future) latest.setFullYear(latest.getFullYear() + 60);
+    else latest.setDate(latest.getDate() + 1);
+    if (match[5].length === 2) {
+      year += Math.floor(latest.getFullYear() / 100) * 100;
+      if (new Date(year, month - 1, day) > latest) year -= 100;
+    }
+    const date = new Date(year, month - 1, day);
+    if (date.getMonth() !== month - 1 || date.getDate() !== day || date.getFullYear() !== year) return text;
+    return `${month}/${day}/${year}`;
   };
-  type?.addEventListener('change', update);
+  const formatDate = (input) => {
+    if (input?.dataset?.date) input.value = parseDate(input.value, input.dataset.date === 'future');
+  };
+
+  // applyType adapts a form to the selected type: the names of the parties and of the amount, and, if
+  // the user has just selected it, the usual book type and relation.
+  const suggestedBooks = new WeakMap(); // book type that was filled in for the selected type, by form
+  const applyType = (form, chosen) => {
+    const field = (name) => form?.elements[form.dataset.prefix + name];
+    const type = field('type_id')?.selectedOptions[0];
+    if (!type) return;
+    const label = (name, text) => {
+      const input = field(name);
+      if (input) input.labels[0].textContent = text;
+    };
+    label('grantors', type.dataset.grantor || 'Grantor');
+    label('grantees', type.dataset.grantee || 'Grantee');
+    label('consideration', type.dataset.amount || 'Consideration');
+    if (!chosen) return;
+    const book = field('book_type');
+    if (book && (!book.value || book.value === suggestedBooks.get(form))) {
+      book.value = type.dataset.book || '';
+      suggestedBooks.set(form, book.value);
+    }
+    const kind = form.querySelector('[data-relation-kind]');
+    if (kind) kind.value = type.dataset.relation || '';
+    const links = form.querySelector('[data-links]');
+    if (links && type.dataset.relation) links.open = true;
+  };
+
+  document.addEventListener('change', (event) => {
+    const form = event.target.closest('[data-instrument-form]');
+    if (!form) return;
+    formatDate(event.target);
+    if (event.target.matches('[data-type]')) applyType(form, true);
+  });
+
+  window.instrumentForm = { applyType, formatDate };
 })();

@@ -346,7 +346,7 @@
         return;
       }
       const at = sheet.active()?.cellIndex ?? 1;
-      if (tr.contains(sheet.active())) sheet.select((sheet.step(tr, 1) || sheet.step(tr, -1)).cells[at]);
+      if (tr.contains(sheet.active()) || tr.contains(document.activeElement)) sheet.select((sheet.step(tr, 1) || sheet.step(tr, -1)).cells[at]);
       for (const cell of tr.cells) unsaved.delete(cell);
       tr.remove();
       apply(state);

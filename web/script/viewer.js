@@ -10,7 +10,9 @@
   const pane = query('[data-pages]');
 
   const { store, load, rotationFor, storeRotation, watchConnection } = window.viewerLine;
+  const { wordLayer, fillWords } = window.viewerWords;
 
+  const finder = query('[data-finder]');
   const liveRegion = query('[data-said]');
   let announceTimer = 0;
   const announce = (text, after = 0) => {
@@ -289,7 +291,7 @@
     el.setAttribute('aria-label', `Page ${n}`);
     const marks = document.createElement('div');
     marks.className = 'viewer-marks';
-    el.append(marks);
+    el.append(marks, wordLayer());
     pageElements.set(n, el);
     column.append(el);
     return el;
@@ -322,6 +324,23 @@
       part.style.transform = transform;
     }
     drawMarks(n);
+    if (image) drawWords(n);
+  };
+
+  // The words of a page are requested once its image is shown, and kept for the last pages shown.
+  const wordsByPage = new Map();
+  const maxWordPages = 40;
+  const drawWords = async (n) => {
+    if (!finder || connection.state()) return;
+    if (!wordsByPage.has(n)) {
+      wordsByPage.set(n, connection.request(`${base}/pages/${n}/words`).then((r) => (r.ok ? r.json() : null)).catch(() => null));
+      if (wordsByPage.size > maxWordPages) wordsByPage.delete(wordsByPage.keys().next().value);
+    }
+    const words = await wordsByPage.get(n);
+    // A page that isn't read yet is requested again after a while.
+    if (!words?.words.length) setTimeout(() => wordsByPage.delete(n), 10_000);
+    const el = pageElements.get(n);
+    if (words && el) fillWords(el, words, pages[n - 1]);
   };
 
   const draw = () => {
@@ -567,6 +586,8 @@
   let drag = null;
   pane.addEventListener('pointerdown', (event) => {
     if (event.pointerType !== 'mouse' || event.button !== 0 || event.target === pane) return;
+    if (!event.shiftKey) getSelection().removeAllRanges();
+    if (event.target.closest('.viewer-words span')) return; // the browser selects words
     drag = { x: event.clientX, y: event.clientY, left: pane.scrollLeft, top: pane.scrollTop };
     pane.setPointerCapture(event.pointerId);
   });
@@ -660,7 +681,6 @@
 
   // Search in the document
 
-  const finder = query('[data-finder]');
   const panel = query('[data-hits]');
   // The page that the search result linked to. It is saved because the address changes later.
   const linkedPage = Number(new URLSearchParams(location.search).get('page'));
@@ -757,18 +777,18 @@
     pane.focus({ preventScroll: true });
   };
 
-  // unsearchableNote says how many pages have no searchable text.
-  const unsearchableNote = (unread) => (unread
-    ? ` ${unread === 1 ? '1 page has' : `${unread} pages have`} no searchable text (scans).` : '');
+  // waitingNote says how many pages are not searchable yet, because the server still reads them.
+  const waitingNote = (waiting) => (!waiting ? ''
+    : waiting >= pages.length ? 'This document is not searchable yet. Its scanned pages are being read.'
+      : `${waiting} of ${pages.length} pages ${waiting === 1 ? 'is' : 'are'} not searchable yet.`);
 
-  const showHits = (more, asWords, unread) => {
+  const showHits = (more, asWords, { waiting, textless }) => {
     const list = panel.querySelector('ol');
     const found = new Set(hits.map((h) => h.page)).size;
-    query('[data-count]').textContent = hits.length
+    const tally = hits.length
       ? `${asWords ? 'No match for the phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'match' : 'matches'} on ${found} ${found === 1 ? 'page' : 'pages'}`
-      : unread >= pages.length ? 'This document has no searchable text. It may be a scan.'
-        : 'No matches in this document.';
-    if (unread < pages.length) query('[data-count]').textContent += (hits.length && unread ? '.' : '') + unsearchableNote(unread);
+      : waiting >= pages.length ? '' : textless ? 'No text was found in this document.' : 'No matches in this document.';
+    query('[data-count]').textContent = [tally + (hits.length && waiting ? '.' : ''), waitingNote(waiting)].filter(Boolean).join(' ');
     list.replaceChildren(...hits.map((h, i) => {
       const item = document.createElement('li');
       const button = document.createElement('button');
@@ -801,7 +821,7 @@
     try {
       const response = await connection.request(`${base}/find?q=${encodeURIComponent(typed)}${words}`);
       if (!response.ok && response.status !== 404) throw new Error(response.status);
-      result = response.ok ? await response.json() : { hits: [], more: false, unread: pages.length };
+      result = response.ok ? await response.json() : { hits: [], more: false, textless: true };
     } catch {
       if (typed === phrase) {
         query('[data-place]').textContent = 'no response';
@@ -812,9 +832,8 @@
     if (typed !== phrase) return;
     hits = result.hits;
     byWords = result.words;
-    const unread = result.unread || 0;
-    query('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'no matches';
-    showHits(result.more, result.words && !words && /\s/.test(typed), unread);
+    query('[data-place]').textContent = hits.length ? '' : result.waiting >= pages.length ? 'not yet' : result.textless ? 'no text' : 'no matches';
+    showHits(result.more, result.words && !words && /\s/.test(typed), result);
     layout();
     paneSize = { width: pane.clientWidth, height: pane.clientHeight }; // the page in the middle need not stay there
     // The first match from the current page on; for separate words, where most of them are
@@ -928,7 +947,6 @@
 
   // text handles a document that is shown as text: its matches are marked already.
   function text() {
-    const finder = query('[data-finder]');
     if (!finder) return;
     const marks = [...pane.querySelectorAll('mark')];
     let now = -1;

@@ -11,6 +11,7 @@
   const toggle = viewer.querySelector('[data-panel-toggle]');
   const { typing } = window.deedkeep;
   const { store, load } = window.viewerLine;
+  const { applyType, formatDate } = window.instrumentForm;
   const form = () => query('[data-instrument-form]');
   const field = (name) => form()?.elements[`instrument.${name}`];
   const shownPage = () => Number(viewer.dataset.shown || viewer.dataset.page) || 1;
@@ -19,7 +20,6 @@
   let sending = false;
   let lastField = null; // the field that had the focus last
   let selected = ''; // text that was selected in the document
-  let suggestedBook = ''; // book type that was filled in for the selected type
 
   // Opening and closing
 
@@ -62,8 +62,7 @@
     else panel.prepend(next.content);
     touched = false;
     lastField = null;
-    suggestedBook = '';
-    applyType(false);
+    applyType(form(), false);
   };
 
   // request sends a request that asks for a part of a page. It returns null if the session expired or
@@ -164,58 +163,6 @@
   });
   const mayDiscard = () => !touched || window.confirm('Discard your changes to this instrument?');
 
-  // Fields
-
-  // parseDate returns a date typed in digits as month/day/year. It returns the text if it is not such
-  // a date. A two-digit year means the latest such day that isn't in the future, or, if future is
-  // set, that is at most 60 years away (app/ui/page/typed_date.go).
-  const parseDate = (text, future) => {
-    const match = text.trim().match(/^(?:(\d{1,2})[/.-](\d{1,2})[/.-]|(\d\d)(\d\d))(\d{4}|\d\d)$/);
-    if (!match) return text;
-    const month = Number(match[1] || match[3]), day = Number(match[2] || match[4]);
-    let year = Number(match[5]);
-    const latest = new Date();
-    if (future) latest.setFullYear(latest.getFullYear() + 60);
-    else latest.setDate(latest.getDate() + 1);
-    if (match[5].length === 2) {
-      year += Math.floor(latest.getFullYear() / 100) * 100;
-      if (new Date(year, month - 1, day) > latest) year -= 100;
-    }
-    const date = new Date(year, month - 1, day);
-    if (date.getMonth() !== month - 1 || date.getDate() !== day || date.getFullYear() !== year) return text;
-    return `${month}/${day}/${year}`;
-  };
-  const formatDate = (input) => {
-    if (input?.dataset?.date) input.value = parseDate(input.value, input.dataset.date === 'future');
-  };
-
-  // applyType adapts the form to the selected type: the names of the parties, and, if the user has
-  // just selected it, the usual book type and relation.
-  const applyType = (chosen) => {
-    const type = field('type_id')?.selectedOptions[0];
-    if (!type) return;
-    const label = (name, text) => {
-      const input = field(name);
-      if (input) input.labels[0].textContent = text;
-    };
-    label('grantors', type.dataset.grantor || 'Grantor');
-    label('grantees', type.dataset.grantee || 'Grantee');
-    label('consideration', type.dataset.amount || 'Consideration');
-    if (!chosen) return;
-    const book = field('book_type');
-    if (book && (!book.value || book.value === suggestedBook)) {
-      suggestedBook = type.dataset.book || '';
-      book.value = suggestedBook;
-    }
-    const kind = query('[data-relation-kind]');
-    if (kind) kind.value = type.dataset.relation || '';
-    if (type.dataset.relation) query('[data-links]').open = true;
-  };
-
-  panel.addEventListener('change', (event) => {
-    formatDate(event.target);
-    if (event.target.matches('[data-type]')) applyType(true);
-  });
   panel.addEventListener('focusin', (event) => {
     if (event.target.matches('[data-instrument-form] :is(input, textarea)')) lastField = event.target;
   });
@@ -234,6 +181,22 @@
     input.value = first === last ? String(first) : `${first}-${last}`;
     touched = true;
   };
+
+  // Suggestions from the text of the document
+
+  const accept = (button) => {
+    const input = document.getElementById(button.dataset.accept);
+    if (!input) return;
+    input.value = button.dataset.value;
+    for (const type of ['input', 'change']) input.dispatchEvent(new Event(type, { bubbles: true }));
+    const group = input.closest('details');
+    if (group) group.open = true;
+    button.closest('li').hidden = true;
+    query('.panel-suggested').hidden = !query('.panel-suggested li:not([hidden])');
+  };
+  const suggestionOf = (input) => input.id && query(`.panel-suggested li:not([hidden]) [data-accept="${CSS.escape(input.id)}"]`);
+  // The document type comes first, because it also fills in the usual book type.
+  const acceptAll = () => panel.querySelectorAll('.panel-suggested li:not([hidden]) [data-accept]').forEach(accept);
 
   // Text selected in the document
 
@@ -294,6 +257,17 @@
     else if (event.target.closest('[data-panel-close]')) toggleTo(false);
     else if (event.target.closest('[data-range-first]')) setRange('first');
     else if (event.target.closest('[data-range-last]')) setRange('last');
+    else if (event.target.closest('[data-accept-all]')) {
+      acceptAll();
+      focusForm();
+    } else if (event.target.closest('[data-accept]')) {
+      const button = event.target.closest('[data-accept]');
+      accept(button);
+      document.getElementById(button.dataset.accept)?.focus();
+    } else if (event.target.closest('[data-evidence]')) {
+      event.preventDefault();
+      goTo(Number(event.target.closest('[data-evidence]').dataset.evidence));
+    }
     const link = event.target.closest('[data-panel] a[data-instrument], [data-panel] a[data-new]');
     if (!link) return;
     event.preventDefault();
@@ -327,6 +301,11 @@
     } else if (key === 'Escape' && !control) {
       event.preventDefault();
       pane.focus({ preventScroll: true });
+    } else if (inForm && key === 'F4' && !control) {
+      const button = event.shiftKey ? null : suggestionOf(target);
+      if (event.shiftKey) acceptAll();
+      else if (button) accept(button);
+      if (event.shiftKey || button) event.preventDefault();
     } else if (inForm && formKeys[key] && !control && !event.shiftKey && !(target.matches('select') && key.startsWith('Page'))) {
       event.preventDefault();
       formKeys[key]();
@@ -369,7 +348,7 @@
   }
   if (query('[data-panel-body]')) {
     remember(true);
-    applyType(false);
+    applyType(form(), false);
     if (form()?.hasAttribute('data-focus') || query('[aria-invalid="true"], .pick')) focusForm();
     history.replaceState(null, '', withoutPanel(location.href));
   } else if (load('panel') === 'on' && innerWidth >= 700) {

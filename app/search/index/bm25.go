@@ -85,13 +85,16 @@ func (t *topHits) wants(score float64, group uint8) bool {
 	return score > worst.Score || score == worst.Score && group < worst.Group
 }
 
-// add adds a hit for which wants returned true.
-func (t *topHits) add(r rankedHit) {
+// add adds a hit for which wants returned true. raised says that wants may now return false for more
+// scores.
+func (t *topHits) add(r rankedHit) (raised bool) {
 	t.hits = append(t.hits, r)
 	if len(t.hits) == t.limit && !t.cut || len(t.hits) == 2*t.limit {
 		t.sorted()
 		t.cut = true
+		return true
 	}
+	return false
 }
 
 // sorted returns the best hits in order, and drops the others.

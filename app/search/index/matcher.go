@@ -19,6 +19,14 @@ type matcher interface {
 	cost() int               // returns the approximate number of documents to iterate over
 }
 
+// prune makes a matcher skip documents whose scores are hopeless if it can. A matcher that was pruned has
+// no current document until the next call of Next or Advance.
+func prune(m matcher, hopeless func(maxScore float64) bool) {
+	if p, ok := m.(interface{ prune(func(float64) bool) }); ok {
+		p.prune(hopeless)
+	}
+}
+
 // everyDoc matches every document.
 type everyDoc struct {
 	doc, docs uint32
@@ -122,6 +130,13 @@ func (m *conjunction) align(d uint32) uint32 {
 	return d
 }
 
+// prune prunes the only part with a score.
+func (m *conjunction) prune(hopeless func(maxScore float64) bool) {
+	if len(m.scored) == 1 {
+		prune(m.scored[0], hopeless)
+	}
+}
+
 func (m *conjunction) score() float64 {
 	sum := 0.0
 	for _, p := range m.scored {
@@ -133,6 +148,7 @@ func (m *conjunction) score() float64 {
 // disjunction matches the documents that match at least one part. The parts form a heap with the
 // smallest document on top.
 type disjunction struct {
+	doc       uint32
 	parts     []heapPart
 	started   bool
 	bound     float64
@@ -160,7 +176,7 @@ func newDisjunction(parts []matcher) matcher {
 	return m
 }
 
-func (m *disjunction) Doc() uint32       { return m.parts[0].doc }
+func (m *disjunction) Doc() uint32       { return m.doc }
 func (m *disjunction) maxScore() float64 { return m.bound }
 func (m *disjunction) cost() int         { return m.totalCost }
 
@@ -168,15 +184,12 @@ func (m *disjunction) Next() uint32 {
 	if !m.started {
 		return m.start(0)
 	}
-	current := m.parts[0].doc
-	if current == segment.NoMoreDocs {
-		return segment.NoMoreDocs
-	}
-	for m.parts[0].doc == current {
+	for m.doc != segment.NoMoreDocs && m.parts[0].doc <= m.doc {
 		m.parts[0].doc = m.parts[0].matcher.Next()
 		m.siftDown(0)
 	}
-	return m.parts[0].doc
+	m.doc = m.parts[0].doc
+	return m.doc
 }
 
 func (m *disjunction) Advance(d uint32) uint32 {
@@ -187,7 +200,8 @@ func (m *disjunction) Advance(d uint32) uint32 {
 		m.parts[0].doc = m.parts[0].matcher.Advance(d)
 		m.siftDown(0)
 	}
-	return m.parts[0].doc
+	m.doc = m.parts[0].doc
+	return m.doc
 }
 
 func (m *disjunction) start(d uint32) uint32 {
@@ -195,10 +209,25 @@ func (m *disjunction) start(d uint32) uint32 {
 	for i := range m.parts {
 		m.parts[i].doc = m.parts[i].matcher.Advance(d)
 	}
+	m.heapify()
+	m.doc = m.parts[0].doc
+	return m.doc
+}
+
+func (m *disjunction) heapify() {
 	for i := len(m.parts)/2 - 1; i >= 0; i-- {
 		m.siftDown(i)
 	}
-	return m.parts[0].doc
+}
+
+// prune removes the parts with hopeless scores, but not all of them. From then on, m skips the
+// documents that only they match. There is no current document until the next call of Next or Advance.
+func (m *disjunction) prune(hopeless func(maxScore float64) bool) {
+	kept := slices.DeleteFunc(m.parts, func(p heapPart) bool { return hopeless(p.matcher.maxScore()) && p.matcher.maxScore() < m.bound })
+	if len(kept) < len(m.parts) {
+		m.parts = kept
+		m.heapify()
+	}
 }
 
 // siftDown restores the heap after the part at index i has changed.
@@ -221,7 +250,7 @@ func (m *disjunction) siftDown(i int) {
 	m.parts[i] = p
 }
 
-func (m *disjunction) score() float64 { return m.bestScore(0, m.parts[0].doc) }
+func (m *disjunction) score() float64 { return m.bestScore(0, m.doc) }
 
 // bestScore returns the highest score of the parts that are at document d. These parts form a
 // connected subtree at the top of the heap, and i is its root.

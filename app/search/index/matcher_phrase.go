@@ -14,7 +14,7 @@ import (
 type phraseMatcher struct {
 	matcher   // matches documents that contain all words
 	words     []*phraseWord
-	together  bool // the words are at the same position; each has few positions, so their sequence doesn't matter
+	together  bool // the words are at the same position
 	budget    *segment.Budget
 	starts    []uint32
 	positions []uint32
@@ -24,6 +24,7 @@ type phraseMatcher struct {
 // phraseWord is a distinct word of a phrase.
 type phraseWord struct {
 	segment.Positions
+	sets    segment.PositionSets // used if the words are together
 	cursor  *segment.Cursor
 	offsets []uint32 // positions of the word within the phrase
 }
@@ -32,6 +33,7 @@ type phraseWord struct {
 func (m *phraseMatcher) addWord(s *segment.Segment, cursor *segment.Cursor, offsets []uint32) {
 	w := &phraseWord{cursor: cursor, offsets: offsets}
 	w.Open(s, cursor)
+	w.sets.Open(s, cursor)
 	m.words = append(m.words, w)
 }
 
@@ -58,7 +60,12 @@ func (m *phraseMatcher) nextMatch(d uint32) uint32 {
 }
 
 func (m *phraseMatcher) matches() bool {
-	if !m.together {
+	if m.together {
+		// Most documents with all words have them at different positions.
+		if common := m.commonPositions(); common != segment.LaterPositions {
+			return common != 0
+		}
+	} else {
 		slices.SortFunc(m.words, func(a, b *phraseWord) int { return cmp.Compare(a.cursor.Freq(), b.cursor.Freq()) })
 	}
 	for i, w := range m.words {
@@ -77,6 +84,17 @@ func (m *phraseMatcher) matches() bool {
 		}
 	}
 	return true
+}
+
+// commonPositions returns the positions at which the current document has all words.
+func (m *phraseMatcher) commonPositions() uint64 {
+	common := ^uint64(0)
+	for _, w := range m.words {
+		if common &= w.sets.Set(); common == 0 {
+			break
+		}
+	}
+	return common
 }
 
 // phraseStarts appends the positions at which a phrase may start if the word at the given offset

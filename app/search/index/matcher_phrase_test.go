@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -209,5 +210,41 @@ func TestOptionalPhraseStopsWithContext(t *testing.T) {
 	ctx := &countingContext{Context: t.Context(), limit: 5}
 	if a, err := x.Search(ctx, q); !errors.Is(err, context.Canceled) || ctx.checks > ctx.limit+3 {
 		t.Errorf("Search = %+v, %v after %d checks, want an error within %d", a, err, ctx.checks, ctx.limit)
+	}
+}
+
+// Words are together at any position, also at one that has no bit of its own in a set.
+func TestTogetherAtLaterPositions(t *testing.T) {
+	x := openTest(t, Options{})
+	r := rand.New(rand.NewPCG(3, 0))
+	b, want := x.NewBatch(), map[uint64]bool{}
+	for key := range uint64(1_000) {
+		b.StartDocument(key, 0, NoDate)
+		for p := range uint32(200) {
+			aa, bb := r.IntN(60) == 0, r.IntN(60) == 0
+			if aa {
+				b.AddWord([]byte("aa"), p)
+			}
+			if bb {
+				b.AddWord([]byte("bb"), p)
+			}
+			want[key] = want[key] || aa && bb
+		}
+	}
+	if err := x.Apply(t.Context(), b, nil); err != nil {
+		t.Fatalf("Apply: %v", err)
+	}
+	found, err := x.Search(t.Context(), Query{Node: Together{"bb", "aa"}, Limit: 1_000})
+	if err != nil {
+		t.Fatalf("Search: %v", err)
+	}
+	got := map[uint64]bool{}
+	for _, h := range found.Hits {
+		got[h.Key] = true
+	}
+	for key := range uint64(1_000) {
+		if got[key] != want[key] {
+			t.Errorf("document %d: found = %v, want %v", key, got[key], want[key])
+		}
 	}
 }

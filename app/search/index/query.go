@@ -160,10 +160,13 @@ func (c *collector) search(p *plan, i int) {
 	}
 	m := b.root()
 	maxScore, lowestGroup := m.maxScore(), uint8(bits.TrailingZeros8(c.query.Groups)) // #nosec G115 -- at most 8
-	if c.query.SkipCounts && !c.top.wants(maxScore, lowestGroup) {
+	hopeless := func(score float64) bool { return c.query.SkipCounts && !c.top.wants(score, lowestGroup) }
+	if hopeless(maxScore) {
 		return
 	}
-	for d, n := m.Next(), 1; d != segment.NoMoreDocs && c.budget.Err() == nil; d, n = m.Next(), n+1 {
+	prune(m, hopeless)
+	next := func(uint32) uint32 { return m.Next() }
+	for d, n := m.Next(), 1; d != segment.NoMoreDocs && c.budget.Err() == nil; d, n = next(d), n+1 {
 		if n%docsPerCheck == 0 {
 			c.budget.Check()
 		}
@@ -176,9 +179,15 @@ func (c *collector) search(p *plan, i int) {
 			continue
 		}
 		if score := m.score(); c.top.wants(score, group) {
-			c.top.add(rankedHit{hit: Hit{Group: group, Score: score}, view: i, doc: d})
-			if c.query.SkipCounts && !c.top.wants(maxScore, lowestGroup) {
+			raised := c.top.add(rankedHit{hit: Hit{Group: group, Score: score}, view: i, doc: d})
+			if hopeless(maxScore) {
 				break
+			}
+			if raised {
+				prune(m, hopeless)
+			}
+			if c.query.SkipCounts && !c.top.wants(maxScore, NumGroups-1) { // the others need a lower group
+				next = func(d uint32) uint32 { return c.nextInGroup(m, d+1, v.segment.Documents(), groups, maxScore) }
 			}
 		}
 	}
@@ -186,6 +195,25 @@ func (c *collector) search(p *plan, i int) {
 	if err := c.optionalBudget.Err(); err != nil && !errors.Is(err, segment.ErrBudgetSpent) {
 		c.budget.Fail(err) // damage, or the error of ctx, which the other budget also reports
 	}
+}
+
+// nextInGroup moves a matcher to its next document, starting with d, in a group that may be among the best
+// hits. It looks at the groups first because m may match nearly all documents, and such groups be rare.
+func (c *collector) nextInGroup(m matcher, d, docs uint32, groups *segment.Column, maxScore float64) uint32 {
+	for ; d < docs && c.budget.Err() == nil; d++ {
+		if d%docsPerCheck == 0 {
+			c.budget.Check()
+		}
+		if group := groups.U8(d) % NumGroups; c.query.Groups>>group&1 == 0 || !c.top.wants(maxScore, group) {
+			continue
+		}
+		at := m.Advance(d)
+		if at == d || at == segment.NoMoreDocs {
+			return at
+		}
+		d = at - 1 // its group may be too high
+	}
+	return segment.NoMoreDocs
 }
 
 func (q *Query) inDateRange(date int32) bool {

@@ -63,6 +63,7 @@ type Query struct {
 	CreatedFrom, CreatedTo time.Time // inclusive; zero: unlimited
 	Offset                 int       // number of hits to skip
 	Limit                  int       // maximum number of hits to return
+	SkipCounts             bool      // Result.Counts is not needed; among many matches, the search is then faster
 }
 
 // Matches reports whether a document passes the filters of the query. created is its creation time,
@@ -128,7 +129,7 @@ type Hit struct {
 type Result struct {
 	Hits    []Hit
 	More    bool         // there are more hits after this page
-	Counts  map[Kind]int // number of matches of each kind, regardless of Query.Kind; too low with Query.Party
+	Counts  map[Kind]int // number of matches of each kind, regardless of Query.Kind; too low with Query.Party or Query.SkipCounts
 	Fuzzy   bool         // some hits match only with a typing error
 	Relaxed bool         // some hits lack a final single letter, or the word book or page before a number
 }

@@ -24,11 +24,21 @@ func newBenchNames() benchNames {
 }
 
 func (n benchNames) person() string {
-	return fmt.Sprintf("l%05d, f%04d %c.", n.last.Uint64(), n.first.Uint64(), 'a'+n.IntN(26))
+	return fmt.Sprintf("%s, %s %c.", benchWord("l", n.last.Uint64()), benchWord("f", n.first.Uint64()), 'a'+n.IntN(26))
+}
+
+// benchWord returns a different word of letters for each number. A word with digits would be searched as
+// several words.
+func benchWord(word string, number uint64) string {
+	for range 3 {
+		word += string("bcdfghjklmnprstvwxyz"[number%20]) + string("aeiou"[number/20%5])
+		number /= 100
+	}
+	return word
 }
 
 func (n benchNames) bank() string {
-	return fmt.Sprintf("First National Bank of b%03d, N.A.", n.banks.Uint64())
+	return fmt.Sprintf("First National Bank of %s, N.A.", benchWord("b", n.banks.Uint64()))
 }
 
 // instrument returns an instrument with a unique number, which is also its book and page.
@@ -68,23 +78,28 @@ func BenchmarkInstruments(b *testing.B) {
 		}
 	}
 	number := uint64(*benchInstruments) / 2
+	last, first := benchWord("l", 0), benchWord("f", 0)
 	for _, row := range []struct {
 		name string
 		q    Query
 	}{
-		{"frequent party", Query{Party: "f0000 l00000"}},
+		{"frequent party", Query{Party: first + " " + last}},
 		{"very frequent party", Query{Party: "First National Bank"}},
 		{"last page of a very frequent party", Query{Party: "bank national", Offset: 975}},
-		{"rare party", Query{Party: "l00999 f0003"}},
-		{"party of no instrument", Query{Party: "l00000 bank"}},
-		{"party and type", Query{Party: "l00000 f0000", DocumentType: 7}},
-		{"party and county", Query{Party: "first national bank of b000", County: "County 7"}},
+		{"rare party", Query{Party: benchWord("l", 999) + " " + benchWord("f", 3)}},
+		{"party of no instrument", Query{Party: last + " bank"}},
+		{"party and type", Query{Party: last + " " + first, DocumentType: 7}},
+		{"party and county", Query{Party: "first national bank of " + benchWord("b", 0), County: "County 7"}},
 		{"party and type and county of no instrument", Query{Party: "bank of", DocumentType: 7, County: "County 39", State: "VA"}},
-		{"party and text", Query{Party: "l00000", Text: "birch orchard "}},
+		{"party and text", Query{Party: last, Text: "birch orchard "}},
 		{"book and page", Query{Text: fmt.Sprintf("%d/%04d", 1000+number/900, number%900)}},
 		{"book and page in words", Query{Text: fmt.Sprintf("Deed Book %d Page %d", 1000+number/900, number%900)}},
 		{"instrument number", Query{Text: fmt.Sprintf("2019%09d", number)}},
-		{"name", Query{Text: "l00000 f0000 "}},
+		{"word", Query{Text: last + " ", SkipCounts: true}},
+		{"name", Query{Text: last + " " + first + " ", SkipCounts: true}},
+		{"name, counted", Query{Text: last + " " + first + " "}},
+		{"name that is being typed", Query{Text: last + " " + first, SkipCounts: true}},
+		{"words of no name", Query{Text: last + " bank ", SkipCounts: true}},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			row.q.Kind, row.q.Limit = Instrument, 25

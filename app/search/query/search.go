@@ -49,7 +49,7 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Result, e
 
 // newIndexQuery returns the part of the index query that does not depend on the text.
 func newIndexQuery(q Query) index.Query {
-	e := index.Query{Filters: q.filterTerms(), From: math.MinInt32, To: math.MaxInt32, SkipCounts: q.Party != ""}
+	e := index.Query{Filters: q.filterTerms(), From: math.MinInt32, To: math.MaxInt32, SkipCounts: q.SkipCounts || q.Party != ""}
 	if !q.CreatedFrom.IsZero() {
 		e.HasDateRange, e.From = true, Day(q.CreatedFrom)
 	}

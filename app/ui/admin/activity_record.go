@@ -100,7 +100,7 @@ func (p *Pages) searchRecords(r *page.Request, text string) (list []matchedRecor
 	if text = search.TrimText(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil
 	}
-	answer, err := p.Vault.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Limit: maxRecordChoices})
+	answer, err := p.Vault.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Limit: maxRecordChoices, SkipCounts: true})
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil

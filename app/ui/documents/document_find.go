@@ -34,23 +34,30 @@ func (p *Pages) findInDocument(r *page.Request) error {
 	if words {
 		result["words"] = true
 	}
-	if unread, err := p.pagesWithoutText(r, typed, len(list)); err != nil {
+	if err := p.addUnread(r, result, len(list)); err != nil {
 		return err
-	} else if unread > 0 {
-		result["unread"] = unread
 	}
 	return sendJSON(r, result)
 }
 
-// pagesWithoutText returns the number of pages that can't be searched because they have no text. If
-// there were matches, it doesn't read the text but relies on the stored counts.
-func (p *Pages) pagesWithoutText(r *page.Request, typed string, hits int) (int, error) {
+// addUnread adds the number of pages that are not searchable yet, or that the document has no text.
+func (p *Pages) addUnread(r *page.Request, result map[string]any, hits int) error {
 	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
-	if err != nil || typed == "" || hits > 0 {
-		return file.PagesWithoutText(), err
+	if err != nil {
+		return err
 	}
-	text, err := p.Vault.Previews.TextPages(r.Context(), r.Actor, r.PathID)
-	return max(file.PageCount()-text, 0), err
+	if waiting := file.PagesWaitingForOCR(); waiting > 0 {
+		result["waiting"] = waiting
+		return nil
+	}
+	if hits > 0 {
+		return nil
+	}
+	pages, err := p.Vault.Previews.TextPages(r.Context(), r.Actor, r.PathID)
+	if pages == 0 {
+		result["textless"] = true
+	}
+	return err
 }
 
 // findMatches looks for a text as typed and then for its words. words reports whether the matches are

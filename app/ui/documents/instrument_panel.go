@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/ui/instrumentform"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -20,11 +22,11 @@ type instrumentPanel struct {
 	View      string         // address of the viewer with the panel
 	Abstract  *abstractFacts // nil if the document isn't in an abstract
 	List      []page.InstrumentLine
-	Selected  uint64          // ID of the instrument in the form; 0 for a new one
-	Form      *instrumentForm // nil if the user may not write
-	HasNext   bool            // the place has a next document
-	Saved     string          // result of the last action
-	Undo      string          // "trash" or "restore": the action that undoes it
+	Selected  uint64     // ID of the instrument in the form; 0 for a new one
+	Form      *panelForm // nil if the user may not write
+	HasNext   bool       // the place has a next document
+	Saved     string     // result of the last action
+	Undo      string     // "trash" or "restore": the action that undoes it
 	UndoID    uint64
 	Focus     bool // the first field gets the focus
 	PageCount int  // 0 if pages can't be assigned
@@ -37,21 +39,30 @@ type abstractFacts struct {
 
 // panelState says which instrument the panel shows.
 type panelState struct {
-	instrument uint64
-	start      int // first page of a new instrument of a packet
+	instrument uint64 // 0: the first one of the document
+	blank      bool   // a new instrument, even if the document has others
+	start      int    // first page of a new instrument of a packet
 	focus      bool
 	saved      string
 	undo       string
 	undoID     uint64
 }
 
+// Values of the query parameter "panel", which opens the panel.
+const (
+	panelOpen = "1"
+	panelNext = "next" // after the instrument of the previous document was saved: the form has the focus
+	panelNew  = "new"  // a new instrument, even if the document has others; the form has the focus
+)
+
 // panelQuery returns the panel that the query requests. ok is false if it requests none.
 func panelQuery(r *page.Request) (state panelState, ok bool) {
 	values := r.URL.Query()
-	state.instrument, _ = strconv.ParseUint(values.Get("instrument"), 10, 63) // 0 for a new instrument
+	which := values.Get("panel")
+	state.instrument, _ = strconv.ParseUint(values.Get("instrument"), 10, 63) // 0 if none is selected
 	state.start = max(queryInt(r, "start", 0), 0)
-	state.focus = values.Get("panel") == "new"
-	return state, values.Get("panel") != ""
+	state.blank, state.focus = which == panelNew, which == panelNew || which == panelNext
+	return state, which != ""
 }
 
 // panelPart serves the panel to the viewer's script. Other browsers get the viewer with the panel.
@@ -62,7 +73,7 @@ func (p *Pages) panelPart(r *page.Request) error {
 		return err
 	}
 	if !r.IsPart() {
-		return r.Redirect(s.panelView("1"))
+		return r.Redirect(s.panelView(panelOpen))
 	}
 	return p.showPanel(r, http.StatusOK, s, state, nil)
 }
@@ -77,8 +88,7 @@ func (p *Pages) viewerOf(r *page.Request) (*viewerData, error) {
 	return s, p.loadPlace(r, s)
 }
 
-// panelView returns the address of the viewer with the panel. which is "1", or "new" to start a new
-// instrument.
+// panelView returns the address of the viewer with the panel. which is the value of "panel".
 func (s *viewerData) panelView(which string) string {
 	return page.WithQueryValue(page.DocumentPath(s.File.ID)+s.QueryIn, "panel", which)
 }
@@ -89,20 +99,20 @@ func (s *viewerData) PanelPath() string {
 }
 
 // PanelView returns the address of the viewer with the panel.
-func (s *viewerData) PanelView() string { return s.panelView("1") }
+func (s *viewerData) PanelView() string { return s.panelView(panelOpen) }
 
 // keepPanelOpen makes the links to the previous and next documents open the panel there, too.
 func (s *viewerData) keepPanelOpen() {
 	for _, d := range []*adjacentDocument{s.Previous, s.Next} {
 		if d != nil {
-			d.Path = page.WithQueryValue(d.Path, "panel", "1")
+			d.Path = page.WithQueryValue(d.Path, "panel", panelOpen)
 		}
 	}
 }
 
 // showPanel renders the panel. form is the form with submitted values; if it is nil, the panel has
 // the form that state asks for.
-func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state panelState, form *instrumentForm) error {
+func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state panelState, form *panelForm) error {
 	panel, err := p.newPanel(r, s, state, form)
 	if err != nil {
 		return err
@@ -116,7 +126,7 @@ func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state pane
 }
 
 // newPanel returns the template data of the panel.
-func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *instrumentForm) (*instrumentPanel, error) {
+func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) (*instrumentPanel, error) {
 	panel := &instrumentPanel{
 		File: s.File, Path: s.PanelPath(), View: s.PanelView(), HasNext: s.Next != nil,
 		Saved: state.saved, Undo: state.undo, UndoID: state.undoID, Focus: state.focus, Form: form,
@@ -145,40 +155,74 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 			return nil, err
 		}
 	}
-	if panel.Form != nil {
-		panel.Selected = panel.Form.ID
-		if panel.PageCount < 2 {
-			panel.Form.removePages()
-		}
-		switch {
-		case panel.Focus && panel.Form.needsTarget():
-			panel.Form.Links.Focus = true
-		case panel.Focus:
-			panel.Form.focusFirst(func(*panelField) bool { return true })
-		}
+	if panel.Form == nil {
+		return panel, nil
+	}
+	panel.Selected = panel.Form.ID
+	if panel.PageCount < 2 && panel.Form.Field(instrumentform.Pages).Empty() {
+		panel.Form.Remove(instrumentform.Pages)
+	}
+	switch {
+	case panel.Focus && panel.Form.Suggested && panel.Form.NeedsTarget():
+		panel.Form.FocusField("relations")
+	case panel.Focus:
+		panel.Form.Focus()
 	}
 	return panel, nil
 }
 
-// newForm returns the form for the instrument that state asks for. If it isn't in the runsheet, the
-// form is for a new instrument.
-func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet vault.Runsheet) (*instrumentForm, error) {
+// panelForm is the form for an instrument of a document.
+type panelForm struct {
+	*instrumentform.Form
+	Heading   string
+	Suggested bool // fields are filled in from the document's name
+	Start     int  // first page of a new instrument of a packet
+	Facts     []suggestedFact
+}
+
+// formOf returns the form for an instrument with its stored values.
+func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView, sheet vault.Runsheet) (*panelForm, error) {
 	types, err := p.Vault.Instruments.Types(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	var instrument model.Instrument
-	if at := slices.IndexFunc(sheet.Instruments, func(i vault.InstrumentView) bool { return i.ID == state.instrument }); at >= 0 {
-		instrument = sheet.Instruments[at].Instrument
-	} else if len(page.DocumentInstruments(sheet.Instruments)[s.File.ID]) == 0 {
-		instrument = suggestedInstrument(s.File, types)
+	form := &panelForm{Heading: "New instrument"}
+	if i.ID != 0 {
+		form.Heading = cmp.Or(i.Type.Name, "Instrument")
 	}
-	form := newInstrumentForm(instrument, types, sheet, s.File.ID)
+	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone}
+	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
+	if i.ID == 0 {
+		return form, p.suggestFacts(r, form, context)
+	}
+	return form, nil
+}
+
+// newForm returns the form for the instrument that state asks for. Without a choice, it is the first one
+// of the document. If there is none, the form is for a new instrument.
+func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet vault.Runsheet) (*panelForm, error) {
+	var instrument vault.InstrumentView
+	there := page.DocumentInstruments(sheet.Instruments)[s.File.ID]
+	if len(there) > 0 && state.instrument == 0 && !state.blank {
+		state.instrument = there[0].ID
+	}
+	if at := slices.IndexFunc(sheet.Instruments, func(i vault.InstrumentView) bool { return i.ID == state.instrument }); at >= 0 {
+		instrument = sheet.Instruments[at]
+	} else if len(there) == 0 {
+		types, err := p.Vault.Instruments.Types(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		instrument.Instrument = suggestedInstrument(s.File, types)
+	}
+	form, err := p.formOf(r, s.File, instrument, sheet)
+	if err != nil {
+		return nil, err
+	}
 	form.Suggested = instrument.ID == 0 && instrument.TypeID != 0
 	if instrument.ID == 0 && s.File.Pages != nil && *s.File.Pages > 1 {
-		form.Start = min(state.start, *s.File.Pages)
-		if form.Start > 0 {
-			form.field(pagesName).Values = []string{strconv.Itoa(form.Start)}
+		if form.Start = min(state.start, *s.File.Pages); form.Start > 0 {
+			form.Fill(instrumentform.Pages, strconv.Itoa(form.Start))
 		}
 	}
 	return form, nil
@@ -230,7 +274,7 @@ func (p *instrumentPanel) UndoPath() string {
 func (p *instrumentPanel) TrashPath() string { return instrumentActionPath(p.File.ID, "trash") }
 
 // New returns the address of the viewer with the form for a new instrument.
-func (p *instrumentPanel) New() string { return page.WithQueryValue(p.View, "panel", "new") }
+func (p *instrumentPanel) New() string { return page.WithQueryValue(p.View, "panel", panelNew) }
 
 // Select returns the address of the viewer at the first page of an instrument, with its form.
 func (p *instrumentPanel) Select(line page.InstrumentLine) string {

@@ -2,14 +2,13 @@ package documents
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"strconv"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/ui/instrumentform"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -20,10 +19,6 @@ const (
 	thenAnother = "another" // another new instrument of this document
 	thenStay    = "stay"    // the same instrument
 )
-
-// maxRetries is how many times a change is attempted if other users change the same instrument at
-// the same time. Then it fails.
-const maxRetries = 5
 
 // instrumentSaver saves the form of the panel.
 type instrumentSaver struct {
@@ -56,47 +51,34 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 	return save.change(id)
 }
 
-// form returns the form filled with the submitted values, and the changes.
-func (v instrumentSaver) form(old model.Instrument) (*instrumentForm, model.InstrumentInput, error) {
-	sheet, err := v.Vault.Instruments.Runsheet(v.r.Context(), v.s.File.AbstractID)
-	if err != nil {
-		return nil, nil, err
-	}
-	types, err := v.Vault.Instruments.Types(v.r.Context())
-	if err != nil {
-		return nil, nil, err
-	}
-	form := newInstrumentForm(old, types, sheet, v.s.File.ID)
-	input := form.merge(old, v.s.File.ID, v.r.PostForm, v.LocalNow())
-	return form, input, nil
-}
-
 // create records a new instrument. If nothing was entered, it records none.
 func (v instrumentSaver) create() error {
-	form, input, err := v.form(model.Instrument{})
+	form, err := v.form(vault.InstrumentView{})
 	if err != nil {
 		return err
 	}
+	patch := form.Merge(v.r.PostForm)
+	form.Once = v.r.PostForm.Get("once")
 	form.Start, _ = strconv.Atoi(v.r.PostForm.Get("start")) // 0 if it isn't a packet
-	delete(input, "documents")
-	if len(input) == 0 {
+	delete(patch.Input, "documents")
+	if len(patch.Input) == 0 {
 		if v.then != thenNext || v.s.Next == nil {
 			form.Problem = "Enter at least one field."
-			form.focusFirst(func(*panelField) bool { return true })
+			form.Focus()
 			return v.reject(http.StatusUnprocessableEntity, form)
 		}
 		return v.leave("Nothing was entered, so no instrument was created.", "", 0)
 	}
 	pages := v.assignPages(form)
-	input["documents"] = page.EncodeJSON([]model.DocumentLink{{FileID: v.s.File.ID, Pages: pages}})
-	patch := vault.InstrumentPatch{Input: input}
-	created, err := v.Vault.Instruments.Create(v.r.Context(), v.r.Actor, v.s.File.AbstractID, patch, v.idempotency())
+	patch.Input["documents"] = page.EncodeJSON([]model.DocumentLink{{FileID: v.s.File.ID, Pages: pages}})
+	once := page.FormIdempotency(v.r, "", func(vault.InstrumentView) string { return v.s.PanelView() })
+	created, err := v.Vault.Instruments.Create(v.r.Context(), v.r.Actor, v.s.File.AbstractID, patch, once)
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case errors.Is(err, vault.ErrAlreadyProcessed):
 		return v.follow(vault.InstrumentView{}, "This instrument was already saved.", "")
 	case ok && domainErr.Kind == errs.Invalid:
-		form.setProblems(page.FieldProblems(domainErr.Fields))
+		form.SetProblems(page.FieldProblems(domainErr.Fields))
 		return v.reject(http.StatusUnprocessableEntity, form)
 	case err != nil:
 		return err
@@ -104,27 +86,19 @@ func (v instrumentSaver) create() error {
 	return v.follow(created, created.Heading(created.Type)+" saved.", "trash")
 }
 
-// idempotency returns the idempotency key of the form. It depends on the form's token and content, so
-// a form that is sent again because the response was lost creates one instrument.
-func (v instrumentSaver) idempotency() vault.Idempotency[vault.InstrumentView] {
-	if v.r.PostForm.Get("once") == "" {
-		return vault.Idempotency[vault.InstrumentView]{}
+// form returns the form for an instrument with its stored values.
+func (v instrumentSaver) form(i vault.InstrumentView) (*panelForm, error) {
+	sheet, err := v.Vault.Instruments.Runsheet(v.r.Context(), v.s.File.AbstractID)
+	if err != nil {
+		return nil, err
 	}
-	form := v.r.PostForm.Encode()
-	content := sha256.Sum256([]byte(form))
-	return vault.Idempotency[vault.InstrumentView]{
-		KeyHash:     sha256.Sum256([]byte("page\n" + v.r.Record() + "\nPOST " + v.r.URL.Path + "\n" + form)),
-		RequestHash: hex.EncodeToString(content[:]),
-		Render: func(vault.InstrumentView) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": v.s.PanelView()}, nil, nil
-		},
-	}
+	return v.formOf(v.r, v.s.File, i, sheet)
 }
 
 // assignPages returns the pages of the document for a new instrument. If more instruments of the
 // document follow and the user set no pages, they end at the page that is shown.
-func (v instrumentSaver) assignPages(form *instrumentForm) string {
-	pages := form.field(pagesName).Value()
+func (v instrumentSaver) assignPages(form *panelForm) string {
+	pages := form.Field(instrumentform.Pages).Value()
 	start := strconv.Itoa(max(form.Start, 1))
 	packet := v.then == thenAnother || form.Start > 0
 	if v.s.File.Pages == nil || *v.s.File.Pages < 2 || !packet || pages != "" && pages != start {
@@ -138,54 +112,37 @@ func (v instrumentSaver) assignPages(form *instrumentForm) string {
 
 // change saves the changes of an instrument.
 func (v instrumentSaver) change(id uint64) error {
-	for tries := 1; ; tries++ {
-		old, err := v.Vault.Instruments.Get(v.r.Context(), id)
-		if err == nil && old.AbstractID != v.s.File.AbstractID {
-			err = page.NotFound(v.r)
+	var form *panelForm
+	now, again, status, err := instrumentform.Save(v.Site, v.r, id, func(old vault.InstrumentView) (*instrumentform.Form, error) {
+		if old.AbstractID != v.s.File.AbstractID {
+			return nil, page.NotFound(v.r)
 		}
-		if err != nil {
-			return err
+		var err error
+		if form, err = v.form(old); err != nil {
+			return nil, err
 		}
-		form, input, err := v.form(old.Instrument)
-		if err != nil {
-			return err
-		}
-		if form.Conflict {
-			log, err := v.Vault.Events.List(v.r.Context(), vault.Query{Limit: 20, Descending: true,
-				Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: page.RecordName("instrument", id)}}})
-			if err != nil {
-				return err
-			}
-			form.describeConflicts(log.Items, v.Zone)
-			return v.reject(http.StatusPreconditionFailed, form)
-		}
-		match := vault.Match{Given: true, Versions: []uint64{old.Version}}
-		now, err := v.Vault.Instruments.Patch(v.r.Context(), v.r.Actor, id, vault.InstrumentPatch{Input: input}, match)
-		domainErr, ok := errors.AsType[*errs.Error](err)
-		switch {
-		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
-			continue
-		case ok && domainErr.Kind == errs.Invalid:
-			form.setProblems(page.FieldProblems(domainErr.Fields))
-			return v.reject(http.StatusUnprocessableEntity, form)
-		case err != nil:
-			return err
-		}
-		return v.follow(now, now.Heading(now.Type)+" saved.", "")
+		return form.Form, nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case again != nil:
+		return v.reject(status, form)
 	}
+	return v.follow(now, now.Heading(now.Type)+" saved.", "")
 }
 
 // reject shows the panel with the submitted values and their problems.
-func (v instrumentSaver) reject(status int, form *instrumentForm) error {
+func (v instrumentSaver) reject(status int, form *panelForm) error {
 	return v.showPanel(v.r, status, v.s, panelState{}, form)
 }
 
 // follow continues after an instrument was saved. undo is the action that undoes it, or "".
 func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string) error {
-	state := panelState{saved: notice, focus: true, undo: undo, undoID: saved.ID}
+	state := panelState{saved: notice, blank: true, focus: true, undo: undo, undoID: saved.ID}
 	switch {
 	case v.then == thenStay:
-		state.instrument, state.focus = saved.ID, false
+		state.instrument, state.blank, state.focus = saved.ID, false, false
 	case v.then == thenAnother:
 		state.start = v.nextStart(saved)
 	case v.s.Next != nil:
@@ -196,9 +153,9 @@ func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string)
 	if v.r.IsPart() {
 		return v.showPanel(v.r, http.StatusOK, v.s, state, nil)
 	}
-	to := v.s.panelView("new")
+	to := v.s.panelView(panelNew)
 	if state.instrument != 0 {
-		to = page.WithQueryValue(v.s.panelView("1"), "instrument", strconv.FormatUint(state.instrument, 10))
+		to = page.WithQueryValue(v.s.panelView(panelOpen), "instrument", strconv.FormatUint(state.instrument, 10))
 	} else if state.start > 0 {
 		to = page.WithQueryValue(page.WithQueryValue(to, "start", strconv.Itoa(state.start)), "page", strconv.Itoa(state.start))
 	}
@@ -208,7 +165,7 @@ func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string)
 // nextStart returns the page after the last page of an instrument, which is the first page of the
 // next instrument of a packet. It returns 0 if that is unknown.
 func (v instrumentSaver) nextStart(saved vault.InstrumentView) int {
-	_, last, ok := model.ParsePages(linkedPages(saved.Instrument, v.s.File.ID))
+	_, last, ok := model.ParsePages(instrumentform.LinkedPages(saved.Instrument, v.s.File.ID))
 	if !ok || v.s.File.Pages == nil {
 		return 0
 	}
@@ -222,10 +179,10 @@ func (v instrumentSaver) undoAddress(undo string, id uint64) string {
 	return instrumentUndo(v.s.File.ID, undo, id)
 }
 
-// leave opens the next document with the form for a new instrument. A script gets the address in a
+// leave opens the next document with the panel. A script gets the address in a
 // header, because it can't read the address of a redirect.
 func (v instrumentSaver) leave(notice, undo string, id uint64) error {
-	to := page.WithQueryValue(v.s.Next.Path, "panel", "new")
+	to := page.WithQueryValue(v.s.Next.Path, "panel", panelNext)
 	if !v.r.IsPart() {
 		return v.RedirectWithUndo(v.r, to, notice, v.undoAddress(undo, id))
 	}
@@ -269,5 +226,5 @@ func (p *Pages) moveInstrument(r *page.Request, undo, notice string, act func(id
 	if r.IsPart() {
 		return p.showPanel(r, http.StatusOK, s, state, nil)
 	}
-	return p.RedirectWithUndo(r, page.ReturnAddress(r, s.panelView("1")), state.saved, instrumentUndo(s.File.ID, undo, id))
+	return p.RedirectWithUndo(r, page.ReturnAddress(r, s.panelView(panelOpen)), state.saved, instrumentUndo(s.File.ID, undo, id))
 }

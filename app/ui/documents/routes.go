@@ -23,6 +23,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /documents/{n}/pages/{page}", page.MayRead, p.pageImage),
 		page.NewRoute("GET /documents/{n}/pages/{page}/marks", page.MayRead, p.pageMarks),
 		page.NewRoute("GET /documents/{n}/pages/{page}/text", page.MayRead, p.pageText),
+		page.NewRoute("GET /documents/{n}/pages/{page}/words", page.MayRead, p.pageWords),
 		page.NewRoute("GET /documents/{n}/instruments", page.MayRead, p.panelPart),
 		page.NewRoute("POST /documents/{n}/instruments", page.MayWrite, p.saveInstrument),
 		page.NewRoute("POST /documents/{n}/instruments/trash", page.MayWrite, p.trashInstrument),

@@ -114,7 +114,7 @@ func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected 
 	}
 	return p.RenderPage(r, status, "document.html", page.Page{
 		Heading: s.File.Filename, Section: s.Place.Section, Data: s,
-		Scripts: []string{"viewerline.js", "viewer.js", "viewerpanel.js"}, Styles: []string{"viewer.css", "viewerpanel.css"},
+		Scripts: []string{"viewerline.js", "viewerwords.js", "viewer.js", "instrument.js", "viewerpanel.js"}, Styles: []string{"viewer.css", "viewerpanel.css"},
 	})
 }
 
@@ -155,7 +155,7 @@ func (p *Pages) setPageImage(r *page.Request, s *viewerData, sizes []document.Pa
 	s.Width = roundUpWidth(queryInt(r, "w", defaultImageWidth))
 	s.Fit = !r.URL.Query().Has("w")
 	s.Sizes = encodeSizes(sizes)
-	s.Searchable = s.File.MIME == model.MIMEPDF
+	s.Searchable = true
 	size := sizes[s.Page-1]
 	turn := queryInt(r, "turn", 0)
 	if turn%90 != 0 || turn < 0 || turn > 270 {

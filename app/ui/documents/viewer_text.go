@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/ocr"
 	"deedkeep/app/search/query"
 	"deedkeep/app/ui/page"
 )
@@ -196,4 +197,41 @@ func (p *Pages) pageText(r *page.Request) error {
 		return err
 	}
 	return sendJSON(r, map[string]string{"text": page.Truncate(found, maxTextBytes)})
+}
+
+// wordJSON is a word on a page in the format that the viewer's script reads: its text, and its left,
+// top, right, and bottom in 1/ocr.Scale of the page's width or height. Breaks is the number of line
+// feeds after the word.
+type wordJSON struct {
+	Text   string `json:"text"`
+	Box    [4]int `json:"box"`
+	Breaks int    `json:"breaks,omitempty"`
+}
+
+// pageWords sends the words of a page to the viewer's script, which lays them over the page image so
+// that users can select and copy them.
+func (p *Pages) pageWords(r *page.Request) error {
+	file, n, err := p.readPage(r)
+	if err != nil {
+		return err
+	}
+	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	found, err := p.Vault.Previews.Words(r.Context(), r.Actor, file.ID, n)
+	if err != nil && errs.KindOf(err) != errs.NotFound {
+		return err
+	}
+	list := make([]wordJSON, 0, len(found.Words))
+	for i, w := range found.Words {
+		word := wordJSON{Text: w.Text, Box: [4]int{w.Box.Left, w.Box.Top, w.Box.Right, w.Box.Bottom}}
+		if i+1 < len(found.Words) {
+			switch next := found.Words[i+1]; {
+			case next.Paragraph != w.Paragraph:
+				word.Breaks = 2
+			case next.Line != w.Line:
+				word.Breaks = 1
+			}
+		}
+		list = append(list, word)
+	}
+	return sendJSON(r, map[string]any{"words": list, "scale": ocr.Scale, "rotation": found.Rotation})
 }

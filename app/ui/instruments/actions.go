@@ -16,12 +16,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// sheetPath returns the address of the runsheet of an abstract.
-func (p *Pages) sheetPath(abstract uint64) string { return p.AbstractPath(abstract) + "?view=runsheet" }
-
 // rowPath returns the address of an instrument in its runsheet.
 func (p *Pages) rowPath(i model.Instrument) string {
-	return p.sheetPath(i.AbstractID) + "#instrument-" + strconv.FormatUint(i.ID, 10)
+	return p.RunsheetPath(i.AbstractID) + "#instrument-" + strconv.FormatUint(i.ID, 10)
 }
 
 // instrumentPage redirects to an instrument in its runsheet.
@@ -62,7 +59,7 @@ func (p *Pages) trashInstrument(r *page.Request) error {
 	if isScript(r) {
 		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: undo})
 	}
-	return p.RedirectWithUndo(r, p.sheetPath(i.AbstractID), notice, undo)
+	return p.RedirectWithUndo(r, p.RunsheetPath(i.AbstractID), notice, undo)
 }
 
 // restoreInstrument restores an instrument from the trash.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/ui/instrumentform"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -79,7 +81,7 @@ func (p *Pages) saveCell(r *page.Request) error {
 		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
 			continue
 		case ok && domainErr.Kind == errs.Invalid:
-			return sendProblem(r, problemText(domainErr.Fields))
+			return sendProblem(r, strings.Join(page.ProblemTexts(domainErr.Fields), " "))
 		case err != nil:
 			return err
 		}
@@ -95,49 +97,20 @@ func matchVersion(version uint64) vault.Match {
 	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
-// problemText returns all problems in one text.
-func problemText(fields errs.Fields) string {
-	problems := page.FieldProblems(fields)
-	var texts []string
-	for _, f := range fields {
-		texts = append(texts, problems[f.Field])
-	}
-	return strings.Join(texts, " ")
-}
+// formatID returns an ID as text.
+func formatID(id uint64) string { return strconv.FormatUint(id, 10) }
 
 // conflictText says who changed a cell in the meantime, and when.
 func (p *Pages) conflictText(r *page.Request, column, now string) (string, error) {
-	log, err := p.events(r)
+	log, err := instrumentform.Changes(r.Context(), p.Site, r.PathID)
 	if err != nil {
 		return "", err
 	}
 	if column == columnStatus {
 		now = page.FormatStatus(now)
 	}
-	text := p.changedText(log, now, cellFields[column]...)
+	text := instrumentform.ChangedText(log, p.Zone, now, cellFields[column]...)
 	return text + " Your entry isn't saved. Save it again to replace theirs, or cancel to keep theirs.", nil
-}
-
-// events returns the newest entries of the audit log about the requested instrument.
-func (p *Pages) events(r *page.Request) ([]model.Event, error) {
-	log, err := p.Vault.Events.List(r.Context(), vault.Query{Limit: 20, Descending: true,
-		Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: page.RecordName("instrument", r.PathID)}}})
-	return log.Items, err
-}
-
-// changedText says who set one of the fields to the value that is shown as now, and when.
-func (p *Pages) changedText(log []model.Event, now string, fields ...string) string {
-	who, on := "This was changed", " while you were editing"
-	at := slices.IndexFunc(log, func(e model.Event) bool {
-		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return slices.Contains(fields, c.Field) })
-	})
-	if at >= 0 {
-		who, on = page.ActorText(log[at].Actor)+" changed this", " on "+page.ClockTime(log[at].At.In(p.Zone))
-	}
-	if now == "" {
-		return who + " to blank" + on + "."
-	}
-	return who + " to “" + page.Truncate(now, 300) + "”" + on + "."
 }
 
 // createRow adds an instrument whose first cell a user filled in.
@@ -157,7 +130,7 @@ func (p *Pages) createRow(r *page.Request) error {
 	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Input: in},
 		vault.Idempotency[vault.InstrumentView]{})
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
-		return sendProblem(r, problemText(domainErr.Fields))
+		return sendProblem(r, strings.Join(page.ProblemTexts(domainErr.Fields), " "))
 	}
 	if err != nil {
 		return err

@@ -3,10 +3,8 @@ package instruments
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
@@ -35,17 +33,17 @@ func cellText(i vault.InstrumentView, column string) string {
 	case columnType:
 		return i.Type.Name
 	case "dated":
-		return shortDate(i.Dated)
+		return page.FormatTypedDate(i.Dated)
 	case columnRecorded:
-		return strings.TrimSpace(shortDate(i.Recorded) + " " + clockTime(i.RecordedTime))
+		return strings.TrimSpace(page.FormatTypedDate(i.Recorded) + " " + page.FormatTimeOfDay(i.RecordedTime))
 	case columnBookPage:
 		return bookPageText(i.Instrument)
 	case "instrument_number":
 		return i.Number
 	case "grantors":
-		return strings.Join(i.Grantors, "; ")
+		return model.JoinNames(i.Grantors, "; ")
 	case "grantees":
-		return strings.Join(i.Grantees, "; ")
+		return model.JoinNames(i.Grantees, "; ")
 	case "consideration":
 		return page.FormatValues(model.Money, []string{i.Consideration})
 	case columnStatus:
@@ -54,25 +52,6 @@ func cellText(i vault.InstrumentView, column string) string {
 		return i.Remarks
 	}
 	return ""
-}
-
-// shortDate formats a date as 1/2/2006. Other text is returned unchanged.
-func shortDate(text string) string {
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return text
-	}
-	return day.Format("1/2/2006")
-}
-
-// clockTime formats a time of day as 3:04 PM. Other text is returned unchanged.
-func clockTime(text string) string {
-	for layout, shown := range map[string]string{"15:04": "3:04 PM", "15:04:05": "3:04:05 PM"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.Format(shown)
-		}
-	}
-	return text
 }
 
 // bookPageText returns where an instrument is recorded, such as "Deed Book 1022/311-313".
@@ -97,7 +76,7 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 	}
 	switch column {
 	case columnType:
-		t, found := findType(types, text)
+		t, found := types.Find(text)
 		if !found && text != "" {
 			return nil, unknownType(text) + " Select one from the list."
 		}
@@ -117,20 +96,9 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		}
 		return place.input(), ""
 	case "grantors", "grantees":
-		return model.InstrumentInput{column: list(splitNames(text))}, ""
+		return model.InstrumentInput{column: page.EncodeJSON(model.SplitNames(text))}, ""
 	}
 	return model.InstrumentInput{column: textOrNull(text)}, ""
-}
-
-// splitNames splits names that are separated by semicolons or line breaks.
-func splitNames(text string) []string {
-	names := []string{}
-	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // recordedPlace is the book and page in which an instrument is recorded.
@@ -172,64 +140,9 @@ func parseBookPage(text string) (r recordedPlace) {
 	return r
 }
 
-// typeAliases maps common abbreviations and other names to names of document types.
-var typeAliases = map[string]string{
-	"qcd": "Quitclaim Deed", "quit claim deed": "Quitclaim Deed", "gwd": "Warranty Deed", "general warranty deed": "Warranty Deed",
-	"mtg": "Mortgage", "dot": "Deed of Trust", "sat": "Release or Satisfaction", "satisfaction": "Release or Satisfaction",
-	"satisfaction of mortgage": "Release or Satisfaction", "release": "Release or Satisfaction", "release of mortgage": "Release or Satisfaction",
-	"rel": "Release or Satisfaction", "aom": "Assignment", "assignment of mortgage": "Assignment", "row": "Easement or Right of Way",
-	"easement": "Easement or Right of Way", "right of way": "Easement or Right of Way", "ucc-1": "UCC", "ftl": "Federal Tax Lien",
-	"poa": "Power of Attorney",
-}
-
-// findType returns the document type that text names: by its name, a common abbreviation, its
-// initials, or the start of its name if no other type fits. A word that several types have, such as
-// "deed", names none of them.
-func findType(types model.DocumentTypes, text string) (model.DocumentType, bool) {
-	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
-	if t, found := types.ByName(text); found || folded == "" {
-		return t, found
-	}
-	if t, found := types.ByName(typeAliases[folded]); found {
-		return t, true
-	}
-	only := func(fits func(model.DocumentType) bool) (model.DocumentType, bool) {
-		var found model.DocumentTypes
-		for _, t := range types {
-			if !t.Retired && fits(t) {
-				found = append(found, t)
-			}
-		}
-		if len(found) != 1 {
-			return model.DocumentType{}, false
-		}
-		return found[0], true
-	}
-	if t, found := only(func(t model.DocumentType) bool { return initials(t.Name) == folded }); found {
-		return t, true
-	}
-	t, found := only(func(t model.DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
-	inOtherName := slices.ContainsFunc(types, func(other model.DocumentType) bool {
-		return other.ID != t.ID && slices.Contains(strings.Fields(strings.ToLower(other.Name)), folded)
-	})
-	if !found || inOtherName || len(folded) < 3 {
-		return model.DocumentType{}, false
-	}
-	return t, true
-}
-
 // unknownType says that there is no document type with this name.
 func unknownType(name string) string {
 	return "“" + page.Truncate(name, 100) + "” isn't a document type."
-}
-
-// initials returns the first letters of the words of a name, in lower case.
-func initials(name string) string {
-	var letters strings.Builder
-	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {
-		letters.WriteString(word[:1])
-	}
-	return letters.String()
 }
 
 // textOrNull returns the JSON of a text, or null if it is empty.
@@ -247,6 +160,3 @@ func numberOrNull(id uint64) json.RawMessage {
 	}
 	return page.EncodeJSON(id)
 }
-
-// list returns the JSON of a list.
-func list[T any](items []T) json.RawMessage { return page.EncodeJSON(items) }

@@ -42,7 +42,7 @@ func TestFindType(t *testing.T) {
 		"war": "Warranty Deed", "mort": "Mortgage", "DOT": "Deed of Trust", "sat": "Release or Satisfaction", "rel": "Release or Satisfaction",
 		"easement": "Easement or Right of Way", "fed": "Federal Tax Lien", "deed": "", "tax": "", "lien": "", "m": "", "": "", "par": "", "nothing": "",
 	} {
-		if got, found := findType(types, text); got.Name != want || found != (want != "") {
+		if got, found := types.Find(text); got.Name != want || found != (want != "") {
 			t.Errorf("findType(%q) = %q, %t, want %q", text, got.Name, found, want)
 		}
 	}

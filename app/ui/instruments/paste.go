@@ -81,7 +81,7 @@ func parsePaste(text, first string, types model.DocumentTypes) ([]runsheet.Entry
 	}
 	for n, e := range entries {
 		entries[n].Row = lines[e.Row]
-		if t, found := findType(types, entryText(e, columnType)); found {
+		if t, found := types.Find(entryText(e, columnType)); found {
 			e.Fields[columnType] = page.EncodeJSON(t.Name)
 		}
 		if e.Fields["consideration"] != nil {
@@ -189,9 +189,9 @@ func splitBookPage(table [][]string) [][]string {
 // newPastedRow returns a row that can be added.
 func newPastedRow(g vault.Suggestion) pastedRow {
 	i := g.Instrument
-	return pastedRow{Row: g.Row, Type: g.Type.Name, Recorded: shortDate(i.Recorded),
+	return pastedRow{Row: g.Row, Type: g.Type.Name, Recorded: page.FormatTypedDate(i.Recorded),
 		Place:    strings.Trim(bookPageText(i)+", "+i.Number, ", "),
-		Grantors: strings.Join(i.Grantors, "; "), Grantees: strings.Join(i.Grantees, "; "),
+		Grantors: model.JoinNames(i.Grantors, "; "), Grantees: model.JoinNames(i.Grantees, "; "),
 		Amount: page.FormatValues(model.Money, []string{i.Consideration})}
 }
 

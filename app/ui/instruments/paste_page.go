@@ -29,7 +29,7 @@ func (p *Pages) newPasteView(r *page.Request) (view pasteView, err error) {
 	if err != nil {
 		return view, err
 	}
-	view = pasteView{Path: p.AbstractPath(r.PathID) + "/instruments/paste", Sheet: p.sheetPath(r.PathID), Abstract: headings[0],
+	view = pasteView{Path: p.AbstractPath(r.PathID) + "/instruments/paste", Sheet: p.RunsheetPath(r.PathID), Abstract: headings[0],
 		Text: r.PostForm.Get("text"), Column: r.PostForm.Get("column"), Once: r.PostForm.Get("once")}
 	if view.Once == "" {
 		view.Once = rand.Text()

@@ -40,7 +40,8 @@ var EventTexts = []eventGroup{
 		{"abstract.purged", "permanently deleted", "abstract", ""},
 	}},
 	{"Title work", []eventText{
-		{"order_link.changed", "changed the linked order of", "abstract", "changed the linked order"},
+		{"order_link.changed", "linked the order of", "abstract", "linked the order"},
+		{"order_link.removed", "unlinked the order of", "abstract", "unlinked the order"},
 		{"assignment.changed", "assigned", "abstract", "changed the assignment"},
 		{"names_run.changed", "changed the names run of", "abstract", "changed the names run"},
 		{"requirements.changed", "changed the requirements and exceptions of", "abstract", "changed the requirements and exceptions"},

@@ -23,6 +23,15 @@ func FieldProblems(fields errs.Fields) map[string]string {
 	return found
 }
 
+// ProblemTexts returns the messages of all fields, in the sequence of the fields.
+func ProblemTexts(fields errs.Fields) (list []string) {
+	byField := FieldProblems(fields)
+	for _, f := range fields {
+		list = append(list, byField[f.Field])
+	}
+	return list
+}
+
 // FormProblems returns the problems to show in a form, by field. Problems with the entire form are
 // under "". It returns nil if err is not a problem with the form.
 func FormProblems(err error) (status int, problems map[string]string) {

@@ -14,6 +14,11 @@ import (
 // AbstractPath returns the address of an abstract's page.
 func (p *Site) AbstractPath(id uint64) string { return "/abstracts/" + p.AbstractIDs.Encode(id) }
 
+// RunsheetPath returns the address of the runsheet of an abstract.
+func (p *Site) RunsheetPath(abstract uint64) string {
+	return p.AbstractPath(abstract) + "?view=runsheet"
+}
+
 // OrderPath returns the address of an order's page.
 func (p *Site) OrderPath(id uint64) string { return "/orders/" + p.OrderIDs.Encode(id) }
 

@@ -13,7 +13,7 @@ var typedDatePattern = regexp.MustCompile(`^(?:([0-9]{1,2})[/.-]([0-9]{1,2})[/.-
 // ParseTypedDate converts a date as users type it to YYYY-MM-DD. It accepts what NormalizeDate
 // accepts and dates in digits, such as 4/17/19, 04172019, and 041719. A two-digit year means the
 // latest such day that is not after latest, so the form has to show the result. Other text is
-// returned unchanged. web/script/viewerpanel.js does the same while the user types.
+// returned unchanged. web/script/instrument.js does the same while the user types.
 func ParseTypedDate(text string, latest time.Time) string {
 	text = strings.TrimSpace(text)
 	m := typedDatePattern.FindStringSubmatch(text)
@@ -51,4 +51,14 @@ func FormatTypedDate(text string) string {
 		return text
 	}
 	return day.Format("1/2/2006")
+}
+
+// FormatTimeOfDay formats a time of day such as 15:04 as 3:04 PM. Other text is returned unchanged.
+func FormatTimeOfDay(text string) string {
+	for layout, shown := range map[string]string{"15:04": "3:04 PM", "15:04:05": "3:04:05 PM"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Format(shown)
+		}
+	}
+	return text
 }

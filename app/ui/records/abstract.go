@@ -3,7 +3,6 @@ package records
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -19,10 +18,10 @@ type abstractView struct {
 	model.Abstract
 	recordView
 	Opaque, Heading, Under string
-	Work                   abstractWork
-	Same                   []abstractRow // abstracts with the same file number
-	View                   string        // main view: runsheetView or documentsView
-	Runsheet               any           // template data of the runsheet
+	Work                   titlework.People // in the header
+	Same                   []abstractRow    // abstracts with the same file number
+	View                   string           // main view: runsheetView or documentsView
+	Runsheet               any              // template data of the runsheet
 	RunsheetRows           int
 	Documents              documentList
 	TitleWork              titlework.Work
@@ -52,7 +51,7 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if shown, err := p.showGroup(r, "abstract.html", &view.recordView); shown {
 		return err
 	}
-	if err := errors.Join(p.addWork(r.Context(), &view), p.addViews(r, &view, filed)); err != nil {
+	if err := p.addViews(r, &view, filed); err != nil {
 		return err
 	}
 	if rejected.FileID != 0 {
@@ -71,6 +70,7 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if view.TitleWork, err = p.work.Load(r, filed.Abstract, template); err != nil {
 		return err
 	}
+	view.Work = view.TitleWork.People
 	if r.MayWrite() {
 		if view.Suggestions, err = p.Suggestions(r.Context(), filed.Abstract.ID); err != nil {
 			return err
@@ -135,7 +135,7 @@ func (p *Pages) setAbstractStatus(r *page.Request) error {
 		return err
 	}
 	view := p.newAbstractView(filed.Abstract, template)
-	if err := p.addWork(r.Context(), &view); err != nil {
+	if view.Work, err = p.work.LoadPeople(r, filed.Abstract); err != nil {
 		return err
 	}
 	if !r.IsPart() {

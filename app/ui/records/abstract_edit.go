@@ -28,7 +28,7 @@ func (p *Pages) editAbstract(r *page.Request) error {
 				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent), matchVersion(filed.Abstract.Version))
 				return func(show func(*recordView)) error {
 					view := p.newAbstractView(now.Abstract, template)
-					if err := p.addWork(ctx, &view); err != nil {
+					if view.Work, err = p.work.LoadPeople(r, now.Abstract); err != nil {
 						return err
 					}
 					show(&view.recordView)

@@ -1,10 +1,6 @@
 package records
 
 import (
-	"context"
-
-	"deedkeep/app/errs"
-	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -14,47 +10,6 @@ const (
 	runsheetView  = "runsheet"
 	documentsView = "documents"
 )
-
-// abstractWork is the title work in the header of an abstract's page.
-type abstractWork struct {
-	Order              model.Order // zero value if the abstract has none
-	Searcher, Examiner string      // names; "" if no one is assigned
-	Due                model.Order // due date of the assignment, with the abstract's status
-}
-
-// Any reports whether there is anything to show.
-func (w abstractWork) Any() bool {
-	return w.Order.ID != 0 || w.Searcher != "" || w.Examiner != "" || w.Due.DueDate != ""
-}
-
-// addWork adds the order, people, and due date to the header of an abstract's page.
-func (p *Pages) addWork(ctx context.Context, view *abstractView) error {
-	work, err := p.Vault.TitleWork.Get(ctx, view.ID)
-	if err != nil {
-		return err
-	}
-	view.Work.Due = model.Order{DueDate: work.Assignment.DueDate, Status: view.Status}
-	if work.OrderID != 0 {
-		if view.Work.Order, err = p.Vault.Orders.Get(ctx, work.OrderID); err != nil &&
-			errs.KindOf(err) != errs.NotFound { // it may be in the trash
-			return err
-		}
-	}
-	for _, person := range []struct {
-		id   uint64
-		name *string
-	}{{work.Assignment.SearcherID, &view.Work.Searcher}, {work.Assignment.ExaminerID, &view.Work.Examiner}} {
-		if person.id == 0 {
-			continue
-		}
-		u, err := p.Vault.Users.Get(ctx, person.id)
-		if err != nil && errs.KindOf(err) != errs.NotFound {
-			return err
-		}
-		*person.name = u.Name
-	}
-	return nil
-}
 
 // addViews reads the runsheet and the documents of an abstract and selects which of them the page
 // shows. Without a choice, it is the runsheet if there is one.

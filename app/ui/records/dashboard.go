@@ -97,11 +97,16 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 	if !r.MayWrite() {
 		return nil, nil
 	}
-	steps = []setupStep{{Text: "Create your first abstract", Hint: "One title search of one property, with its documents.", Path: "/abstracts/new", Button: "New abstract"}}
+	steps = []setupStep{
+		{Text: "Enter an order", Hint: "Orders usually arrive from your title software. You can also enter one here.",
+			Path: "/orders/new", Button: "New order"},
+		{Text: "Create your first abstract", Hint: "One title search of one property, with its documents.",
+			Path: "/abstracts/new", Button: "New abstract"},
+	}
 	if !r.MayAdminister() {
 		return append(steps,
-			setupStep{Text: "Enter an order", Hint: "Orders usually arrive from your title software. You can also enter one here.", Path: "/orders/new", Button: "New order"},
-			setupStep{Text: "Upload a document", Hint: "Store starters, plats, and bulletins in the vault's folders.", Path: "/vault", Button: "Open vault"}), nil
+			setupStep{Text: "Upload a document", Hint: "Store starters, plats, and bulletins in the vault's folders.",
+				Path: "/vault", Button: "Open vault"}), nil
 	}
 	keys, err := p.Vault.Keys.List(r.Context())
 	if err != nil {
@@ -113,9 +118,12 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 	}
 	people, err := p.Vault.Users.List(r.Context())
 	return append(steps,
-		setupStep{Text: "Connect your title software", Hint: "It sends orders, abstracts, and documents with an API key.", Path: "/admin/keys/new", Button: "Create API key", Done: active},
-		setupStep{Text: "Set up backups", Hint: "Back up to another disk or a network share on a schedule.", Path: "/admin/backups", Button: "Backup settings", Done: d.Backup.Next != nil},
-		setupStep{Text: "Invite your team", Hint: "Each person gets a role and a link to choose a password.", Path: "/admin/users/new", Button: "Invite user", Done: len(people) > 1}), err
+		setupStep{Text: "Connect your title software", Hint: "It sends orders, abstracts, and documents with an API key.",
+			Path: "/admin/keys/new", Button: "Create API key", Done: active},
+		setupStep{Text: "Set up backups", Hint: "Back up to another disk or a network share on a schedule.",
+			Path: "/admin/backups", Button: "Backup settings", Done: d.Backup.Next != nil},
+		setupStep{Text: "Invite your team", Hint: "Each person gets a role and a link to choose a password.",
+			Path: "/admin/users/new", Button: "Invite user", Done: len(people) > 1}), err
 }
 
 // retryFailedDocuments retries the processing of all failed documents.

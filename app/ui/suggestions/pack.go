@@ -3,12 +3,15 @@ package suggestions
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
 
@@ -28,8 +31,15 @@ const maxUnpacked = 64 << 20
 
 var errTooLarge = errors.New("too many suggestions")
 
-// pack encodes suggestions as the value of a form field.
-func pack(list []vault.Suggestion) (string, error) {
+// packPurpose is the purpose for which packed suggestions are encrypted.
+const packPurpose = "runsheet review"
+
+// packOwner returns who can unpack suggestions: the same user, for the same abstract.
+func packOwner(r *page.Request) string { return fmt.Sprintf("%s abstract:%d", r.Record(), r.PathID) }
+
+// pack encodes suggestions as the value of a form field. It is encrypted, because a forged value of a
+// few kilobytes could unpack to more rows than fit in memory.
+func (p *Pages) pack(r *page.Request, list []vault.Suggestion) (string, error) {
 	rows := make([]packedRow, 0, len(list))
 	for _, g := range list {
 		rows = append(rows, packedRow{g.Row, g.Fields, g.Relations, g.Type.Name, g.Instrument, g.Existing})
@@ -39,20 +49,20 @@ func pack(list []vault.Suggestion) (string, error) {
 	if err := errors.Join(json.NewEncoder(w).Encode(rows), w.Close()); err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(b.Bytes()), nil
+	return p.Vault.Secrets.Encrypt(rand.Reader, packPurpose, packOwner(r), b.String())
 }
 
-// unpack decodes the value of a form field.
-func unpack(text string) ([]vault.Suggestion, error) {
-	packed, err := base64.RawURLEncoding.DecodeString(text)
+// unpack decodes the value of a form field that pack encoded.
+func (p *Pages) unpack(r *page.Request, text string) ([]vault.Suggestion, error) {
+	packed, err := p.Vault.Secrets.Decrypt(packPurpose, packOwner(r), text)
 	if err != nil {
 		return nil, err
 	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
+	unzipped, err := gzip.NewReader(strings.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	raw, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
+	raw, err := io.ReadAll(io.LimitReader(unzipped, maxUnpacked+1))
 	if err != nil {
 		return nil, err
 	}

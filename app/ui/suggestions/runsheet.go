@@ -3,7 +3,6 @@ package suggestions
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +59,7 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 	}
 	view.Path, view.Abstract, view.Once = p.AbstractPath(r.PathID), headings[0], rand.Text()
 	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
-		Heading: "Upload a runsheet", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
+		Heading: "Read a runsheet file", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
 	})
 }
 
@@ -81,9 +80,9 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := newReview(list, nil)
+	view, err := p.newReview(r, list, nil)
 	for _, row := range rejected {
-		view.Rejected = append(view.Rejected, rejectedRow{row.Row, problems(row.Fields)})
+		view.Rejected = append(view.Rejected, rejectedRow{row.Row, page.ProblemTexts(row.Fields)})
 	}
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 
 // newReview returns the page for reviewing suggestions. The rows in chosen are selected; if chosen
 // is nil, all that aren't recorded yet.
-func newReview(list []vault.Suggestion, chosen map[int]bool) (view runsheetPage, err error) {
+func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, chosen map[int]bool) (view runsheetPage, err error) {
 	view.Reviewed = true
 	for _, g := range list {
 		row := reviewRow{Suggestion: g, Chosen: g.Existing == 0}
@@ -108,17 +107,8 @@ func newReview(list []vault.Suggestion, chosen map[int]bool) (view runsheetPage,
 		}
 		view.Rows = append(view.Rows, row)
 	}
-	view.Packed, err = pack(list)
+	view.Packed, err = p.pack(r, list)
 	return view, err
-}
-
-// problems returns the problems of a row with the names of its fields.
-func problems(fields errs.Fields) (list []string) {
-	byField := page.FieldProblems(fields)
-	for _, f := range fields {
-		list = append(list, byField[f.Field])
-	}
-	return list
 }
 
 // readFile reads the file of an upload form to memory, which is charged to the user until done is
@@ -168,7 +158,7 @@ func (p *Pages) readFile(r *page.Request) (raw []byte, done func(), err error) {
 
 // acceptRunsheet adds the selected instruments of a runsheet file.
 func (p *Pages) acceptRunsheet(r *page.Request) error {
-	list, err := unpack(r.PostForm.Get("packed"))
+	list, err := p.unpack(r, r.PostForm.Get("packed"))
 	if err != nil {
 		return page.NewHTTPError(http.StatusBadRequest, "Form incomplete", "The form was incomplete. Go back and upload the file again.")
 	}
@@ -189,9 +179,10 @@ func (p *Pages) acceptRunsheet(r *page.Request) error {
 	if len(inputs) == 0 {
 		return p.reviewAgain(r, list, chosen, "No rows are selected. Select the instruments to add.")
 	}
-	views, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, p.onlyOnce(r))
+	once := page.FormIdempotency(r, "", func([]vault.InstrumentView) string { return p.RunsheetPath(r.PathID) })
+	views, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, once)
 	if errors.Is(err, vault.ErrAlreadyProcessed) {
-		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "These instruments were already added.")
+		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "These instruments were already added.")
 	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return p.reviewAgain(r, list, chosen, "No instruments were added. "+rowProblem(problem.Fields))
@@ -199,12 +190,12 @@ func (p *Pages) acceptRunsheet(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, p.sheetPath(r.PathID), page.Plural(len(views), "instrument added.", "instruments added."))
+	return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), page.Plural(len(views), "instrument added.", "instruments added."))
 }
 
 // reviewAgain shows the suggestions again with a problem.
 func (p *Pages) reviewAgain(r *page.Request, list []vault.Suggestion, chosen map[int]bool, problem string) error {
-	view, err := newReview(list, chosen)
+	view, err := p.newReview(r, list, chosen)
 	if err != nil {
 		return err
 	}
@@ -224,23 +215,6 @@ func rowProblem(fields errs.Fields) string {
 	}
 	return fmt.Sprintf("Row %s: %s", parts[1], sentence)
 }
-
-// onlyOnce makes sure that a form that is submitted again adds nothing.
-func (p *Pages) onlyOnce(r *page.Request) vault.Idempotency[[]vault.InstrumentView] {
-	token := r.PostForm.Get("once")
-	if token == "" {
-		return vault.Idempotency[[]vault.InstrumentView]{}
-	}
-	return vault.Idempotency[[]vault.InstrumentView]{
-		KeyHash: sha256.Sum256([]byte("page once\n" + r.Record() + "\n" + r.URL.Path + "\n" + token)),
-		Render: func([]vault.InstrumentView) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": p.sheetPath(r.PathID)}, nil, nil
-		},
-	}
-}
-
-// sheetPath returns the address of the runsheet of an abstract.
-func (p *Pages) sheetPath(abstract uint64) string { return p.AbstractPath(abstract) + "?view=runsheet" }
 
 // filenameSuggestions serves the notice of the page of an abstract about the instruments that the
 // names of its documents describe. Scripts reload it after uploads.
@@ -262,7 +236,7 @@ func (p *Pages) acceptFilenames(r *page.Request) error {
 	}
 	created, linked, err := p.Vault.Instruments.AcceptFilenames(r.Context(), r.Actor, r.PathID, wanted)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "No instruments were added. "+rowProblem(problem.Fields))
+		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "No instruments were added. "+rowProblem(problem.Fields))
 	}
 	if err != nil {
 		return err
@@ -275,5 +249,5 @@ func (p *Pages) acceptFilenames(r *page.Request) error {
 		notice = append(notice, page.Plural(linked, "instrument was already in the runsheet. Its document is now linked.",
 			"instruments were already in the runsheet. Their documents are now linked."))
 	}
-	return p.RedirectWithNotice(r, p.sheetPath(r.PathID), strings.Join(notice, " "))
+	return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), strings.Join(notice, " "))
 }

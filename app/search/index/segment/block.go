@@ -99,12 +99,24 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, err
 
 // decodeUvarints decodes varints into numbers and returns the rest of p.
 func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
-	for i := range numbers {
+	for i := 0; i < len(numbers); {
+		if len(numbers)-i >= 8 && len(p) >= 8 { // the same fast path as in decodeGaps
+			if v := binary.LittleEndian.Uint64(p); v&continuationBits == 0 {
+				eight := numbers[i : i+8 : i+8]
+				for j := range eight {
+					eight[j] = uint32(v & 0x7f)
+					v >>= 8
+				}
+				p, i = p[8:], i+8
+				continue
+			}
+		}
 		v, n := Uvarint32(p)
 		if n == 0 {
 			return nil, fmt.Errorf("%w: invalid count", ErrDamaged)
 		}
 		numbers[i], p = v, p[n:]
+		i++
 	}
 	return p, nil
 }

@@ -35,7 +35,10 @@ type Cursor struct {
 	freqs        [blockSize]uint32
 }
 
-const maxSkips = 32
+const (
+	maxSkips = 32
+	nearDocs = 8 // number of documents that Advance compares one after another
+)
 
 // Open positions the cursor before the first document of a term.
 func (c *Cursor) Open(s *Segment, e Entry, b *Budget) {
@@ -77,8 +80,14 @@ func (c *Cursor) Advance(d uint32) uint32 {
 			return c.exhaust()
 		}
 	}
-	at, _ := slices.BinarySearch(c.docs[c.index:c.blockLen], d)
-	c.index += at
+	// The target is usually near if the list is long. The last document of the block is not less than d.
+	for near := min(c.index+nearDocs, c.blockLen); c.index < near && c.docs[c.index] < d; {
+		c.index++
+	}
+	if c.docs[c.index] < d {
+		at, _ := slices.BinarySearch(c.docs[c.index:c.blockLen], d)
+		c.index += at
+	}
 	c.doc = c.docs[c.index]
 	return c.doc
 }

@@ -31,6 +31,20 @@ type person struct {
 	Name string
 }
 
+// LoadPeople returns the order and the people of an abstract.
+func (p *Pages) LoadPeople(r *page.Request, a model.Abstract) (People, error) {
+	s, err := p.sourceOf(r, a, model.Template{})
+	if err != nil {
+		return People{}, err
+	}
+	return p.people(r, s)
+}
+
+// Any reports whether the abstract has an order, people, or a due date.
+func (v People) Any() bool {
+	return v.Order.ID != 0 || v.Searcher != "" || v.Examiner != "" || v.Due.DueDate != ""
+}
+
 // people returns the order and the people of an abstract.
 func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 	ctx, a := r.Context(), s.work.Assignment

@@ -49,7 +49,7 @@ func FindRecords(p *page.Site, r *page.Request, kind, text string, limit int) ([
 	if len(hits) >= limit || page.TooShortToSearch(text) {
 		return hits[:min(len(hits), limit)], nil
 	}
-	found, err := p.Vault.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Kind: kind, Limit: limit})
+	found, err := p.Vault.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Kind: kind, Limit: limit, SkipCounts: true})
 	if k := errs.KindOf(err); err != nil && k != errs.Unavailable && k != errs.Invalid {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type printedAbstract struct {
 	Client, ClientFile   string
 	Facts                []page.Input // fields with a value, short ones first
 	Runsheet             []printedInstrument
+	Remarks              bool // include the remarks of instruments, which can be meant for the firm only
 	Names                []NameRow
 	NamesText            paragraph
 	Lists                []requirementList
@@ -48,7 +49,7 @@ func (p *Pages) printPage(r *page.Request) error {
 		return err
 	}
 	view := printedAbstract{Path: s.path, Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(),
-		Facts: s.printedFacts(), NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
+		Facts: s.printedFacts(), Remarks: r.URL.Query().Get("remarks") != "", NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
 	if s.work.OrderID != 0 {
 		if view.Order, err = p.Vault.Orders.Get(r.Context(), s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 			return err
@@ -76,10 +77,12 @@ func (p *Pages) printPage(r *page.Request) error {
 // separateFields are the fields that are printed with the rows of the same subject.
 var separateFields = []string{"names_run", "exceptions"}
 
-// isInternal reports whether a field is for the firm only, by its key: internal notes and remarks.
-func isInternal(key string) bool {
-	return slices.ContainsFunc([]string{"note", "internal", "remark", "comment"},
-		func(word string) bool { return strings.Contains(key, word) })
+// isInternal reports whether a field is for the firm only, by its key and label: internal notes and
+// remarks.
+func isInternal(f model.Field) bool {
+	name := strings.ToLower(f.Key + " " + f.Label)
+	return slices.ContainsFunc([]string{"note", "internal", "remark", "comment", "memo", "private", "confidential"},
+		func(word string) bool { return strings.Contains(name, word) })
 }
 
 // printedFacts returns the fields of an abstract that have a value. It omits internal ones and those
@@ -90,7 +93,7 @@ func (s source) printedFacts() (facts []page.Input) {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
 	}, nil)
 	defs := slices.DeleteFunc(slices.Clone(s.template.Fields), func(f model.Field) bool {
-		return isInternal(f.Key) || slices.Contains(separateFields, f.Key)
+		return isInternal(f) || slices.Contains(separateFields, f.Key)
 	})
 	facts = slices.Concat(property, page.StoredInputs(defs, a.Custom))
 	facts = slices.DeleteFunc(facts, page.Input.Empty)

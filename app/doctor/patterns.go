@@ -1,0 +1,25 @@
+package doctor
+
+import (
+	"fmt"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/extract"
+	"deedkeep/app/instance"
+)
+
+// checkPatterns reports whether the patterns of an administrator in the data directory are valid.
+func checkPatterns(dir string) apitypes.Diagnosis {
+	if isMissing(dir, extract.PatternsFileName) {
+		return ok("patterns", "no county patterns")
+	}
+	_, problems := instance.ReadPatterns(dir)
+	if len(problems) == 0 {
+		return ok("patterns", "county patterns are valid")
+	}
+	says := fmt.Sprintf("%s, %s", extract.PatternsFileName, problems[0])
+	if more := len(problems) - 1; more > 0 {
+		says += fmt.Sprintf(" (and %s)", apitypes.Count(more, "more problem", "more problems"))
+	}
+	return warn("patterns", says, "correct the file in the data directory and restart the server; until then, it uses none of the patterns")
+}

@@ -1,0 +1,160 @@
+package extract
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deedkeep/app/model"
+	"deedkeep/app/strictyaml"
+)
+
+// PatternsFileName is the name of the file in the data directory with the patterns of an
+// administrator.
+const PatternsFileName = "patterns.yaml"
+
+// Limits on the patterns of an administrator.
+const (
+	maxPatterns      = 200
+	maxPatternLength = 1000
+)
+
+// Problem is a reason why a file of patterns isn't valid.
+type Problem struct {
+	Line   int // 0 if it concerns the complete file
+	Reason string
+}
+
+// String returns the problem with its line.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.Reason
+	}
+	return fmt.Sprintf("line %d: %s", p.Line, p.Reason)
+}
+
+// countyPattern is a pattern for a county, a state, or all documents.
+type countyPattern struct {
+	county, state string // folded; "" for any
+	pattern       *pattern
+}
+
+// WithPatterns returns the rules with the patterns of a file, which win over the others. The file is a
+// YAML list:
+//
+//   - county: Kanawha
+//     state: WV
+//     find: 'Kanawha Recording {no}(?P<instrument_number>{n})'
+//     in: header
+//
+// If there are problems, the rules are those without the file.
+func (r *Rules) WithPatterns(text []byte) (*Rules, []Problem) {
+	root, err := strictyaml.Parse(text)
+	if err != nil {
+		return r, []Problem{syntaxProblem(err)}
+	}
+	if root == nil {
+		return r, nil
+	}
+	if root.Kind != yaml.SequenceNode {
+		return r, []Problem{{root.Line, "must be a list of patterns"}}
+	}
+	if len(root.Content) > maxPatterns {
+		return r, []Problem{{root.Line, fmt.Sprintf("must not have more than %d patterns", maxPatterns)}}
+	}
+	var problems []Problem
+	added := *r
+	added.added = slices.Clone(r.added)
+	for _, node := range root.Content {
+		p, wrong := r.parsePattern(node)
+		problems = append(problems, wrong...)
+		added.added = append(added.added, p)
+	}
+	if len(problems) > 0 {
+		return r, problems
+	}
+	return &added, nil
+}
+
+func syntaxProblem(err error) Problem {
+	var syntax *strictyaml.Error
+	switch {
+	case !errors.As(err, &syntax):
+		return Problem{0, err.Error()}
+	case syntax.Reason == "":
+		return Problem{syntax.Line, "must not be followed by a second document"}
+	}
+	return Problem{syntax.Line, syntax.Reason}
+}
+
+// parsePattern parses one pattern of a file.
+func (r *Rules) parsePattern(node *yaml.Node) (p countyPattern, problems []Problem) {
+	add := func(at *yaml.Node, format string, args ...any) {
+		problems = append(problems, Problem{at.Line, fmt.Sprintf(format, args...)})
+	}
+	if node.Kind != yaml.MappingNode {
+		add(node, "must be a pattern with the key find")
+		return p, problems
+	}
+	var rule patternRule
+	find := node
+	seen := map[string]bool{}
+	for n := 0; n+1 < len(node.Content); n += 2 {
+		key, value := node.Content[n], node.Content[n+1]
+		target := map[string]*string{"county": &p.county, "state": &p.state, "find": &rule.Find, "in": &rule.In, "near": &rule.Near}[key.Value]
+		switch {
+		case seen[key.Value]:
+			add(key, "the key %s is repeated", key.Value)
+		case value.Kind != yaml.ScalarNode:
+			add(value, "%s must be a text", key.Value)
+		case key.Value == "line_start":
+			lineStart, err := strconv.ParseBool(value.Value)
+			if err != nil {
+				add(value, "line_start must be true or false")
+			}
+			rule.LineStart = lineStart
+		case target == nil:
+			add(key, "unknown key %q; the keys are county, state, find, in, near, and line_start", key.Value)
+		case len(value.Value) > maxPatternLength:
+			add(value, "%s must not be longer than %d characters", key.Value, maxPatternLength)
+		default:
+			*target = value.Value
+		}
+		if key.Value == "find" {
+			find = value
+		}
+		seen[key.Value] = true
+	}
+	p.county, p.state = model.FoldCounty(p.county), model.FoldState(p.state)
+	if strings.TrimSpace(rule.Find) == "" {
+		add(node, "find is missing")
+	}
+	if len(problems) > 0 {
+		return p, problems
+	}
+	var err error
+	if p.pattern, err = rule.compile(r.macros); err != nil {
+		add(find, "%v", err)
+	}
+	return p, problems
+}
+
+// For returns the rules for the documents of a county. The county and the state may be "".
+func (r *Rules) For(county, state string) *Rules {
+	if len(r.added) == 0 {
+		return r
+	}
+	chosen := *r
+	chosen.county = patternSet{}
+	for _, p := range r.added {
+		if (p.county == "" || p.county == model.FoldCounty(county)) && (p.state == "" || p.state == model.FoldState(state)) {
+			same := *p.pattern
+			chosen.county.add(&same)
+		}
+	}
+	return &chosen
+}

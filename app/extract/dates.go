@@ -1,0 +1,161 @@
+package extract
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Groups of a date: the formats of the macro {date}, which finds it in the text.
+var dateFormats = []struct {
+	find             *regexp.Regexp
+	year, month, day int // groups
+}{
+	{regexp.MustCompile(`(?i)^([a-z]{3,9})\.?\s*([0-9a-z|!]{1,2}?)(?:st|nd|rd|th)?[\s,.;]+([0-9a-z|!]{4})$`), 3, 1, 2},
+	{regexp.MustCompile(`(?i)^([0-9a-z|!]{1,2}?(?:\s*(?:st|nd|rd|th))?|[a-z]+(?:[\s-]+[a-z]+)??)[\s,]*(?:day)?\s*(?:of)?` +
+		`[\s,]*([a-z]{3,9})\.?[\s,]*` +
+		`(?:a\.?\s?d\.?|in the year|year|of our lord)?[\s,]*([0-9a-z|!]{4})$`), 3, 2, 1},
+	{regexp.MustCompile(`(?i)^([0-9a-z|!]{1,2})[-/.]([0-9a-z|!]{1,2})[-/.]([0-9a-z|!]{4}|[0-9a-z|!]{2})$`), 3, 1, 2},
+	{regexp.MustCompile(`(?i)^([0-9a-z|!]{4})[-/]([0-9a-z|!]{2})[-/]([0-9a-z|!]{2})$`), 1, 2, 3},
+	{regexp.MustCompile(`(?i)^([0-9a-z|!]{4})[\s,]+([a-z]{3,9})[\s.,]+([0-9a-z|!]{1,2})$`), 1, 2, 3},
+}
+
+// certainDigits are the letters that can only be digits in a date, a time, or an amount.
+var certainDigits = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "!", "1", "i", "1",
+	"S", "5", "s", "5", "B", "8", "Z", "2", "z", "2")
+
+// firstYear is the earliest year of a date.
+const firstYear = 1700
+
+func (r *reader) date(from, to int) ([]string, bool) {
+	date := parseDate(r.source.text[from:to])
+	if date == "" {
+		return nil, true
+	}
+	return []string{date}, true
+}
+
+var timeAfter = regexp.MustCompile(`(?i)^[\s,-]*(?:at|time)?[\s:;@]*[0-9oOlI|]{1,2}[:;.][0-9oOlI|]{2}`)
+
+// signed returns the date of the instrument. A date with a time is that of the recording.
+func (r *reader) signed(from, to int) ([]string, bool) {
+	if timeAfter.MatchString(r.source.text[to:min(len(r.source.text), to+24)]) {
+		return nil, true
+	}
+	return r.date(from, to)
+}
+
+var (
+	wordBreaks    = regexp.MustCompile(`[\s-]+`)
+	ordinalSuffix = regexp.MustCompile(`(?i)\s*(?:st|nd|rd|th)$`)
+)
+
+// parseDate returns a date as YYYY-MM-DD, or "" if the text isn't a date or one in the future.
+func parseDate(text string) string {
+	text = strings.Trim(strings.Join(strings.Fields(text), " "), " ,.")
+	for _, format := range dateFormats {
+		m := format.find.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		year, day := certainDigits.Replace(m[format.year]), m[format.day]
+		if number := ordinals[wordBreaks.ReplaceAllString(strings.ToLower(day), "-")]; number > 0 {
+			day = strconv.Itoa(number)
+		}
+		day = strings.TrimSpace(ordinalSuffix.ReplaceAllString(day, ""))
+		day = certainDigits.Replace(day)
+		month := monthNumber(m[format.month])
+		if len(year) == 2 {
+			year = century(year)
+		}
+		at, err := time.Parse("2006-1-2", fmt.Sprintf("%s-%d-%s", year, month, strings.TrimLeft(day, "0")))
+		if err == nil && at.Year() >= firstYear && !at.After(time.Now().AddDate(0, 0, 1)) {
+			return at.Format(time.DateOnly)
+		}
+	}
+	return ""
+}
+
+func century(year string) string {
+	if year > time.Now().Format("06") {
+		return "19" + year
+	}
+	return "20" + year
+}
+
+// monthNumber returns the number of a month, which may be a name, an abbreviation, or a number.
+func monthNumber(text string) int {
+	const shortName = 3
+	if len(text) >= shortName {
+		for month := time.January; month <= time.December; month++ {
+			if strings.HasPrefix(strings.ToLower(month.String()), strings.ToLower(text)) {
+				return int(month)
+			}
+		}
+		return 0
+	}
+	number, err := strconv.Atoi(certainDigits.Replace(text))
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+// ordinals are the days of a month in words.
+var ordinals = func() map[string]int {
+	words := map[string]int{"thirtieth": 30, "thirty-first": 31, "twentieth": 20}
+	first := strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth " +
+		"fifteenth sixteenth seventeenth eighteenth nineteenth")
+	for n, word := range first {
+		words[word] = n + 1
+		if n < 9 {
+			words["twenty-"+word] = 21 + n
+		}
+	}
+	return words
+}()
+
+var clockTime = regexp.MustCompile(`(?i)^([0-9a-z|!]{1,2})\s?[:;.]\s?([0-9a-z|!]{2})(?:\s?[:;.]\s?([0-9a-z|!]{2}))?\s*` +
+	`(?:o'?\s?clock)?\s*([ap])?\.?\s?m?\.?$`)
+
+// Hours between which a time without AM or PM is in the morning or has 24 hours.
+const (
+	firstMorningHour = 8
+	noon             = 12
+	hoursOfDay       = 24
+	minutesOfHour    = 60
+)
+
+// time returns a time as HH:MM or HH:MM:SS. A time without AM or PM is left out if it could be either.
+func (r *reader) time(from, to int) ([]string, bool) {
+	m := clockTime.FindStringSubmatch(strings.Join(strings.Fields(r.source.text[from:to]), " "))
+	if m == nil {
+		return nil, true
+	}
+	hour, err := strconv.Atoi(certainDigits.Replace(m[1]))
+	minute, err2 := strconv.Atoi(certainDigits.Replace(m[2]))
+	if err != nil || err2 != nil || hour >= hoursOfDay || minute >= minutesOfHour {
+		return nil, true
+	}
+	switch afternoon := strings.EqualFold(m[4], "p"); {
+	case m[4] == "" && hour < firstMorningHour && !strings.HasPrefix(m[1], "0"):
+		return nil, false
+	case m[4] == "" && hour < firstMorningHour:
+		return nil, false
+	case afternoon && hour < noon:
+		hour += noon
+	case strings.EqualFold(m[4], "a") && hour == noon:
+		hour = 0
+	}
+	text := fmt.Sprintf("%02d:%02d", hour, minute)
+	if m[3] != "" {
+		second, err := strconv.Atoi(certainDigits.Replace(m[3]))
+		if err != nil || second >= minutesOfHour {
+			return nil, false
+		}
+		text += fmt.Sprintf(":%02d", second)
+	}
+	return []string{text}, true
+}

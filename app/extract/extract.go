@@ -1,0 +1,96 @@
+package extract
+
+import (
+	"strings"
+
+	"deedkeep/app/model"
+)
+
+// Line is a line of a page. Confidence has a value from 0 to 100 for each word of Text, as
+// strings.Fields returns them. It is nil if the text is not from OCR.
+type Line struct {
+	Text       string
+	Confidence []int
+}
+
+// Page is a page of a document. It has no lines if it has no text.
+type Page struct{ Lines []Line }
+
+// PlainText returns a page whose text is not from OCR.
+func PlainText(text string) (p Page) {
+	for line := range strings.Lines(text) {
+		p.Lines = append(p.Lines, Line{Text: strings.TrimRight(line, "\r\n")})
+	}
+	return p
+}
+
+// Fact is what a document says about one field.
+type Fact struct {
+	Values     []string // one, except for lists such as the grantors
+	Page       int      // where the fact was read, from 1
+	Line       string   // as it was read there
+	Confidence *int     // of the words that were read, from 0 to 100; nil if they are not from OCR
+}
+
+// Value returns the first value, or "" if there is none.
+func (f Fact) Value() string {
+	if len(f.Values) == 0 {
+		return ""
+	}
+	return f.Values[0]
+}
+
+// Facts are the facts of a document by field. A fact that the text doesn't state clearly is missing.
+type Facts map[string]Fact
+
+// The fields of facts. Most have the names of the fields of an instrument.
+const (
+	Type             = "type"
+	InstrumentNumber = "instrument_number"
+	BookType         = "book_type"
+	Book             = "book"
+	PageNumber       = "page"
+	PageTo           = "page_to"
+	CaseNumber       = "case_number"
+	Recorded         = "recorded"
+	RecordedTime     = "recorded_time"
+	Dated            = "dated"
+	Grantors         = "grantors"
+	Grantees         = "grantees"
+	Trustee          = "trustee"
+	Nominee          = "nominee"
+	Consideration    = "consideration"
+	Parcels          = "parcels"
+	Subdivision      = "subdivision"
+	Lot              = "lot"
+	Block            = "block"
+)
+
+// Read returns the facts that the pages of a document state about the instrument that begins on the
+// first page. types are the document types of the firm.
+func Read(pages []Page, rules *Rules, types model.DocumentTypes) Facts {
+	r := reader{rules: rules, types: types, source: newSource(pages, rules), facts: Facts{}}
+	r.readPatterns(rules.county)
+	r.readHeading()
+	r.readPatterns(rules.patterns)
+	r.drop()
+	return r.facts
+}
+
+// drop removes facts that others contradict.
+func (r *reader) drop() {
+	dated, recorded := r.facts[Dated].Value(), r.facts[Recorded].Value()
+	if dated != "" && recorded != "" && dated > recorded { // one of them was misread, and it isn't clear which one
+		delete(r.facts, Dated)
+		delete(r.facts, Recorded)
+	}
+	if _, known := r.facts[Recorded]; !known {
+		delete(r.facts, RecordedTime)
+	}
+	if _, known := r.facts[Book]; !known {
+		delete(r.facts, BookType)
+	}
+	if _, known := r.facts[PageNumber]; !known {
+		delete(r.facts, PageTo)
+	}
+}

@@ -1,0 +1,218 @@
+package extract_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/model"
+)
+
+// readText returns the facts of a text that is not from OCR.
+func readText(text string) extract.Facts {
+	return extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes())
+}
+
+func TestValues(t *testing.T) {
+	for _, c := range []struct{ name, text, field, want string }{
+		{"day in words", "THIS DEED, made this twenty-second day of June, A.D., 2008, between", extract.Dated, "2008-06-22"},
+		{"ordinal", "THIS DEED, made this 15th day of April, 2019, by", extract.Dated, "2019-04-15"},
+		{"label", "DEED\nDated: 04/15/2019\n", extract.Dated, "2019-04-15"},
+		{"as of", "THIS AGREEMENT is made and entered into as of April 15, 2019, by", extract.Dated, "2019-04-15"},
+		{"letters in a date", "THIS DEED, made this l5th day of Apri1, 2OI9, by", extract.Dated, "2019-04-15"},
+		{"blank date", "THIS DEED, made this ____ day of ________, 20__, by", extract.Dated, ""},
+		{"no such day", "THIS DEED, made this 31st day of April, 2019, by", extract.Dated, ""},
+		{"in the future", "THIS DEED, made this 15th day of April, 2919, by", extract.Dated, ""},
+		{"date of another deed", "WHEREAS, by deed dated April 15, 2009, the property was conveyed", extract.Dated, ""},
+
+		{"stamp", "Deed Book 2417 Page 0883\nRecorded 04/17/2019 at 10:42 AM\n", extract.Book, "2417"},
+		{"misread label and number", "Deed Bock 24l7 Page 0883\n", extract.Book, "2417"},
+		{"ambiguous number", "Deed Book 24S7 Page 0883\n", extract.Book, ""},
+		{"page keeps its zeros", "Deed Book 2417 Page 0883\n", extract.PageNumber, "0883"},
+		{"page with an ambiguous book", "Deed Book 24S7 Page 0883\n", extract.PageNumber, ""},
+		{"range", "BK 2417 PG 883-886\n", extract.PageTo, "886"},
+		{"liber", "LIBER 523 FOLIO 642\n", extract.BookType, "Liber"},
+		{"official records", "O.R. Book 523 Page 642\n", extract.BookType, "Official Records"},
+		{"reel", "Reel 523 Image 642\n", extract.PageNumber, "642"},
+		{"prior deed", "Prior instrument reference: Deed Book 2417 Page 883\n", extract.Book, ""},
+		{"plat", "DEED\nas shown on the plat recorded in Plat Book 12, Page 34\n", extract.Book, ""},
+
+		{"instrument number", "Instrument No. 201904170093382\n", extract.InstrumentNumber, "201904170093382"},
+		{"reception number", "Reception #: 2019-0093382\n", extract.InstrumentNumber, "2019-0093382"},
+		{"document number with letters", "Document Number: 2O19-OO93382\n", extract.InstrumentNumber, "2019-0093382"},
+
+		{"recorded", "Recorded: 04/17/2019 10:42:07 AM\n", extract.Recorded, "2019-04-17"},
+		{"time with seconds", "Recorded: 04/17/2019 10:42:07 AM\n", extract.RecordedTime, "10:42:07"},
+		{"afternoon", "Filed for record April 17, 2019 at 2:42 o'clock P.M.\n", extract.RecordedTime, "14:42"},
+		{"time that could be either", "Recorded: 04/17/2019 2:42\n", extract.RecordedTime, ""},
+		{"fax header", "04/17/2019 10:42 FAX 304 555 0101 P.01\nRecorder\n", extract.Recorded, ""},
+		{"recorded before it was signed", "Recorded: 04/17/2009\nTHIS DEED, made this 15th day of April, 2019, by", extract.Recorded, ""},
+
+		{"words and figures", "for and in consideration of the sum of Three Hundred Eighty-Seven Thousand Five Hundred " +
+			"Dollars ($387,500.00), " +
+			"paid", extract.Consideration, "387500.00"},
+		{"words and figures that differ", "for and in consideration of the sum of Three Hundred Thousand Dollars ($387,500.00), paid",
+			extract.Consideration, ""},
+		{"points for commas", "in consideration of the sum of $387.500.00, paid", extract.Consideration, "387500.00"},
+		{"nominal", "in consideration of the sum of Ten Dollars ($10.00) and other good and valuable consideration",
+			extract.Consideration, "10.00"},
+		{"nominal beside the price", "in consideration of the sum of Ten Dollars ($10.00)\nConsideration: $387,500.00\n", extract.Consideration,
+			"387500.00"},
+		{"transfer tax", "Documentary Transfer Tax: $1,240.00\n", extract.Consideration, ""},
+		{"mortgage", "MORTGAGE\nBorrower is indebted to Lender in the principal sum of U.S. $211,000.00, which",
+			extract.Consideration, "211000.00"},
+		{"amount of a released mortgage", "SATISFACTION OF MORTGAGE\nsecuring a note in the principal sum of $211,000.00",
+			extract.Consideration, ""},
+
+		{"parcel", "Tax Map Parcel 47-0312-B-119.04\n", extract.Parcels, "47-0312-B-119.04"},
+		{"letters in a parcel", "APN: 47-O3l2-119\n", extract.Parcels, "47-0312-119"},
+		{"ambiguous parcel", "APN: 47-03S2-119\n", extract.Parcels, ""},
+		{"parcels", "Parcel ID Nos. 83-13-17 and 57-17-24\n", extract.Parcels, "83-13-17|57-17-24"},
+		{"parcel of land", "all that certain lot or parcel of land situate in", extract.Parcels, ""},
+
+		{"lot", "Lot 12, Block C, Sunset Hills, as shown", extract.Lot, "12"},
+		{"block", "Lot 12, Block C, Sunset Hills, as shown", extract.Block, "C"},
+		{"subdivision", "Lot 12, Block C, of the Plan of Sunset\nHills, Phase II, as shown", extract.Subdivision, "Sunset Hills, Phase II"},
+
+		{"case number", "Case No. 2019-CA-001234\n", extract.CaseNumber, "2019-CA-001234"},
+		{"title", "GENERAL WARRANTY DEED\n", extract.Type, "Warranty Deed"},
+		{"title of a release", "RELEASE OF DEED OF TRUST\n", extract.Type, "Release or Satisfaction"},
+		{"title of two things", "DEED OF TRUST WITH ASSIGNMENT OF RENTS\n", extract.Type, "Deed of Trust"},
+		{"title in running text", "This agreement releases the mortgage on the property.\n", extract.Type, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			facts := readText(c.text)
+			if got := strings.Join(facts[c.field].Values, "|"); got != c.want {
+				t.Errorf("%s is %q, want %q", c.field, got, c.want)
+			}
+		})
+	}
+}
+
+func TestParties(t *testing.T) {
+	for _, c := range []struct{ name, text, grantors, grantees string }{
+		{"indenture", "THIS DEED, made this 15th day of April, 2019, by and between John A. Smith and Mary Smith, husband " +
+			"and wife, parties of the " +
+			"first part, and Acme Homes, LLC, a Delaware limited liability company, party of the second part,",
+			"John A. Smith|Mary Smith", "Acme Homes, LLC"},
+		{"first names share a surname", "by and between John and Mary Smith, his wife, Grantors, and Peter Jones, Grantee,",
+			"John Smith|Mary Smith",
+			"Peter Jones"},
+		{"company with an and", "by and between Henderson and Sons, Inc., Grantor, and Farmers and Merchants Bank, Grantee,",
+			"Henderson and Sons, Inc.",
+			"Farmers and Merchants Bank"},
+		{"person and company", "by and between John Smith and Acme Homes, LLC, Grantors, and Peter Jones, Jr., Grantee,",
+			"John Smith|Acme Homes, LLC",
+			"Peter Jones, Jr."},
+		{"labels", "QUITCLAIM DEED\nGrantor(s): John Smith\nGrantee(s): Smith, Peter A.\n", "John Smith", "Smith, Peter A."},
+		{"letters in names", "by and between J0HN SM1TH, Grantor, and PETER J0NES, Grantee,", "JOHN SMITH", "PETER JONES"},
+		{"surnames like labels", "by and between John Page and Mary Deeds, Grantors, and Peter Booker, Grantee,",
+			"John Page|Mary Deeds", "Peter Booker"},
+		{"suit", "IN THE CIRCUIT COURT OF KING COUNTY\nFirst Bank, N.A.,\nPlaintiff,\nvs.\nJohn Smith,\nDefendant.\nNOTICE " +
+			"OF LIS PENDENS\n", "John Smith",
+			"First Bank, N.A."},
+		{"blank form", "by and between ____________, Grantor, and ____________, Grantee,", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			facts := readText(c.text)
+			if got := strings.Join(facts[extract.Grantors].Values, "|"); got != c.grantors {
+				t.Errorf("grantors are %q, want %q", got, c.grantors)
+			}
+			if got := strings.Join(facts[extract.Grantees].Values, "|"); got != c.grantees {
+				t.Errorf("grantees are %q, want %q", got, c.grantees)
+			}
+		})
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	pages := []extract.Page{
+		{Lines: []extract.Line{{Text: "WARRANTY DEED", Confidence: []int{96, 95}}}},
+		{Lines: []extract.Line{
+			{Text: "Deed Bock 2417 Page 0883", Confidence: []int{90, 60, 94, 91, 92}},
+			{Text: "APN: 47-0312-119", Confidence: []int{90, 40}},
+		}},
+	}
+	facts := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes())
+	book := facts[extract.Book]
+	if book.Value() != "2417" || book.Page != 2 || book.Line != "Deed Bock 2417 Page 0883" || book.Confidence == nil ||
+		*book.Confidence != 94 {
+		t.Errorf("book is %+v, want 2417 on page 2 with confidence 94", book)
+	}
+	if parcels, found := facts[extract.Parcels]; found {
+		t.Errorf("parcels are %v although OCR was not sure of the number", parcels.Values)
+	}
+	if confidence := readText("Deed Book 2417 Page 0883\n")[extract.Book].Confidence; confidence != nil {
+		t.Errorf("confidence of text that is not from OCR is %d, want none", *confidence)
+	}
+}
+
+// TestNamesReadTwice checks that a misread name is corrected by the same name in another place.
+func TestNamesReadTwice(t *testing.T) {
+	sure := func(text string, doubtful ...string) extract.Line {
+		line := extract.Line{Text: text}
+		for word := range strings.FieldsSeq(text) {
+			confidence := 95
+			for _, other := range doubtful {
+				if strings.Trim(word, ",.") == other {
+					confidence = 35
+				}
+			}
+			line.Confidence = append(line.Confidence, confidence)
+		}
+		return line
+	}
+	first := sure("by and between John Kowalskl, Grantor, and Peter Jones, Grantee,", "Kowalskl")
+	read := func(lines ...extract.Line) []string {
+		return extract.Read([]extract.Page{{Lines: lines}}, extract.DefaultRules(), model.NewDocumentTypes())[extract.Grantors].Values
+	}
+	if got := read(first, sure("John Kowalski")); len(got) != 1 || got[0] != "John Kowalski" {
+		t.Errorf("grantors are %q, want John Kowalski", got)
+	}
+	if got := read(first); len(got) != 0 {
+		t.Errorf("grantors are %q although OCR was not sure of the name", got)
+	}
+}
+
+// TestHostileText checks that the time for a text has a limit.
+func TestHostileText(t *testing.T) {
+	const size = 1 << 20
+	for name, part := range map[string]string{
+		"letters": "a", "digits": "1", "spaces": " ", "lines": "\n", "book": "book 1 ", "between": "between A and ",
+		"dollars":  "one hundred thousand ",
+		"presents": "presents that John ", "dates": "April 1, 2019 ", "misread": "Grantcr ", "invalid": "\xff\xfe", "and": "and,",
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			readText(strings.Repeat(part, size/len(part)))
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("reading took %v, want at most 10 s", took)
+			}
+		})
+	}
+}
+
+// maxFuzzed is the length of the fuzzed texts. More would be too slow.
+const maxFuzzed = 800
+
+func FuzzRead(f *testing.F) {
+	for _, d := range generateDocuments(f, 2, 30) {
+		f.Add(d.text[:min(len(d.text), maxFuzzed)])
+	}
+	types, rules := model.NewDocumentTypes(), extract.DefaultRules()
+	f.Fuzz(func(t *testing.T, text string) {
+		pages := []extract.Page{extract.PlainText(text[:min(len(text), maxFuzzed)])}
+		facts := extract.Read(pages, rules, types)
+		for field, fact := range facts {
+			if len(fact.Values) == 0 || fact.Page != 1 {
+				t.Errorf("%s is %+v, want values on page 1", field, fact)
+			}
+			for _, value := range fact.Values {
+				if strings.TrimSpace(value) != value || value == "" || strings.ContainsAny(value, "\n\r\x00") {
+					t.Errorf("%s is %q, want a line", field, value)
+				}
+			}
+		}
+	})
+}

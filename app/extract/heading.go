@@ -1,0 +1,85 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+
+	"deedkeep/app/model"
+)
+
+// Limits of a heading.
+const (
+	maxHeadingLength = 110
+	maxHeadingLines  = 90  // of the document
+	minTitleShare    = 0.7 // of the words that occur in titles of instruments
+)
+
+// readHeading adds the type that the title of the instrument names.
+func (r *reader) readHeading() {
+	text := r.source.text
+	at, before := 0, ""
+	for range maxHeadingLines {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			return
+		}
+		line := strings.TrimSpace(text[at : at+end])
+		if r.isHeading(line) {
+			heading := line
+			if before != "" && len(before)+len(line) < maxHeadingLength { // a heading of two lines
+				heading = before + " " + line
+			}
+			if kind, ok := model.TypeInHeading(heading, model.NewDocumentTypes()); ok {
+				r.setType(heading, kind, at)
+				return
+			}
+			before = heading
+		} else if line != "" {
+			before = ""
+		}
+		at += end + 1
+	}
+}
+
+// setType sets the type with the name that the firm uses, if it has such a type.
+func (r *reader) setType(heading, kind string, at int) {
+	r.kind = kind
+	name, ok := model.TypeInHeading(heading, r.types)
+	if _, set := r.facts[Type]; set || !ok || name == "" {
+		return
+	}
+	start := r.source.originalAt(at)
+	fact := r.source.fact(start, r.source.lineEnd(r.source.lineAt(start)))
+	fact.Values = []string{name}
+	r.facts[Type] = fact
+}
+
+// isHeading reports whether a line is the title of an instrument: a short line of words that titles
+// have.
+func (r *reader) isHeading(line string) bool {
+	if len(line) > maxHeadingLength || strings.ContainsAny(line, "$0123456789") {
+		return false
+	}
+	if _, title, labeled := strings.Cut(line, ":"); labeled {
+		line = title
+	}
+	letters, upper := 0, 0
+	for _, c := range line {
+		if unicode.IsLetter(c) {
+			letters++
+			if unicode.IsUpper(c) {
+				upper++
+			}
+		}
+	}
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(line, "'", "")), func(c rune) bool { return !isAlphanumeric(c) })
+	known := 0
+	for _, word := range words {
+		if r.rules.titleWords[word] {
+			known++
+		}
+	}
+	const maxMixedCase = 7 // words
+	return len(words) > 0 && float64(known) >= minTitleShare*float64(len(words)) &&
+		(upper*10 >= letters*8 || len(words) <= maxMixedCase && unicode.IsUpper([]rune(strings.TrimLeft(line, " (\""))[0]))
+}

@@ -1,0 +1,326 @@
+package extract
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"deedkeep/app/model"
+)
+
+// maxNameWords is the maximum number of words of a party.
+const maxNameWords = 14
+
+var (
+	blankLine  = regexp.MustCompile(`\n\s*\n`)
+	spouse     = regexp.MustCompile(`(?i)(?:\band|&)\s+((?:(?:his|her|their)\s+)?(?:wife|husband|spouse)\b\s*,?)`)
+	conjoined  = regexp.MustCompile(`(?i)\s+(?:and|&)\s+`)
+	leadingAnd = regexp.MustCompile(`(?i)^\s*(?:and|&)\s+`)
+)
+
+// span is a range of a text.
+type span struct{ from, to int }
+
+// nameReader reads the names of parties from a part of the text.
+type nameReader struct {
+	r    *reader
+	at   int    // where masked starts in the text
+	text string // what was found; what isn't part of a name is replaced by spaces and separators
+}
+
+// names returns the names of the parties in a part of the text. There are none unless all of them
+// look like names.
+func (r *reader) names(from, to int) (list []string, ok bool) {
+	n := nameReader{r: r, at: from, text: r.mask(from, to)}
+	for _, atom := range n.atoms() {
+		parts := n.split(atom)
+		for at, part := range parts {
+			name := n.name(part)
+			if name == "" {
+				continue
+			}
+			if at+1 < len(parts) && r.isFirstName(name) { // "John and Mary Smith"
+				words := strings.Fields(n.name(parts[at+1]))
+				if len(words) < 2 {
+					return nil, true
+				}
+				name += " " + words[len(words)-1]
+			}
+			if !r.isParty(name) || dangling.MatchString(name) {
+				return nil, true
+			}
+			if r.isDoubtful(name) {
+				return nil, false
+			}
+			list = append(list, name)
+		}
+	}
+	if len(list) > model.MaxListItems {
+		return nil, true
+	}
+	return list, true
+}
+
+// mask returns a part of the text with what describes the parties replaced by semicolons. It ends where
+// the names end.
+func (r *reader) mask(from, to int) string {
+	masked := []byte(r.source.text[from:to])
+	blank := func(from, to int, with string) {
+		for at := from; at < to; at++ {
+			masked[at] = ' '
+		}
+		copy(masked[from:to], with)
+	}
+	start := len(masked) - len(strings.TrimLeft(string(masked), " \n,:;"))
+	for { // titles above the name
+		end := bytes.IndexByte(masked[start:], '\n')
+		if end < 0 || !r.isHeading(strings.TrimSpace(string(masked[start:start+end]))) {
+			break
+		}
+		blank(start, start+end+1, "")
+		start += end + 1
+	}
+	if at := blankLine.FindIndex(masked[start:]); at != nil {
+		masked = masked[:start+at[0]]
+	}
+	for _, at := range r.rules.description.FindAllIndex(masked, -1) {
+		blank(at[0], at[1], ";")
+	}
+	for _, at := range spouse.FindAllSubmatchIndex(masked, -1) {
+		blank(at[2], at[3], "")
+	}
+	if at := r.rules.nameEnd.FindIndex(masked[start:]); at != nil {
+		masked = masked[:start+at[0]]
+	}
+	for at, c := range masked {
+		if c == '\n' {
+			masked[at] = r.lineBreak(from+at, strings.TrimSpace(string(masked[:at])))
+		}
+	}
+	return string(masked)
+}
+
+// narrowLine is the length up to which a line break separates names. A longer line is running text.
+const narrowLine = 46
+
+// lineBreak returns what a line feed means: a separator after a short line, otherwise a space.
+func (r *reader) lineBreak(at int, before string) byte {
+	start := strings.LastIndexByte(r.source.text[:at], '\n') + 1
+	next := strings.ToLower(strings.TrimLeft(r.source.text[at:min(at+6, len(r.source.text))], " \n"))
+	last := before[strings.LastIndexAny(before, " \n;")+1:]
+	if at-start > narrowLine || strings.HasSuffix(before, ",") || strings.HasSuffix(strings.ToLower(before), " and") ||
+		strings.HasPrefix(next, "and ") || last != "" && unicode.IsLower([]rune(last)[0]) {
+		return ' '
+	}
+	return ';'
+}
+
+// atoms returns the parts between commas and semicolons. A suffix after a comma, such as "Jr."
+// or "LLC", belongs to the name before it.
+func (n nameReader) atoms() (list []span) {
+	start := 0
+	for at := 0; at <= len(n.text); at++ {
+		if at < len(n.text) && n.text[at] != ',' && n.text[at] != ';' {
+			continue
+		}
+		if at < len(n.text) && n.text[at] == ',' && (n.isInitial(start, at) || n.isIndexName(start, at)) {
+			continue
+		}
+		s := span{start, at}
+		joined := start > 0 && n.text[start-1] == ',' && len(list) > 0 && list[len(list)-1].to == start-1 &&
+			n.r.rules.suffixes.MatchString(n.text[s.from:s.to])
+		switch {
+		case joined:
+			list[len(list)-1].to = at
+		case strings.TrimSpace(n.text[s.from:s.to]) != "":
+			list = append(list, s)
+		}
+		start = at + 1
+	}
+	return list
+}
+
+// isInitial reports whether a comma is a period after an initial that was misread.
+func (n nameReader) isInitial(start, comma int) bool {
+	words := strings.Fields(n.text[start:comma])
+	return len(words) > 1 && len(words[len(words)-1]) == 1 && unicode.IsUpper(rune(words[len(words)-1][0]))
+}
+
+// isIndexName reports whether a comma is in a name such as "Smith, John A."
+func (n nameReader) isIndexName(start, comma int) bool {
+	before, rest := strings.Fields(n.text[start:comma]), n.text[comma+1:]
+	if end := strings.IndexAny(rest, ",;"); end >= 0 {
+		rest = rest[:end]
+	}
+	after := strings.Fields(rest)
+	const maxGivenNames = 3
+	return len(before) == 1 && len(after) > 0 && len(after) <= maxGivenNames && n.r.rules.givenNames[strings.ToLower(after[0])]
+}
+
+// split returns the names of an atom, which may be joined by "and".
+func (n nameReader) split(s span) (list []span) {
+	text := n.text[s.from:s.to]
+	if at := leadingAnd.FindStringIndex(text); at != nil {
+		s.from += at[1]
+		text = text[at[1]:]
+	}
+	start := 0
+	for _, at := range conjoined.FindAllStringIndex(text, -1) {
+		if n.r.isEntity(text[start:]) && !n.isComplete(text[start:at[0]]) {
+			continue
+		}
+		list = append(list, span{s.from + start, s.from + at[0]})
+		start = at[1]
+	}
+	return append(list, span{s.from + start, s.to})
+}
+
+var completeEntity = regexp.MustCompile(`(?i)\b(?:inc|llc|l\.l\.c|corp|corporation|company|lp|l\.p|ltd|n\.a)\.?\s*$`)
+
+// isComplete reports whether the text before an "and" is a complete name and not the start of one
+// such as "Henderson and Sons, Inc."
+func (n nameReader) isComplete(text string) bool {
+	words := strings.Fields(text)
+	return completeEntity.MatchString(text) || len(words) > 1 && n.r.rules.givenNames[strings.ToLower(words[0])]
+}
+
+// name returns a name as the document has it.
+func (n nameReader) name(s span) string {
+	text := n.text[s.from:s.to]
+	s.from += len(text) - len(strings.TrimLeft(text, " .,:;-*\"'"))
+	s.to -= len(text) - len(strings.TrimRight(text, " ,:;-*\"'"))
+	if s.from >= s.to {
+		return ""
+	}
+	original := n.r.source.original[n.r.source.originalAt(n.at+s.from):n.r.source.originalAt(n.at+s.to)]
+	words := strings.Fields(strings.Trim(original, " ,:;\"'"))
+	isEntity := n.r.isEntity(n.text[s.from:s.to]) || n.r.isEntity(n.r.rules.entityWords.repairAll(original))
+	for at, word := range words {
+		words[at] = n.r.restore(lettersOf(word), isEntity)
+	}
+	name := strings.Join(words, " ")
+	if strings.HasSuffix(name, ".") && !n.r.rules.suffixes.MatchString(words[len(words)-1]) && len(words[len(words)-1]) > 2 {
+		name = strings.TrimRight(name, ".")
+	}
+	return name
+}
+
+// lettersOf replaces digits that OCR read instead of letters in a word of letters.
+func lettersOf(word string) string {
+	letters, digits, lower := 0, 0, 0
+	for _, c := range word {
+		switch {
+		case unicode.IsDigit(c) || c == '|' || c == '!':
+			digits++
+		case unicode.IsLetter(c):
+			letters++
+			if unicode.IsLower(c) {
+				lower++
+			}
+		}
+	}
+	if digits == 0 || letters <= digits {
+		return word
+	}
+	if lower*2 > letters {
+		return strings.NewReplacer("0", "o", "1", "l", "|", "l", "!", "l", "5", "s").Replace(word)
+	}
+	return strings.NewReplacer("0", "O", "1", "I", "|", "I", "!", "I", "5", "S", "8", "B").Replace(word)
+}
+
+var initialComma = regexp.MustCompile(`^[A-Z],$`)
+
+// restore returns a word of a name as it probably is in the document. OCR may have read it better in
+// another place.
+func (r *reader) restore(word string, entity bool) string {
+	if initialComma.MatchString(word) {
+		return word[:1] + "."
+	}
+	letters := strings.TrimRight(word, ".,;:")
+	end := word[len(letters):]
+	if entity && r.source.isDoubtful(strings.ToLower(letters), doubted) {
+		if known := r.rules.entityWords.repair(letters); known != "" {
+			return known + end
+		}
+	}
+	return r.source.bestReading(letters) + end
+}
+
+// isDoubtful reports whether OCR wasn't sure of a word of a name and nothing else supports it.
+func (r *reader) isDoubtful(name string) bool {
+	for _, word := range strings.Fields(name) {
+		word = strings.ToLower(strings.TrimFunc(word, func(c rune) bool { return !isAlphanumeric(c) }))
+		if r.source.isDoubtful(word, minNameConfidence) && !r.rules.givenNames[word] && !r.rules.entities[word] && len(word) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+var dangling = regexp.MustCompile(`(?i)\b(?:known|formerly|of|the|and|as|a/k/a|f/k/a|n/k/a)$`)
+
+// isEntity reports whether a text names a company, a trust, or an authority.
+func (r *reader) isEntity(text string) bool {
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !isAlphanumeric(c) && c != '.' }) {
+		if r.rules.entities[strings.ReplaceAll(word, ".", "")] {
+			return true
+		}
+	}
+	return false
+}
+
+// isFirstName reports whether a name is only a first name, as in "John and Mary Smith".
+func (r *reader) isFirstName(name string) bool {
+	words := strings.Fields(name)
+	if len(words) == 0 || len(words) > 2 || len(words) == 2 && len(strings.Trim(words[1], ".")) > 1 {
+		return false
+	}
+	return r.rules.givenNames[strings.ToLower(words[0])]
+}
+
+var personWord = regexp.MustCompile(`^[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'.-]*$`)
+
+// isParty reports whether a name looks like that of a person or a company.
+func (r *reader) isParty(name string) bool {
+	first := []rune(name)[0]
+	words := strings.FieldsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || c == ',' })
+	if !unicode.IsUpper(first) && !unicode.IsDigit(first) || len(words) > maxNameWords || len(name) > model.MaxNameLength {
+		return false
+	}
+	plain := name
+	if at := capacity.FindStringIndex(name); at != nil { // "Trustee of the Smith Family Trust"
+		plain = name[:at[0]]
+	}
+	if entity, article := strings.CutPrefix(strings.ToLower(plain), "the "); article && r.isEntity(entity) {
+		plain = entity
+	}
+	for _, word := range strings.Fields(plain) {
+		if r.rules.notNames[strings.ToLower(strings.Trim(word, ".,"))] {
+			return false
+		}
+	}
+	if r.isEntity(name) {
+		return true
+	}
+	last := words[len(words)-1]
+	if len(strings.Trim(last, ".")) == 1 && len(words) > 1 && last != "V" && !strings.Contains(name, ",") { // the surname is missing
+		return false
+	}
+	const maxPersonWords = 6
+	if len(words) < 2 || len(words) > maxPersonWords {
+		return len(words) > maxPersonWords && r.hasCapacity(name)
+	}
+	for _, word := range words {
+		if !personWord.MatchString(word) && !r.hasCapacity(name) {
+			return false
+		}
+	}
+	return true
+}
+
+var capacity = regexp.MustCompile(`(?i)\b(?:trustee|executor|executrix|administrator|administratrix|representative` +
+	`|guardian|attorney.in.fact|[fan]/?k/?a|known as|et al|et ux)\b`)
+
+// hasCapacity reports whether a name says in which capacity a person acts, or has another name.
+func (r *reader) hasCapacity(name string) bool { return capacity.MatchString(name) }

@@ -1,0 +1,290 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"deedkeep/app/model"
+)
+
+// maxWindow is how much text a pattern sees, in bytes. It bounds the time for a match.
+const maxWindow = 1800
+
+// How often a pattern is tried in a document, and how many matches are considered.
+const (
+	maxTries   = 150
+	maxMatches = 20
+)
+
+// reader reads the facts of one document.
+type reader struct {
+	rules  *Rules
+	types  model.DocumentTypes
+	source *source
+	facts  Facts
+	kind   string // standard name of the type; "" if it isn't known
+}
+
+// candidate is what a pattern found for a field.
+type candidate struct {
+	rank, at int
+	field    string
+	fact     Fact
+	doubtful bool // the text is there, but it can't be read reliably
+}
+
+// readPatterns adds the facts that patterns find. For each field, the first pattern of the list wins
+// that finds something, and then the first place.
+func (r *reader) readPatterns(set patternSet) {
+	var found []candidate
+	tries := make([]int, len(set.list))
+	text := r.source.text
+	for at, word := range textWords(text) {
+		for _, p := range set.byWord[word] {
+			if tries[p.rank] >= maxTries || !r.mayStart(p, at) {
+				continue
+			}
+			tries[p.rank]++
+			found = append(found, r.try(p, at, text[at:windowEnd(text, at)])...)
+		}
+	}
+	for _, p := range set.list {
+		if len(p.at) == 0 {
+			found = append(found, r.try(p, 0, text)...)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		if x, y := a.nominal(), b.nominal(); x != y {
+			return x - y
+		}
+		if a.rank != b.rank {
+			return a.rank - b.rank
+		}
+		return a.at - b.at
+	})
+	decided := map[string]bool{}
+	for field := range r.facts {
+		decided[field] = true
+	}
+	for _, c := range found {
+		if decided[c.field] {
+			continue
+		}
+		decided[c.field] = true
+		if !c.doubtful {
+			r.facts[c.field] = c.fact
+		}
+	}
+}
+
+// nominal returns 1 for a consideration that only counts if there is no other, and otherwise 0.
+func (c candidate) nominal() int {
+	if value := c.fact.Value(); c.field == Consideration && isNominal(value) {
+		return 1
+	}
+	return 0
+}
+
+// windowEnd returns where the window of a pattern ends that starts at a place.
+func windowEnd(text string, at int) int {
+	end := min(at+maxWindow, len(text))
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return end
+}
+
+// textWords yields the words of a text in lower case, and "#" for a number.
+func textWords(text string) func(yield func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		start := -1
+		for at, r := range text + " " {
+			switch in := isAlphanumeric(r); {
+			case in && start < 0:
+				start = at
+			case !in && start >= 0:
+				word := text[start:min(at, start+maxWord)]
+				if strings.ContainsAny(word, "0123456789") {
+					if !yield(start, "#") {
+						return
+					}
+				}
+				if !yield(start, strings.ToLower(word)) {
+					return
+				}
+				start = -1
+			}
+		}
+	}
+}
+
+// mayStart reports whether a pattern may match at a place of the text.
+func (r *reader) mayStart(p *pattern, at int) bool {
+	if len(p.types) > 0 && !slices.Contains(p.types, r.kind) || slices.Contains(p.notTypes, r.kind) {
+		return false
+	}
+	return r.source.inZone(p.zone, at) && (!p.lineStart || r.source.atLineStart(at))
+}
+
+// try returns what a pattern finds in a window of the text. at is the place of the window.
+func (r *reader) try(p *pattern, at int, window string) (list []candidate) {
+	for range maxMatches {
+		m := p.find.FindStringSubmatchIndex(window)
+		if m == nil {
+			return list
+		}
+		if r.mayStart(p, at+m[0]) && r.isNear(p, at+m[0], at+m[1]) && !r.isReference(p, at+m[0]) {
+			if found := r.candidates(p, at, m); len(found) > 0 {
+				return append(list, found...)
+			}
+		}
+		if len(p.at) > 0 || m[1] <= 0 {
+			return list
+		}
+		window, at = window[m[1]:], at+m[1]
+	}
+	return list
+}
+
+// candidates returns the fields of a match.
+func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
+	for n, field := range p.find.SubexpNames() {
+		if field == "" || m[2*n] < 0 || m[2*n] == m[2*n+1] {
+			continue
+		}
+		from, to := at+m[2*n], at+m[2*n+1]
+		values, ok := cleaners[field](r, from, to)
+		c := candidate{rank: p.rank, at: from, field: field}
+		switch {
+		case !ok:
+			c.doubtful = true
+		case len(values) == 0:
+			continue
+		default:
+			start, end := r.source.originalAt(from), r.source.originalAt(to)
+			c.fact = r.source.fact(start, end)
+			c.fact.Values = values
+			c.doubtful = !r.isSure(field, start, end)
+		}
+		list = append(list, c)
+	}
+	bad := slices.ContainsFunc(list, func(c candidate) bool { return c.doubtful && (c.field == Book || c.field == PageNumber) })
+	for n := range list {
+		if f := list[n].field; bad && (f == Book || f == PageNumber || f == BookType || f == PageTo) {
+			list[n].doubtful = true
+		}
+	}
+	return list
+}
+
+// The lowest confidence of a word of a number, and the lowest mean confidence of the words of a name.
+const (
+	minNumberConfidence = 45
+	minNameConfidence   = 45
+)
+
+// isSure reports whether OCR is sure enough of the text of a field.
+func (r *reader) isSure(field string, from, to int) bool {
+	mean, lowest, known := r.source.confidence(from, to)
+	switch field {
+	case Grantors, Grantees, Trustee, Nominee:
+		return !known || mean >= minNameConfidence
+	case Subdivision:
+		return !known || lowest >= minNameConfidence
+	case BookType, Type:
+		return true
+	}
+	return !known || lowest >= minNumberConfidence
+}
+
+// inZone reports whether a place of text is in a zone.
+func (s *source) inZone(z zone, at int) bool {
+	switch z {
+	case inHeader:
+		return at < s.body
+	case inBody:
+		return at >= s.body
+	case inTail:
+		return at >= s.tail
+	case inStamp:
+		return at < s.body || at >= s.tail || s.atPageEdge(at)
+	}
+	return true
+}
+
+// edgeLines is how many lines at the top and bottom of a page may belong to a stamp.
+const edgeLines = 3
+
+// atPageEdge reports whether a place of text is on one of the first or last lines of its page.
+func (s *source) atPageEdge(at int) bool {
+	n := s.lineAt(s.originalAt(at))
+	page := s.lines[n].page
+	for _, other := range []int{n - edgeLines, n + edgeLines} {
+		if other < 0 || other >= len(s.lines) || s.lines[other].page != page {
+			return true
+		}
+	}
+	return false
+}
+
+// atLineStart reports whether there are no letters or digits before a place on its line.
+func (s *source) atLineStart(at int) bool {
+	start := strings.LastIndexByte(s.text[:at], '\n') + 1
+	return !strings.ContainsFunc(s.text[start:at], isAlphanumeric)
+}
+
+// nearLines is how many lines before and after a match a pattern looks for the words near it.
+const nearLines = 4
+
+func (r *reader) isNear(p *pattern, from, to int) bool {
+	if p.near == nil {
+		return true
+	}
+	text := r.source.text
+	for range nearLines + 1 {
+		if from = strings.LastIndexByte(text[:from], '\n'); from < 0 {
+			from = 0
+			break
+		}
+	}
+	for range nearLines + 1 {
+		next := strings.IndexByte(text[min(to+1, len(text)):], '\n')
+		if next < 0 {
+			to = len(text)
+			break
+		}
+		to += 1 + next
+	}
+	return p.near.MatchString(text[from:min(to, len(text))])
+}
+
+// isReference reports whether a match about the recording is on a line about another instrument.
+func (r *reader) isReference(p *pattern, at int) bool {
+	if p.zone != inStamp && p.zone != inHeader {
+		return false
+	}
+	text := r.source.text
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	end := at + max(strings.IndexByte(text[at:], '\n'), 0)
+	if r.rules.reference.MatchString(text[start:at]) || faxLine.MatchString(text[start:end]) {
+		return true
+	}
+	if recordedPhrase.MatchString(text[start:at]) { // "Recorded in Book 12" is a stamp
+		return false
+	}
+	before := text[max(0, at-maxPreposition):at]
+	return preposition.MatchString(before) && !certificate.MatchString(before)
+}
+
+const maxPreposition = 50
+
+var (
+	faxLine     = regexp.MustCompile(`(?i)\bfax\b`)
+	certificate = regexp.MustCompile(`(?i)\b(?:admitted to record|received for record|filed for record|duly recorded` +
+		`|this day)\s+(?:and\s+recorded\s+)?in\s+$`)
+	recordedPhrase = regexp.MustCompile(`^\W*(?:Filed|FILED|Recorded|RECORDED|Received|RECEIVED)\b`)
+	preposition    = regexp.MustCompile(`(?i)\b(?:in|at|of|under|as|by)\s+(?:(?:the|said)\s+)?(?:(?:plan|plat|map|deed` +
+		`|mortgage|official|condominium|land|record)s?[ ]+){0,2}$`)
+)

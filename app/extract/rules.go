@@ -1,0 +1,222 @@
+package extract
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed rules.yaml
+var rulesFile []byte
+
+// Rules are what facts are recognized by.
+type Rules struct {
+	words       vocabulary
+	bodyStart   *regexp.Regexp // the first words of the running text of an instrument
+	tailStart   *regexp.Regexp // the first words of its signatures
+	reference   *regexp.Regexp // words on a line about another instrument
+	titleWords  map[string]bool
+	nameEnd     *regexp.Regexp
+	description *regexp.Regexp // of a party: "a single man"
+	suffixes    *regexp.Regexp // what follows a name after a comma: "Jr.", "LLC", "Trustee"
+	entities    map[string]bool
+	entityWords vocabulary // the same words, which OCR may have misread
+	givenNames  map[string]bool
+	notNames    map[string]bool
+	patterns    patternSet
+	macros      macros
+	added       []countyPattern // what an administrator added
+	county      patternSet      // those of them that For chose
+}
+
+// ruleFile is the content of rules.yaml.
+type ruleFile struct {
+	Vocabulary   string              `yaml:"vocabulary"`
+	Macros       []map[string]string `yaml:"macros"`
+	BodyStart    []string            `yaml:"body_start"`
+	TailStart    []string            `yaml:"tail_start"`
+	Reference    []string            `yaml:"reference"`
+	TitleWords   string              `yaml:"title_words"`
+	NameEnd      []string            `yaml:"name_end"`
+	Descriptions []string            `yaml:"descriptions"`
+	Suffixes     []string            `yaml:"suffixes"`
+	Entities     string              `yaml:"entities"`
+	GivenNames   string              `yaml:"given_names"`
+	NotNames     string              `yaml:"not_names"`
+	Patterns     []patternRule       `yaml:"patterns"`
+}
+
+// patternRule is a pattern as rules.yaml and the file of an administrator have it.
+type patternRule struct {
+	Find      string   `yaml:"find"`       // regular expression; its groups are named after fields
+	At        string   `yaml:"at"`         // words that Find starts with; "#" is a number
+	In        string   `yaml:"in"`         // part of the document, see zones
+	LineStart bool     `yaml:"line_start"` // only at the start of a line
+	Near      string   `yaml:"near"`       // a regular expression that matches in the lines around
+	Types     []string `yaml:"types"`      // only in instruments of these types
+	NotTypes  []string `yaml:"not_types"`  // not in instruments of these types
+}
+
+// DefaultRules returns the rules of the program.
+var DefaultRules = sync.OnceValue(func() *Rules {
+	rules, err := parseRules(rulesFile)
+	if err != nil {
+		panic(fmt.Sprintf("extract: rules.yaml: %v", err)) // the tests parse it
+	}
+	return rules
+})
+
+func parseRules(text []byte) (*Rules, error) {
+	var file ruleFile
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return nil, err
+	}
+	r := &Rules{words: newVocabulary(strings.Fields(file.Vocabulary)), titleWords: wordSet(file.TitleWords), entities: wordSet(file.Entities),
+		entityWords: newVocabulary(strings.Fields(file.Entities)),
+		givenNames:  wordSet(file.GivenNames), notNames: wordSet(file.NotNames)}
+	r.macros = newMacros(file.Macros)
+	for _, list := range []struct {
+		to         **regexp.Regexp
+		from       []string
+		start, end string
+	}{
+		{&r.bodyStart, file.BodyStart, ``, ``}, {&r.tailStart, file.TailStart, `\b`, ``}, {&r.reference, file.Reference, `\b`, `\b`},
+		{&r.nameEnd, file.NameEnd, ``, ``},
+		{&r.description, file.Descriptions, ``, ``}, {&r.suffixes, file.Suffixes, `\A\s*`, ``},
+	} {
+		text := `(?ims)` + list.start + `(?:` + r.macros.expand(strings.Join(list.from, "|")) + `)` + list.end
+		var err error
+		if *list.to, err = regexp.Compile(text); err != nil {
+			return nil, err
+		}
+	}
+	for n, rule := range file.Patterns {
+		p, err := rule.compile(r.macros)
+		if err != nil {
+			return nil, fmt.Errorf("pattern %d: %w", n+1, err)
+		}
+		r.patterns.add(p)
+	}
+	return r, nil
+}
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// macros replaces the names in braces in patterns. A macro may use those before it.
+type macros struct{ replacer *strings.Replacer }
+
+func newMacros(list []map[string]string) macros {
+	var pairs []string
+	for _, item := range list {
+		for name, text := range item {
+			text = macros{strings.NewReplacer(pairs...)}.expand(text)
+			pairs = append(pairs, "{"+name+"}", "(?:"+text+")")
+		}
+	}
+	return macros{strings.NewReplacer(pairs...)}
+}
+
+// spaces finds spaces. One with a quantifier isn't repeated otherwise.
+var spaces = regexp.MustCompile(` +([*?]?)`)
+
+// expand returns a pattern as a regular expression. A space stands for any white space.
+func (m macros) expand(pattern string) string {
+	pattern = spaces.ReplaceAllStringFunc(strings.TrimSpace(pattern), func(found string) string {
+		if quantifier := strings.TrimLeft(found, " "); quantifier != "" {
+			return `\s` + quantifier
+		}
+		return `\s+`
+	})
+	return m.replacer.Replace(pattern)
+}
+
+// zone is a part of a document.
+type zone string
+
+// The zones. A stamp is before the running text, after the signatures, or at the edge of a page.
+const (
+	anywhere zone = ""
+	inHeader zone = "header"
+	inStamp  zone = "stamp"
+	inBody   zone = "body"
+	inTail   zone = "tail"
+)
+
+var zones = []zone{anywhere, inHeader, inStamp, inBody, inTail}
+
+// pattern is a compiled patternRule.
+type pattern struct {
+	rank            int // patterns with a lower rank win
+	find            *regexp.Regexp
+	at              []string
+	zone            zone
+	lineStart       bool
+	near            *regexp.Regexp
+	types, notTypes []string
+}
+
+// patternSet is a list of patterns by the words they start with.
+type patternSet struct {
+	list   []*pattern
+	byWord map[string][]*pattern
+}
+
+func (s *patternSet) add(p *pattern) {
+	if s.byWord == nil {
+		s.byWord = map[string][]*pattern{}
+	}
+	p.rank = len(s.list)
+	s.list = append(s.list, p)
+	for _, word := range p.at {
+		s.byWord[word] = append(s.byWord[word], p)
+	}
+}
+
+func (rule patternRule) compile(m macros) (*pattern, error) {
+	p := &pattern{at: strings.Fields(rule.At), zone: zone(rule.In), lineStart: rule.LineStart, types: rule.Types, notTypes: rule.NotTypes}
+	start := ""
+	if len(p.at) > 0 {
+		start = `\A`
+	}
+	if _, err := regexp.Compile(m.expand(rule.Find)); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.find, err = regexp.Compile(`(?is)` + start + `(?:` + m.expand(rule.Find) + `)`); err != nil {
+		return nil, err
+	}
+	if rule.Near != "" {
+		if p.near, err = regexp.Compile(`(?is)` + m.expand(rule.Near)); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(zones, p.zone) {
+		return nil, fmt.Errorf("unknown part %q; the parts are header, stamp, body, and tail", rule.In)
+	}
+	fields := 0
+	for _, name := range p.find.SubexpNames() {
+		if name == "" {
+			continue
+		}
+		if cleaners[name] == nil {
+			return nil, fmt.Errorf("unknown field %q", name)
+		}
+		fields++
+	}
+	if fields == 0 {
+		return nil, errors.New("no group is named after a field, as in (?P<book>[0-9]+)")
+	}
+	return p, nil
+}

@@ -1,0 +1,277 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits on what is read, so that the time for a hostile document is bounded. The facts are on the
+// first pages.
+const (
+	MaxPages     = 12 // later pages of a document are not read
+	maxPageText  = 32 << 10
+	maxText      = 128 << 10
+	maxLineShown = 200
+)
+
+// source is the text that facts are read from.
+type source struct {
+	original string // as it was read, with plain punctuation; the lines end with a line feed
+	text     string // original with the words of the vocabulary repaired
+	edits    []edit
+	lines    []sourceLine
+	readings map[string]reading // words of original in lower case
+	body     int                // where the running text of the instrument starts in text
+	tail     int                // where its signatures start
+}
+
+// edit is a place where text differs from original: everything before from is moved by shift.
+type edit struct{ from, shift int }
+
+// sourceLine is a line of original.
+type sourceLine struct {
+	start      int
+	page       int
+	confidence []int
+}
+
+var punctuation = strings.NewReplacer("‘", "'", "’", "'", "`", "'", "“", `"`, "”", `"`, "–", "-", "—", "-", "‑", "-", "\u00a0", " ",
+	"\u00ad", "", "ﬁ", "fi", "ﬂ", "fl", "_", " ", "\r", " ", "\f", " ", "\t", " ", "\x00", " ")
+
+func newSource(pages []Page, rules *Rules) *source {
+	s := &source{}
+	var b strings.Builder
+	for number, page := range pages {
+		if number >= MaxPages {
+			break
+		}
+		left := min(maxPageText, maxText-b.Len())
+		for _, line := range page.Lines {
+			text := line.Text
+			if len(text) > left {
+				text = text[:left]
+			}
+			left -= len(text) + 1
+			s.lines = append(s.lines, sourceLine{start: b.Len(), page: number + 1, confidence: line.Confidence})
+			b.WriteString(punctuation.Replace(strings.ToValidUTF8(text, " ")))
+			b.WriteByte('\n')
+			if left <= 0 {
+				break
+			}
+		}
+	}
+	s.original = b.String()
+	s.repair(rules)
+	s.body, s.tail = s.lineOffset(maxHeader), len(s.text)
+	if at := rules.bodyStart.FindStringIndex(s.text); at != nil {
+		s.body = at[0]
+		if at := rules.tailStart.FindStringIndex(s.text[s.body:]); at != nil {
+			s.tail = s.body + at[0]
+		}
+	}
+	return s
+}
+
+// maxHeader is how many lines before the running text may have.
+const maxHeader = 60
+
+// lineOffset returns where a line starts in text, or the end of text if there are fewer lines.
+func (s *source) lineOffset(number int) int {
+	at := 0
+	for range number {
+		next := strings.IndexByte(s.text[at:], '\n')
+		if next < 0 {
+			return len(s.text)
+		}
+		at += next + 1
+	}
+	return at
+}
+
+// originalAt returns the place in original for a place in text.
+func (s *source) originalAt(at int) int {
+	n, found := slices.BinarySearchFunc(s.edits, at, func(e edit, at int) int { return e.from - at })
+	if !found {
+		n--
+	}
+	if n < 0 {
+		return at
+	}
+	return min(at+s.edits[n].shift, len(s.original))
+}
+
+// lineAt returns the line of a place in original.
+func (s *source) lineAt(at int) int {
+	n, found := slices.BinarySearchFunc(s.lines, at, func(l sourceLine, at int) int { return l.start - at })
+	if !found {
+		n--
+	}
+	return max(n, 0)
+}
+
+// lineEnd returns where a line ends in original, without the line feed.
+func (s *source) lineEnd(n int) int {
+	if n+1 < len(s.lines) {
+		return s.lines[n+1].start - 1
+	}
+	return max(len(s.original)-1, 0)
+}
+
+// fact returns the evidence for what is between two places of original.
+func (s *source) fact(from, to int) Fact {
+	if len(s.lines) == 0 {
+		return Fact{}
+	}
+	n := s.lineAt(from)
+	line := strings.Join(strings.Fields(s.original[s.lines[n].start:s.lineEnd(n)]), " ")
+	if len(line) > maxLineShown {
+		line = strings.ToValidUTF8(line[:maxLineShown], "")
+	}
+	f := Fact{Page: s.lines[n].page, Line: line}
+	if mean, _, ok := s.confidence(from, to); ok {
+		f.Confidence = &mean
+	}
+	return f
+}
+
+// confidence returns the mean and the lowest confidence of the words between two places of original,
+// and false if the words are not from OCR. Marks without letters and digits don't count.
+func (s *source) confidence(from, to int) (mean, lowest int, ok bool) {
+	sum, count := 0, 0
+	lowest = 100
+	for n := s.lineAt(from); n < len(s.lines) && s.lines[n].start < to; n++ {
+		line := s.lines[n]
+		if line.confidence == nil {
+			continue
+		}
+		word := 0
+		for at, r := range wordsOf(s.original[line.start:s.lineEnd(n)]) {
+			start, end := line.start+at, line.start+at+len(r)
+			if start < to && end > from && word < len(line.confidence) && strings.ContainsFunc(r, isAlphanumeric) {
+				sum += line.confidence[word]
+				count++
+				lowest = min(lowest, line.confidence[word])
+			}
+			word++
+		}
+	}
+	if count == 0 {
+		return 0, 0, false
+	}
+	return sum / count, lowest, true
+}
+
+func isAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// wordsOf yields the words of a line, separated by spaces, and where they are.
+func wordsOf(line string) func(yield func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		start := -1
+		for at, r := range line {
+			switch space := unicode.IsSpace(r); {
+			case !space && start < 0:
+				start = at
+			case space && start >= 0:
+				if !yield(start, line[start:at]) {
+					return
+				}
+				start = -1
+			}
+		}
+		if start >= 0 {
+			yield(start, line[start:])
+		}
+	}
+}
+
+// repair sets text: words that OCR misread are replaced by words of the vocabulary.
+func (s *source) repair(rules *Rules) {
+	var b strings.Builder
+	done := 0
+	for at := 0; at < len(s.original); {
+		r, size := utf8.DecodeRuneInString(s.original[at:])
+		if !isWordRune(r) {
+			at += size
+			continue
+		}
+		end := at
+		for end < len(s.original) {
+			r, size := utf8.DecodeRuneInString(s.original[end:])
+			if !isWordRune(r) {
+				break
+			}
+			end += size
+		}
+		if fixed := rules.words.repair(s.original[at:end]); fixed != "" {
+			b.WriteString(s.original[done:at])
+			b.WriteString(fixed)
+			done = end
+			s.edits = append(s.edits, edit{from: b.Len(), shift: end - b.Len()})
+		}
+		at = end
+	}
+	b.WriteString(s.original[done:])
+	s.text = b.String()
+}
+
+func isWordRune(r rune) bool { return isAlphanumeric(r) || r == '|' || r == '!' }
+
+// reading is how often a word occurs, and the highest confidence of its occurrences.
+type reading struct{ count, confidence int }
+
+// Confidences of words of names. A word below doubted may be replaced by one that looks like it and
+// that was read with at least the confidence trusted in another place.
+const (
+	doubted = 88
+	trusted = 90
+)
+
+// countReadings sets readings, if the words are from OCR.
+func (s *source) countReadings() {
+	s.readings = map[string]reading{}
+	for n, line := range s.lines {
+		at := 0
+		for _, word := range wordsOf(s.original[line.start:s.lineEnd(n)]) {
+			if at < len(line.confidence) {
+				word = strings.ToLower(strings.TrimFunc(word, func(r rune) bool { return !isAlphanumeric(r) }))
+				seen := s.readings[word]
+				s.readings[word] = reading{seen.count + 1, max(seen.confidence, line.confidence[at])}
+			}
+			at++
+		}
+	}
+}
+
+// isDoubtful reports whether a word in lower case occurs once, with a confidence below a limit.
+func (s *source) isDoubtful(word string, limit int) bool {
+	if s.readings == nil {
+		s.countReadings()
+	}
+	own := s.readings[word]
+	return own.count == 1 && own.confidence < limit
+}
+
+// bestReading returns the word that a doubtful word of a name probably is: a similar word of the
+// document that was read better. A word that was read well, or twice, stays.
+func (s *source) bestReading(word string) string {
+	lower := strings.ToLower(word)
+	if !s.isDoubtful(lower, doubted) || len(lower) < minShapeWord {
+		return word
+	}
+	best := ""
+	for other, seen := range s.readings {
+		if seen.confidence < trusted || len(other) < minShapeWord || shapeOf(other) != shapeOf(lower) && !isOneLetterOff(other, lower) {
+			continue
+		}
+		if best != "" {
+			return word
+		}
+		best = other
+	}
+	if best == "" {
+		return word
+	}
+	return likeCase(best, word)
+}

@@ -1,0 +1,240 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// cleaner returns the values of what a pattern matched between two places of the text. There are none
+// if it isn't such a value. ok is false if it is one that can't be read reliably.
+type cleaner func(r *reader, from, to int) (values []string, ok bool)
+
+// cleaners are the fields that a pattern may have.
+var cleaners map[string]cleaner
+
+func init() { // the cleaners of names use the reader, which uses the cleaners
+	cleaners = map[string]cleaner{
+		InstrumentNumber: (*reader).instrumentNumber, BookType: (*reader).bookType, Book: (*reader).bookNumber, PageNumber: (*reader).bookNumber,
+		PageTo: (*reader).bookNumber, CaseNumber: (*reader).caseNumber, Recorded: (*reader).date, Dated: (*reader).signed,
+		RecordedTime: (*reader).time, Grantors: (*reader).names, Grantees: (*reader).names, Trustee: (*reader).names, Nominee: (*reader).names,
+		Consideration: (*reader).money, Parcels: (*reader).parcels, Subdivision: (*reader).subdivision, Lot: (*reader).lot, Block: (*reader).lot,
+	}
+}
+
+// digits returns a number whose misread digits are corrected. Only letters that are not used in
+// numbers are corrected. ok is false if another letter is among the digits.
+func digits(text string) (number string, ok bool) {
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case '0' <= c && c <= '9':
+			b.WriteRune(c)
+		case c == 'O' || c == 'o' || c == 'Q':
+			b.WriteByte('0')
+		case c == 'l' || c == 'I' || c == '|' || c == '!' || c == 'i':
+			b.WriteByte('1')
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+func (r *reader) text(from, to int) string {
+	return strings.TrimSpace(r.source.original[r.source.originalAt(from):r.source.originalAt(to)])
+}
+
+var separators = regexp.MustCompile(`[-/.\s]+`)
+
+// minInstrumentDigits is the lowest number of digits of an instrument number without a label that
+// would allow shorter ones.
+const minInstrumentDigits = 4
+
+func (r *reader) instrumentNumber(from, to int) ([]string, bool) {
+	text := strings.Join(strings.Fields(r.text(from, to)), "")
+	text = strings.ReplaceAll(strings.Trim(text, "-/.,:;#~"), "~", "-")
+	prefix := strings.IndexFunc(text, unicode.IsDigit)
+	if prefix < 0 || prefix > 3 {
+		return nil, true
+	}
+	if _, misread := digits(text[:prefix]); misread && prefix > 0 {
+		prefix = 0
+	}
+	var b strings.Builder
+	b.WriteString(text[:prefix])
+	count := 0
+	for _, c := range text[prefix:] {
+		if c == '-' || c == '/' {
+			b.WriteRune(c)
+			continue
+		}
+		digit, ok := digits(string(c))
+		if !ok {
+			return nil, false
+		}
+		b.WriteString(digit)
+		count++
+	}
+	if count < minInstrumentDigits || count > 20 {
+		return nil, true
+	}
+	return []string{b.String()}, true
+}
+
+func (r *reader) bookNumber(from, to int) ([]string, bool) {
+	text := r.text(from, to)
+	if !strings.ContainsFunc(text, unicode.IsDigit) {
+		return nil, true
+	}
+	number, ok := digits(text)
+	return []string{number}, ok
+}
+
+var bookTypeWords = []struct {
+	find *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`(?i)^(official|o)`), "Official Records"},
+	{regexp.MustCompile(`(?i)^record`), "Record Book"},
+	{regexp.MustCompile(`(?i)^(mortgage|mtg)`), "Mortgage Book"},
+	{regexp.MustCompile(`(?i)^(deed of trust|trust deed)`), "Deed of Trust Book"},
+	{regexp.MustCompile(`(?i)^(deed|db)`), "Deed Book"},
+	{regexp.MustCompile(`(?i)^(plat|map)`), "Plat Book"},
+	{regexp.MustCompile(`(?i)^lien`), "Lien Book"},
+	{regexp.MustCompile(`(?i)^misc`), "Miscellaneous Book"},
+	{regexp.MustCompile(`(?i)^vol`), "Volume"},
+	{regexp.MustCompile(`(?i)^lib`), "Liber"},
+	{regexp.MustCompile(`(?i)^reel`), "Reel"},
+	{regexp.MustCompile(`(?i)^cab`), "Plat Cabinet"},
+	{regexp.MustCompile(`(?i)^(cob|conv)`), "COB"},
+}
+
+func (r *reader) bookType(from, to int) ([]string, bool) {
+	text := strings.TrimSpace(r.source.text[from:to])
+	for _, word := range bookTypeWords {
+		if word.find.MatchString(text) {
+			return []string{word.name}, true
+		}
+	}
+	return nil, true
+}
+
+func (r *reader) caseNumber(from, to int) ([]string, bool) {
+	text := strings.Trim(strings.Join(strings.Fields(r.text(from, to)), " "), " .,:;-#")
+	if len(text) < 4 || !strings.ContainsFunc(text, unicode.IsDigit) {
+		return nil, true
+	}
+	return []string{text}, true
+}
+
+var (
+	parcelEnd   = regexp.MustCompile(`(?i)\s*(?:;|,|&|\band\b)\s*`)
+	shortParcel = 5
+)
+
+// decimalComma is a point that OCR read as a comma.
+var decimalComma = regexp.MustCompile(`\d,\d`)
+
+func (r *reader) parcels(from, to int) (list []string, ok bool) {
+	if end := r.source.text[to:]; decimalComma.MatchString(r.source.text[from:min(to+2, len(r.source.text))]) || strings.HasPrefix(end, "~") {
+		return nil, false
+	}
+	for _, text := range parcelEnd.Split(r.text(from, to), -1) {
+		number, ok := parcelNumber(strings.Trim(text, " .,:;-#"))
+		if !ok {
+			return nil, false
+		}
+		if number != "" {
+			list = append(list, number)
+		}
+	}
+	return list, true
+}
+
+// parcelNumber corrects a parcel number part by part. A part is a number, a letter or two, or a number
+// with a letter before it.
+func parcelNumber(text string) (string, bool) {
+	var b strings.Builder
+	for len(text) > 0 {
+		end := strings.IndexFunc(text, func(c rune) bool { return !isWordRune(c) })
+		if end < 0 {
+			end = len(text)
+		}
+		part := text[:end]
+		if strings.ContainsFunc(part, unicode.IsDigit) {
+			letter := 0
+			for letter < len(part) && letter < 2 && unicode.IsUpper(rune(part[letter])) && b.Len() == 0 {
+				letter++
+			}
+			if strings.ContainsAny(part[:letter], "OIlSBZ") { // or a digit
+				return "", false
+			}
+			number, ok := digits(part[letter:])
+			if !ok {
+				return "", false
+			}
+			part = part[:letter] + number
+		}
+		b.WriteString(part)
+		if end < len(text) {
+			b.WriteByte(text[end])
+			end++
+		}
+		text = text[end:]
+	}
+	number := strings.Join(strings.Fields(b.String()), " ")
+	if len(number) < shortParcel {
+		return "", true
+	}
+	return number, true
+}
+
+var spelledNumbers = map[string]string{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
+	"eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12"}
+
+func (r *reader) lot(from, to int) ([]string, bool) {
+	text := strings.Trim(r.text(from, to), " .,:;-#\"")
+	if number := spelledNumbers[strings.ToLower(text)]; number != "" {
+		return []string{number}, true
+	}
+	if !strings.ContainsFunc(text, unicode.IsDigit) {
+		if len(text) != 1 || !unicode.IsUpper(rune(text[0])) {
+			return nil, true
+		}
+		return []string{text}, true
+	}
+	letter := ""
+	if last := text[len(text)-1]; len(text) > 1 && last >= 'A' && last <= 'Z' && last != 'O' && last != 'I' {
+		text, letter = text[:len(text)-1], string(last)
+	}
+	number, ok := digits(text)
+	return []string{number + letter}, ok
+}
+
+func (r *reader) subdivision(from, to int) ([]string, bool) {
+	text := r.text(from, to)
+	if at := blankLine.FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
+	words := strings.Fields(text)
+	for n, word := range words { // a heading in capitals follows
+		if n > 0 && isShouted(word) && !isShouted(words[0]) {
+			words = words[:n]
+			break
+		}
+	}
+	text = strings.Trim(strings.Join(words, " "), " .,:;-\"'")
+	if len(text) < minSubdivision {
+		return nil, true
+	}
+	return []string{text}, true
+}
+
+// minSubdivision is the lowest length of the name of a subdivision.
+const minSubdivision = 4
+
+// isShouted reports whether a word is in capitals and isn't a Roman numeral.
+func isShouted(word string) bool {
+	return len(word) > 1 && strings.ToUpper(word) == word && strings.Trim(word, "IVX,.0123456789") != ""
+}

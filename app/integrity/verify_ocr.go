@@ -1,0 +1,76 @@
+package integrity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/jobs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// verifyOCR checks the OCR results of a document. Damaged results are a finding, because it takes
+// long to read the pages again. Results that are missing, for example after a restore, are not: the
+// verification queues the pages again. A torn end is neither, because its pages are still queued.
+func (c *Checker) verifyOCR(d blobstore.Digest, files []model.File, r *Report, addFinding func(store.Finding)) {
+	read, err := c.Vault.OCRFiles.Pages(d.String())
+	if err == nil {
+		err = c.Vault.OCRFiles.Check(d.String())
+	}
+	known := errors.Is(err, blobstore.ErrOCRDamaged) || errors.Is(err, blobstore.ErrOCRVersion)
+	missing := errors.Is(err, fs.ErrNotExist) && !known
+	for _, file := range files {
+		lost := file.OCR != nil && len(read) < file.OCR.Read
+		switch {
+		case err == nil && !lost, known && file.WaitsForOCR() && !lost:
+		case missing && !lost: // nothing has been read
+		case missing || err == nil:
+			r.requeueOCR = append(r.requeueOCR, d)
+		case known:
+			addFinding(store.Finding{Kind: "ocr", Subject: fmt.Sprint("file ", file.ID),
+				Problem: fmt.Sprintf("%v; the document is intact. To read its pages again, run \"deedkeep verify --repair\"", err)})
+		default:
+			addFinding(store.Finding{Kind: "ocr", Subject: fmt.Sprint("file ", file.ID),
+				Problem: "can't read the OCR results; the document is intact: " + err.Error()})
+		}
+	}
+}
+
+// requeueOCR queues documents whose OCR results are missing.
+func (c *Checker) requeueOCR(ctx context.Context, list []blobstore.Digest) error {
+	for _, d := range list {
+		err := c.Store.Update(ctx, nil, func(t *store.Tx) error { return t.ResetOCR(d, jobs.MaxDuplicatesMarked) })
+		if txn.NotWritable(err) {
+			return nil // the next verification does it
+		}
+		if err != nil {
+			return fmt.Errorf("queue documents for OCR: %w", err)
+		}
+	}
+	return nil
+}
+
+// repairOCR removes damaged OCR results and queues the documents, so that their pages are read
+// again. It also removes results without a document. It returns how many documents it queued.
+func (c *Checker) repairOCR(ctx context.Context) (queued int, err error) {
+	err = c.Vault.OCRFiles.Walk(ctx, func(e blobstore.Entry) error {
+		used, err := store.Read(ctx, c.Store, func(t *store.Tx) (bool, error) { return t.DigestInUse(e.Digest), nil })
+		if err != nil {
+			return err
+		}
+		if !used {
+			return c.Vault.OCRFiles.Remove(e.Digest.String())
+		}
+		changed, err := c.Vault.OCRFiles.Repair(e.Digest.String())
+		if err != nil || !changed {
+			return err
+		}
+		queued++
+		return c.requeueOCR(ctx, []blobstore.Digest{e.Digest})
+	}, nil)
+	return queued, err
+}

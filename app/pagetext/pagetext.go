@@ -1,0 +1,308 @@
+// Package pagetext provides the text of the pages of documents. The text of a page is its own,
+// which app/document extracted, or that of OCR if its own text is missing or unusable.
+package pagetext
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strings"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
+	"deedkeep/app/model"
+	"deedkeep/app/ocr"
+)
+
+// Source says where the text of a page comes from.
+type Source string
+
+// The sources. They are values of the API.
+const (
+	SourceText Source = "text" // the document contains it
+	SourceOCR  Source = "ocr"
+	SourceNone Source = "none" // the page has no text, or none yet
+)
+
+// Page is the text of a page.
+type Page struct {
+	Number     int // counts from 1
+	Text       string
+	Source     Source
+	Confidence int        // 0 to 100; only for SourceOCR
+	Words      []ocr.Word // only for SourceOCR
+}
+
+// Texts are the texts of all documents, keyed by the digest of the document.
+type Texts struct {
+	previews *blobstore.Previews
+	ocr      *blobstore.OCRFiles
+}
+
+// New returns the texts in two directories.
+func New(previews *blobstore.Previews, ocr *blobstore.OCRFiles) *Texts { return &Texts{previews, ocr} }
+
+// shortTextFactor is how much longer the result of OCR must be to replace a short text of the
+// document, as a fraction of 2. The text of a stamp on a scan is replaced, that of a short page is
+// not.
+const shortTextFactor = 3
+
+// choose returns the better text of a page. read is nil if the page wasn't read.
+func choose(number int, own string, read *ocr.Page) Page {
+	page := Page{Number: number, Text: own, Source: SourceText}
+	if strings.TrimSpace(own) == "" {
+		page = Page{Number: number, Source: SourceNone}
+	}
+	if read == nil || len(read.Words) == 0 || document.UsableText(own) {
+		return page
+	}
+	text := read.Text()
+	if document.LegibleText(own) && 2*document.Letters(text) < shortTextFactor*document.Letters(own) {
+		return page
+	}
+	return Page{number, text, SourceOCR, read.Confidence(), read.Words}
+}
+
+// Read calls fn for each page that has text, in order, until fn returns an error. It calls fn with
+// SourceNone for pages that were read and have no words. If the document's own text is missing,
+// the error wraps fs.ErrNotExist, and fn may have been called for pages before the damage. A
+// document that can't have a text of its own is not an error.
+func (t *Texts) Read(digest string, fn func(Page) error) error {
+	m := merger{digest: digest, fn: fn}
+	if err := m.open(t.ocr); err != nil {
+		return err
+	}
+	err := t.readOwn(digest, m.own)
+	if err == nil {
+		err = m.rest()
+	}
+	return errors.Join(err, m.close())
+}
+
+// ReadAvailable is like Read, but if the document's own text is missing, it calls fn for the other
+// pages that were read before it returns the error.
+func (t *Texts) ReadAvailable(digest string, fn func(Page) error) error {
+	m := merger{digest: digest, fn: fn}
+	if err := m.open(t.ocr); err != nil {
+		return err
+	}
+	err := t.readOwn(digest, m.own)
+	if err == nil || m.err == nil && errors.Is(err, fs.ErrNotExist) {
+		if restErr := m.rest(); restErr != nil {
+			err = restErr
+		}
+	}
+	return errors.Join(err, m.close())
+}
+
+// readOwn calls fn for each page that has a text of its own.
+func (t *Texts) readOwn(digest string, fn func(page int, text string) error) error {
+	err := t.previews.ReadText(digest, fn)
+	if errors.Is(err, fs.ErrNotExist) && t.previews.Has(digest, blobstore.NoTextFile) {
+		return nil
+	}
+	return err
+}
+
+// merger merges the own text of a document with the results of OCR.
+type merger struct {
+	digest string
+	fn     func(Page) error
+	reader *blobstore.OCRReader // nil if there are no results
+	next   int                  // index of the next page in reader.Pages
+	last   int                  // last page that was passed to fn
+	err    error                // error of fn
+}
+
+func (m *merger) open(files *blobstore.OCRFiles) (err error) {
+	m.reader, err = files.Open(m.digest)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return err
+}
+
+func (m *merger) close() error {
+	if m.reader == nil {
+		return nil
+	}
+	return m.reader.Close()
+}
+
+// own passes a page of the document's own text to fn, after the pages before it.
+func (m *merger) own(number int, text string) error {
+	if err := m.before(number); err != nil {
+		return err
+	}
+	var read *ocr.Page
+	if m.reader != nil && m.next < len(m.reader.Pages) && m.reader.Pages[m.next] == number {
+		m.next++
+		page, err := m.result(number)
+		if err == nil {
+			read = &page
+		}
+	}
+	return m.emit(choose(number, text, read))
+}
+
+// before passes the pages to fn that have only a result of OCR and are before a page.
+func (m *merger) before(number int) error {
+	for m.reader != nil && m.next < len(m.reader.Pages) && m.reader.Pages[m.next] < number {
+		page := m.reader.Pages[m.next]
+		m.next++
+		if page <= m.last {
+			continue
+		}
+		read, err := m.result(page)
+		if err != nil {
+			continue // a damaged result counts as missing; a verification reports it
+		}
+		if err := m.emit(choose(page, "", &read)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest passes all remaining pages to fn.
+func (m *merger) rest() error {
+	if m.err != nil {
+		return m.err
+	}
+	return m.before(math.MaxInt)
+}
+
+func (m *merger) emit(p Page) error {
+	m.last = p.Number
+	m.err = m.fn(p)
+	return m.err
+}
+
+func (m *merger) result(page int) (ocr.Page, error) {
+	raw, err := m.reader.Result(page)
+	if err != nil {
+		return ocr.Page{}, err
+	}
+	return decode(page, raw)
+}
+
+func decode(page int, raw []byte) (result ocr.Page, err error) {
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return ocr.Page{}, fmt.Errorf("OCR result of page %d: %w: %w", page, blobstore.ErrOCRDamaged, err)
+	}
+	return result, nil
+}
+
+// Put stores the results of pages. It returns after they are on the disk.
+func (t *Texts) Put(digest string, pages map[int]ocr.Page) error {
+	list := make([]blobstore.OCRPage, 0, len(pages))
+	for number, page := range pages {
+		raw, err := json.Marshal(page)
+		if err != nil {
+			return err
+		}
+		list = append(list, blobstore.OCRPage{Page: number, Result: raw})
+	}
+	return t.ocr.Append(digest, list...)
+}
+
+// Words returns the result of OCR of a page. found is false if the page wasn't read, or if the
+// document's own text is better.
+func (t *Texts) Words(digest string, number int) (page ocr.Page, found bool, err error) {
+	reader, err := t.ocr.Open(digest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return page, false, nil
+	}
+	if err != nil {
+		return page, false, err
+	}
+	raw, err := reader.Result(number)
+	err = errors.Join(err, reader.Close())
+	if err == nil {
+		page, err = decode(number, raw)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return ocr.Page{}, false, nil
+	}
+	if err != nil {
+		return ocr.Page{}, false, err
+	}
+	own, err := t.ownPage(digest, number)
+	return page, choose(number, own, &page).Source != SourceText, err
+}
+
+var errStop = errors.New("stop")
+
+// ownPage returns the document's own text of a page, or "" if there is none.
+func (t *Texts) ownPage(digest string, number int) (own string, err error) {
+	err = t.readOwn(digest, func(page int, text string) error {
+		if page == number {
+			own = text
+		}
+		if page >= number {
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) || errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return own, err
+}
+
+// Remove deletes the results of OCR of a document.
+func (t *Texts) Remove(digest string) error { return t.ocr.Remove(digest) }
+
+// State is what is known about the text of a document.
+type State struct {
+	TextPages int   // pages with text, their own or from OCR
+	OCRPages  int   // pages whose own text is missing or unusable
+	Missing   []int // those that have not been read, in order
+}
+
+// OCR returns the progress of OCR for the file record.
+func (s State) OCR() model.OCR {
+	return model.OCR{Pages: s.OCRPages, Read: s.OCRPages - len(s.Missing)}
+}
+
+// State returns which pages of a document need OCR and which of them have been read. Processing
+// must have ended. If the document's own text is missing and can be extracted again, the error
+// wraps fs.ErrNotExist.
+func (t *Texts) State(file model.File) (s State, err error) {
+	usable := map[int]bool{}
+	err = t.readOwn(file.Digest, func(page int, text string) error {
+		usable[page] = document.UsableText(text)
+		return nil
+	})
+	if err != nil && !(errors.Is(err, fs.ErrNotExist) && file.MissingText()) {
+		return s, err
+	}
+	err = t.ReadAvailable(file.Digest, func(p Page) error {
+		if p.Source != SourceNone {
+			s.TextPages++
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	if !file.ShownAsImages() {
+		return s, nil
+	}
+	read, err := t.ocr.Pages(file.Digest)
+	if err != nil {
+		return s, err
+	}
+	for page := 1; page <= max(file.PageCount(), 1); page++ {
+		if usable[page] {
+			continue
+		}
+		s.OCRPages++
+		if !read[page] {
+			s.Missing = append(s.Missing, page)
+		}
+	}
+	return s, nil
+}

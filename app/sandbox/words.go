@@ -1,0 +1,123 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"deedkeep/app/document"
+	"deedkeep/app/ocr"
+	"deedkeep/app/pdf"
+)
+
+// maxWordsPerFrame is chosen so that a frame with the longest words is smaller than its limit.
+const maxWordsPerFrame = 256
+
+// words sends the words of a page that has text of its own.
+func (d *session) words(ctx context.Context, doc io.ReaderAt, t task) error {
+	var words []ocr.Word
+	rects, err := document.Highlights(ctx, d.source(doc, t), t.Page, func(characters []rune) []pdf.Span {
+		found, spans := pageWords(characters)
+		words = found
+		return spans
+	}, t.Extract)
+	if err != nil {
+		return err
+	}
+	return d.sendWords(placeWords(words, rects))
+}
+
+// sendWords sends words in frames.
+func (d *session) sendWords(words []ocr.Word) error {
+	for chunk := range slices.Chunk(words, maxWordsPerFrame) {
+		if err := d.send(frameWords, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pageWords returns the words of a page, without their places, and where they are in its characters.
+func pageWords(characters []rune) (words []ocr.Word, spans []pdf.Span) {
+	line, paragraph, breaks := 1, 1, 0
+	for start := 0; start < len(characters) && len(words) < ocr.MaxWords; {
+		if c := characters[start]; unicode.IsSpace(c) || unicode.IsControl(c) {
+			if c == '\n' {
+				breaks++
+			}
+			start++
+			continue
+		}
+		end := start
+		for end < len(characters) && !unicode.IsSpace(characters[end]) && !unicode.IsControl(characters[end]) {
+			end++
+		}
+		if len(words) > 0 && breaks > 0 {
+			line++
+		}
+		if len(words) > 0 && breaks > 1 {
+			paragraph++
+		}
+		breaks = 0
+		text := truncate(strings.ToValidUTF8(string(characters[start:end]), "\uFFFD"), ocr.MaxWordText)
+		words = append(words, ocr.Word{Text: text, Confidence: 100, Line: line, Paragraph: paragraph})
+		spans = append(spans, pdf.Span{Start: start, End: end})
+		start = end
+	}
+	return words, spans
+}
+
+// placeWords returns the words that are visible, with their places.
+func placeWords(words []ocr.Word, rects [][]document.Rect) (placed []ocr.Word) {
+	unit := func(fraction float64) int { return int(math.Round(fraction * ocr.Scale)) }
+	for i, list := range rects[:min(len(rects), len(words))] {
+		if len(list) == 0 {
+			continue
+		}
+		r := list[0] // a word that is broken at the end of a line is where it starts
+		words[i].Box = ocr.Box{Left: unit(r.Left), Top: unit(r.Top), Right: unit(r.Right), Bottom: unit(r.Bottom)}
+		placed = append(placed, words[i])
+	}
+	return placed
+}
+
+// wordsResult collects the words that a worker sends for one page.
+type wordsResult struct {
+	words    []ocr.Word
+	rotation int
+}
+
+func (a *wordsResult) reset() { a.words = nil }
+
+func (a *wordsResult) add(kind byte, content []byte, _ bool) error {
+	if kind != frameWords {
+		return protocolError("unexpected frame %q while reading words", kind)
+	}
+	var words []ocr.Word
+	if err := decode(content, &words); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(words, func(w ocr.Word) bool { return !w.Valid() }); i >= 0 {
+		return protocolError("invalid word %+v", words[i])
+	}
+	if a.words = append(a.words, words...); len(words) == 0 || len(a.words) > ocr.MaxWords {
+		return protocolError("invalid number of words: %d", len(a.words))
+	}
+	return nil
+}
+
+func (a *wordsResult) finish(d taskDone) error {
+	a.rotation = d.Rotation
+	return nil
+}
+
+// Words returns the words of a PDF page that has text of its own. Page numbers start at 1. Words
+// returns the same errors as Picture.
+func (p *Pool) Words(ctx context.Context, r Request, page int, lim document.ExtractLimits) (ocr.Page, error) {
+	a := &wordsResult{}
+	err := p.run(ctx, r, task{Task: taskWords, Extract: withDefaultLimits(lim), Page: page}, a)
+	return ocr.Page{Words: a.words}, err
+}

@@ -1,0 +1,51 @@
+package documents
+
+import (
+	"strings"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/ui/instrumentform"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// suggestedFact is a field of a new instrument that was read in the text of the document.
+type suggestedFact struct {
+	Input      string // ID of the input that it belongs to
+	Label      string
+	Value      string // for the input
+	Text       string // the same for users
+	Page       int
+	Line       string
+	Confidence *int // 0 to 100; nil if the text is not from OCR
+}
+
+// suggestFacts sets the facts of a form for a new instrument. They are in the sequence of the fields,
+// and each has the line where it was read.
+func (p *Pages) suggestFacts(r *page.Request, form *panelForm, context instrumentform.Context) error {
+	list, err := p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	g := list[0]
+	read := instrumentform.New(instrumentform.BesideDocument, vault.InstrumentView{Instrument: g.Instrument}, context)
+	for _, group := range read.Groups {
+		for _, field := range group.Fields {
+			name := field.Key()
+			if name == "type_id" {
+				name = extract.Type
+			}
+			e, found := g.Evidence[name]
+			if !found || field.Empty() {
+				continue
+			}
+			fact := suggestedFact{Input: field.ID(), Label: field.Label, Value: field.Value(), Text: strings.ReplaceAll(field.Value(), "\n", "; "),
+				Page: e.Page, Line: e.Line, Confidence: e.Confidence}
+			if name == extract.Type {
+				fact.Text = g.Type.Name
+			}
+			form.Facts = append(form.Facts, fact)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package instrumentform
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// addOptions adds the options of a field, which has the given value.
+func (f *Form) addOptions(field *Field, value string) {
+	switch field.name {
+	case fieldType:
+		field.Options = f.typeOptions(value)
+	case "book_type":
+		for _, i := range f.context.Sheet.Instruments {
+			if i.BookType != "" && !slices.Contains(field.Books, i.BookType) {
+				field.Books = append(field.Books, i.BookType)
+			}
+		}
+	case "status":
+		field.Options = []Options{{Choices: []Choice{{Label: "Automatic"}}}}
+		for _, status := range model.InstrumentStatuses() {
+			field.Options[0].Choices = append(field.Options[0].Choices, Choice{Value: status, Label: page.FormatStatus(status)})
+		}
+	case "recording_system":
+		field.Options = []Options{{Choices: []Choice{{}, {Value: "recorded", Label: "Recorded"}, {Value: "registered",
+			Label: "Registered (Torrens)"}}}}
+	case fieldRelations:
+		for _, kind := range model.RelationKinds() {
+			field.Kinds = append(field.Kinds, Choice{Value: kind, Label: page.RelationLabel(kind)})
+		}
+		field.Options = f.relationTargets()
+	case fieldDocuments:
+		field.Options = []Options{{Choices: f.context.Documents}}
+	case fieldPosition:
+		field.Hint = fmt.Sprintf("Row in the runsheet, from 1 to %d", len(f.context.Sheet.Instruments))
+	}
+}
+
+// relationTargets returns the instruments that a relation can refer to, open encumbrances first.
+func (f *Form) relationTargets() []Options {
+	open, others := Options{Label: "Open encumbrances"}, Options{Label: "Other instruments"}
+	for _, i := range f.context.Sheet.Instruments {
+		option := Choice{Value: formatID(i.ID), Label: i.Heading(i.Type)}
+		switch {
+		case i.ID == f.ID:
+		case i.Status == model.InstrumentOpen:
+			open.Choices = append(open.Choices, option)
+		default:
+			others.Choices = append(others.Choices, option)
+		}
+	}
+	return slices.DeleteFunc([]Options{open, others}, func(o Options) bool { return len(o.Choices) == 0 })
+}
+
+// typeOptions returns the document types by category. A retired type is offered only if the instrument
+// has it.
+func (f *Form) typeOptions(value string) []Options {
+	books := f.usualBooks()
+	groups := []Options{{Choices: []Choice{{}}}}
+	for _, category := range model.Categories() {
+		group := Options{Label: string(category)}
+		for _, t := range f.context.Types {
+			if t.Category != category || t.Retired && formatID(t.ID) != value {
+				continue
+			}
+			c := Choice{Value: formatID(t.ID), Label: t.Name, Amount: "Consideration", Relation: usualRelation(t)}
+			c.Book = cmp.Or(books[t.Name], books[string(category)])
+			c.Grantor, c.Grantee = t.PartyLabels()
+			if category == model.Security || category == model.Lien {
+				c.Amount = "Amount"
+			}
+			group.Choices = append(group.Choices, c)
+		}
+		if len(group.Choices) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// usualBooks returns the book type of the last instrument of each type, and of each category, in the
+// runsheet.
+func (f *Form) usualBooks() map[string]string {
+	books := map[string]string{}
+	for _, i := range f.context.Sheet.Instruments {
+		if i.BookType != "" {
+			books[i.Type.Name], books[string(i.Type.Category)] = i.BookType, i.BookType
+		}
+	}
+	return books
+}
+
+// usualRelation returns the kind of relation that instruments of a type usually have, or "".
+func usualRelation(t model.DocumentType) string {
+	switch {
+	case t.Name == "Partial Release":
+		return "partially_releases"
+	case t.Category == model.Release:
+		return model.Releases
+	case t.Name == "Assignment":
+		return "assigns"
+	case t.Name == "Modification":
+		return "modifies"
+	case t.Name == "Subordination":
+		return "subordinates"
+	case t.Name == "Corrective Deed":
+		return "corrects"
+	}
+	return ""
+}
+
+// applyType sets what depends on the selected type: the labels of the parties and the amount, and the
+// kind of the first blank relation. web/script/instrument.js does the same when users select a type.
+func (f *Form) applyType() {
+	selected := f.Field(fieldType).option(f.Field(fieldType).Value())
+	if selected == nil || selected.Value == "" {
+		return
+	}
+	f.Field("grantors").Label, f.Field("grantees").Label, f.Field("consideration").Label = selected.Grantor,
+		selected.Grantee, selected.Amount
+	for n, row := range f.Field(fieldRelations).Rows {
+		if row.Blank {
+			f.Field(fieldRelations).Rows[n].Kind = selected.Relation
+			break
+		}
+	}
+}
+
+// NeedsTarget reports whether a relation has a kind and neither a target nor a text.
+func (f *Form) NeedsTarget() bool {
+	return slices.ContainsFunc(f.Field(fieldRelations).Rows,
+		func(row Row) bool { return row.Kind != "" && row.Target == "" && row.Text == "" })
+}
+
+// describe returns a stored value of a field as text.
+func (f *Field) describe(stored string) string {
+	switch f.Control {
+	case choice:
+		if c := f.option(stored); c != nil {
+			return c.Label
+		}
+	case relations, documents:
+		var list []string
+		for _, line := range nonEmptyLines(stored) {
+			cells := splitCells(line, 3)
+			if f.Control == documents {
+				cells = []string{"", cells[0], cells[1]}
+			}
+			what := cells[2]
+			if c := f.option(cells[1]); c != nil {
+				what = strings.TrimSpace(c.Label + " " + cells[2])
+			}
+			if f.Control == relations {
+				what = page.RelationLabel(cells[0]) + " " + what
+			}
+			list = append(list, what)
+		}
+		return strings.Join(list, "; ")
+	}
+	return strings.ReplaceAll(f.shown(stored), "\n", "; ")
+}

@@ -1,0 +1,137 @@
+package instrumentform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// SetProblems sets the problems of the fields. The first field with a problem gets the focus.
+func (f *Form) SetProblems(problems map[string]string) {
+	for _, field := range f.fields() {
+		var texts []string
+		for _, key := range slices.Sorted(maps.Keys(problems)) {
+			name, place, _ := strings.Cut(key, ".")
+			if name != field.apiName() {
+				continue
+			}
+			row, _, _ := strings.Cut(place, ".")
+			if n, err := strconv.Atoi(row); err == nil && field.Rows != nil {
+				texts = append(texts, fmt.Sprintf("Row %d: %s", n+1, problems[key]))
+			} else {
+				texts = append(texts, problems[key])
+			}
+		}
+		field.Problem = strings.Join(texts, " ")
+		if field.Control == past || field.Control == future {
+			field.Problem = page.ProblemText(model.Date, field.Problem)
+		}
+		if field.Problem != "" {
+			f.Wrong = append(f.Wrong, field.Input)
+		}
+	}
+	f.Focus()
+}
+
+// Focus moves the focus to the first field with a problem or a conflict, or else to the first field.
+func (f *Form) Focus() {
+	list := f.fields()
+	f.FocusField(list[max(0, slices.IndexFunc(list, func(field *Field) bool { return field.Problem != "" || field.Clash }))].name)
+}
+
+// FocusField moves the focus to a field.
+func (f *Form) FocusField(name string) {
+	for _, field := range f.fields() {
+		field.Input.Focus = field.name == name
+	}
+}
+
+// Open reports whether a folded group is open: it has a relation, a problem, a conflict, or the focus.
+func (g Group) Open() bool {
+	return slices.ContainsFunc(g.Fields, func(field *Field) bool {
+		entered := slices.ContainsFunc(field.Rows, func(row Row) bool { return row.Kind != "" || row.Target != "" || row.Text != "" })
+		return entered || field.Problem != "" || field.Clash || field.Input.Focus
+	})
+}
+
+// Changes returns the newest entries of the audit log about an instrument.
+func Changes(ctx context.Context, p *page.Site, id uint64) ([]model.Event, error) {
+	log, err := p.Vault.Events.List(ctx, vault.Query{Limit: 20, Descending: true,
+		Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: page.RecordName("instrument", id)}}})
+	return log.Items, err
+}
+
+// ChangedText says who set one of the fields to the value that is shown as now, and when. log has the
+// newest entries first.
+func ChangedText(log []model.Event, zone *time.Location, now string, fields ...string) string {
+	who, on := "This was changed", " while you were editing"
+	at := slices.IndexFunc(log, func(e model.Event) bool {
+		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return slices.Contains(fields, c.Field) })
+	})
+	if at >= 0 {
+		who, on = page.ActorText(log[at].Actor)+" changed this", " on "+page.ClockTime(log[at].At.In(zone))
+	}
+	if now == "" {
+		return who + " to blank" + on + "."
+	}
+	return who + " to “" + page.Truncate(now, 300) + "”" + on + "."
+}
+
+// describeConflicts sets who changed each field in conflict, and when.
+func (f *Form) describeConflicts(log []model.Event) {
+	for _, field := range f.fields() {
+		if field.Clash {
+			field.Others = ChangedText(log, f.context.Zone, field.Theirs, field.apiName())
+		}
+	}
+	f.Focus()
+}
+
+// maxRetries is how many times a change is attempted if other users change the same instrument at the
+// same time. Then it fails.
+const maxRetries = 5
+
+// Save saves the submitted form of an instrument. If other users changed fields that this form doesn't
+// change, their values are kept. If both changed the same field, or if values are invalid, it saves
+// nothing and returns the form to show again, with the status of the response. read returns the form
+// with the stored values.
+func Save(p *page.Site, r *page.Request, id uint64, read func(vault.InstrumentView) (*Form, error)) (
+	saved vault.InstrumentView, again *Form, status int, err error) {
+	for tries := 1; ; tries++ {
+		old, err := p.Vault.Instruments.Get(r.Context(), id)
+		if err != nil {
+			return saved, nil, 0, err
+		}
+		form, err := read(old)
+		if err != nil {
+			return saved, nil, 0, err
+		}
+		patch := form.Merge(r.PostForm)
+		if form.Conflict {
+			log, err := Changes(r.Context(), p, id)
+			form.describeConflicts(log)
+			return saved, form, http.StatusPreconditionFailed, err
+		}
+		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, id, patch, vault.Match{Given: true, Versions: []uint64{old.Version}})
+		domainErr, ok := errors.AsType[*errs.Error](err)
+		switch {
+		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
+			continue
+		case ok && domainErr.Kind == errs.Invalid:
+			form.SetProblems(page.FieldProblems(domainErr.Fields))
+			return saved, form, http.StatusUnprocessableEntity, nil
+		}
+		return saved, nil, 0, err
+	}
+}

@@ -1,0 +1,166 @@
+package instrumentform
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// maxFormRows is the maximum number of relations and of documents that are read from a form. The vault
+// rejects longer lists.
+const maxFormRows = model.MaxListItems + 10
+
+// futureYears is how far in the future a two-digit year of an expiration may be.
+const futureYears = 60
+
+// submitted returns the normalized text of a submitted field. sent is false if the form doesn't have it.
+func (f *Form) submitted(field *Field, form url.Values) (value string, sent bool) {
+	if field.Control == relations || field.Control == documents {
+		return submittedRows(field, form)
+	}
+	values, sent := form[field.Name]
+	if !sent {
+		return "", false
+	}
+	value = strings.TrimSpace(strings.ReplaceAll(values[len(values)-1], "\r\n", "\n"))
+	switch field.Control {
+	case past:
+		value = page.ParseTypedDate(value, f.context.Now.AddDate(0, 0, 1)) // it may be tomorrow where the user is
+	case future:
+		value = page.ParseTypedDate(value, f.context.Now.AddDate(futureYears, 0, 0))
+	case money:
+		if amount, ok := model.NormalizeMoney(value); ok {
+			value = amount
+		}
+	case names, parties:
+		value = model.JoinNames(model.SplitNames(value), "\n")
+	case pages:
+		if list, _, ok := model.ParsePages(value); ok {
+			value = list
+		}
+	}
+	return value, true
+}
+
+// submittedRows returns the submitted rows of relations or documents. It omits relations without a
+// target.
+func submittedRows(field *Field, form url.Values) (value string, sent bool) {
+	var lines []string
+	for n := range maxFormRows {
+		at := func(name string) string {
+			key := fmt.Sprintf("%s.%d.%s", field.Name, n, name)
+			sent = sent || form.Has(key)
+			return form.Get(key)
+		}
+		cells := []string{at("file_id"), at("pages")}
+		if field.Control == relations {
+			cells = []string{at("instrument_id"), at("text")}
+		}
+		kind := at("kind")
+		if strings.TrimSpace(cells[0]+cells[1]) == "" {
+			continue
+		}
+		if field.Control == relations {
+			cells = slices.Insert(cells, 0, kind)
+		}
+		lines = append(lines, joinCells(cells...))
+	}
+	return strings.Join(lines, "\n"), sent
+}
+
+// Merge fills the form with the submitted values and returns the changes. A field that another user
+// changed and this user didn't keeps its stored value. If both changed it, the form has a conflict.
+func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
+	patch := vault.InstrumentPatch{Input: model.InstrumentInput{}}
+	for _, field := range f.fields() {
+		stored := field.stored(f.stored, f.context.File)
+		mine, sent := f.submitted(field, form)
+		was, now := form.Get("was."+field.Name), field.fingerprint(mine)
+		switch {
+		case !sent || now == field.fingerprint(stored) || was == now:
+			continue
+		case f.ID != 0 && form.Get("pick."+field.Name) == "theirs":
+			continue
+		case f.ID != 0 && was != "" && was != field.Was:
+			f.Conflict, field.Clash, field.Theirs = true, true, page.Truncate(field.describe(stored), 300)
+		default:
+			field.encode(&patch, mine, f.context.File, f.stored.Documents)
+		}
+		f.set(field, mine)
+	}
+	f.applyType()
+	return patch
+}
+
+// relationInput and documentInput are the shapes of relations and documents in the input for an
+// instrument. IDs are text, so that the vault rejects those that aren't numbers.
+type relationInput struct {
+	Kind   string `json:"kind"`
+	Target string `json:"instrument_id"`
+	Text   string `json:"text"`
+}
+
+type documentInput struct {
+	File  string `json:"file_id"`
+	Pages string `json:"pages"`
+}
+
+// encode adds a normalized text to the changes of an instrument. links are its links to documents.
+func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint64, links []model.DocumentLink) {
+	var encoded any = value
+	switch d.control {
+	case names:
+		encoded = model.SplitNames(value)
+	case parties:
+		encoded = splitParties(value)
+	case relations:
+		list := []relationInput{}
+		for _, line := range nonEmptyLines(value) {
+			cells := splitCells(line, 3)
+			list = append(list, relationInput{cells[0], cells[1], cells[2]})
+		}
+		encoded = list
+	case documents:
+		list := []documentInput{}
+		for _, line := range nonEmptyLines(value) {
+			cells := splitCells(line, 2)
+			list = append(list, documentInput{cells[0], cells[1]})
+		}
+		encoded = list
+	case pages:
+		links = slices.DeleteFunc(slices.Clone(links), func(l model.DocumentLink) bool { return l.FileID == file })
+		encoded = append(links, model.DocumentLink{FileID: file, Pages: value})
+	}
+	switch {
+	case d.name == fieldPosition:
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			patch.Rejected.Add(fieldPosition, "Enter a row number.")
+		}
+		patch.Position = n
+	case encoded == "":
+		patch.Input[d.name] = json.RawMessage("null")
+	default:
+		patch.Input[d.apiName()] = page.EncodeJSON(encoded)
+	}
+}
+
+// splitParties returns the parties in a text: one per line, with the role first.
+func splitParties(text string) []model.Party {
+	list := []model.Party{}
+	for _, line := range model.SplitNames(text) {
+		role, name, found := strings.Cut(line, ":")
+		if !found {
+			role, name = "", line
+		}
+		list = append(list, model.Party{Role: strings.TrimSpace(role), Name: strings.TrimSpace(name)})
+	}
+	return list
+}

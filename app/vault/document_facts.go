@@ -1,0 +1,206 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/extract"
+	"deedkeep/app/model"
+	"deedkeep/app/ocr"
+	"deedkeep/app/pagetext"
+	"deedkeep/app/store"
+)
+
+// Evidence says where a field of a suggestion was read in the text of a document.
+type Evidence struct {
+	Page       int
+	Line       string
+	Confidence *int // 0 to 100; nil if the text is not from OCR
+}
+
+// SuggestFromDocument returns the instrument that the text and the name of a document describe, if
+// any. The text wins over the name. There is none if the document is already linked to an
+// instrument. A document that belongs to no abstract isn't in the fields of its suggestion.
+func (s *Instruments) SuggestFromDocument(ctx context.Context, file uint64) (list []Suggestion, err error) {
+	var f model.File
+	var d suggestionDraft
+	linked := false
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		if f, err = t.File(file); err != nil {
+			return err
+		}
+		instruments, err := t.InstrumentsOfFile(f.ID)
+		if err != nil {
+			return err
+		}
+		linked = slices.ContainsFunc(instruments, func(i model.Instrument) bool { return i.Trashed == nil })
+		d, err = s.newDraft(t, f.AbstractID)
+		return err
+	})
+	if err != nil || linked {
+		return nil, err
+	}
+	facts, err := s.factsOf(ctx, f, d)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := d.suggest(f, facts)
+	if !ok {
+		return nil, nil
+	}
+	return []Suggestion{g}, nil
+}
+
+var errEnoughPages = errors.New("enough pages were read")
+
+// factsOf returns what the text of a document states. There are no facts if it has no text yet.
+func (s *Instruments) factsOf(ctx context.Context, f model.File, d suggestionDraft) (extract.Facts, error) {
+	var pages []extract.Page
+	err := s.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
+		if page.Number > extract.MaxPages {
+			return errEnoughPages
+		}
+		for len(pages) < page.Number-1 {
+			pages = append(pages, extract.Page{})
+		}
+		pages = append(pages, factsPage(page))
+		return ctx.Err()
+	})
+	if err != nil && !errors.Is(err, errEnoughPages) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	rules := s.v.Settings.FactRules
+	if rules == nil {
+		rules = extract.DefaultRules()
+	}
+	return extract.Read(pages, rules.For(d.blank.County, d.blank.State), d.types), nil
+}
+
+// factsPage returns the lines of a page.
+func factsPage(page pagetext.Page) extract.Page {
+	if page.Source != pagetext.SourceOCR {
+		return extract.PlainText(page.Text)
+	}
+	var lines []extract.Line
+	var before ocr.Word
+	for _, word := range page.Words {
+		if len(lines) == 0 || word.Line != before.Line || word.Paragraph != before.Paragraph {
+			lines = append(lines, extract.Line{})
+		}
+		line := &lines[len(lines)-1]
+		for text := range strings.FieldsSeq(word.Text) {
+			if line.Text != "" {
+				line.Text += " "
+			}
+			line.Text += text
+			line.Confidence = append(line.Confidence, word.Confidence)
+		}
+		before = word
+	}
+	return extract.Page{Lines: lines}
+}
+
+// factFields are the facts that are fields of an instrument. The value is true for a list.
+var factFields = map[string]bool{
+	extract.Type: false, extract.InstrumentNumber: false, extract.BookType: false, extract.Book: false, extract.PageNumber: false,
+	extract.PageTo: false, extract.CaseNumber: false, extract.Recorded: false, extract.RecordedTime: false, extract.Dated: false,
+	extract.Grantors: true, extract.Grantees: true, extract.Consideration: false, extract.Parcels: true,
+}
+
+// placeFields are fields that come either from the text or from the name, but never from both.
+var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, extract.PageTo}
+
+// suggest returns the instrument that facts and the name of a document describe.
+func (d suggestionDraft) suggest(f model.File, facts extract.Facts) (g Suggestion, ok bool) {
+	fields, named := model.SuggestFromFilename(f.Filename, d.types)
+	if !named {
+		fields = model.InstrumentInput{}
+	}
+	g = Suggestion{Row: 1, Fields: fields, Evidence: map[string]Evidence{}, Files: []model.File{f}}
+	if _, found := facts[extract.Book]; found {
+		maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return slices.Contains(placeFields, name) })
+	}
+	for name, fact := range facts {
+		if isList, known := factFields[name]; known && isList {
+			g.set(name, fact, fact.Values)
+		} else if known {
+			g.set(name, fact, fact.Value())
+		}
+	}
+	g.setOtherParties(facts)
+	g.setLegal(facts)
+	if len(g.Evidence) == 0 && !named {
+		return g, false
+	}
+	if f.AbstractID != 0 {
+		fields["documents"] = json.RawMessage(fmt.Sprintf(`[{"file_id":%d}]`, f.ID))
+	} else {
+		delete(fields, "position")
+	}
+	return d.validate(g, f)
+}
+
+// validate sets the instrument of a suggestion. Fields that aren't valid are left out.
+func (d suggestionDraft) validate(g Suggestion, f model.File) (Suggestion, bool) {
+	about := model.InstrumentContext{Types: d.types, File: func(uint64) (*int, bool) { return f.Pages, true }}
+	var invalid errs.Fields
+	if g.Instrument, invalid = g.Fields.Check(d.blank, about); len(invalid) > 0 {
+		for _, problem := range invalid {
+			name, _, _ := strings.Cut(problem.Field, ".")
+			delete(g.Fields, name)
+			delete(g.Evidence, name)
+		}
+		if g.Instrument, invalid = g.Fields.Check(d.blank, about); len(invalid) > 0 {
+			return g, false
+		}
+	}
+	d.finish(&g)
+	return g, true
+}
+
+// set sets a field to what the text states.
+func (g *Suggestion) set(field string, fact extract.Fact, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil { // strings can always be encoded
+		return
+	}
+	g.Fields[field] = raw
+	g.Evidence[field] = Evidence{fact.Page, fact.Line, fact.Confidence}
+}
+
+// setOtherParties sets the trustees and nominees.
+func (g *Suggestion) setOtherParties(facts extract.Facts) {
+	var parties []model.Party
+	var first extract.Fact
+	for _, role := range []struct{ field, name string }{{extract.Trustee, "Trustee"}, {extract.Nominee, "Nominee"}} {
+		for _, name := range facts[role.field].Values {
+			if len(parties) == 0 {
+				first = facts[role.field]
+			}
+			parties = append(parties, model.Party{Role: role.name, Name: name})
+		}
+	}
+	if len(parties) > 0 {
+		g.set("other_parties", first, parties)
+	}
+}
+
+// setLegal sets the short legal description to the lot and the subdivision.
+func (g *Suggestion) setLegal(facts extract.Facts) {
+	lot, subdivision := facts[extract.Lot], facts[extract.Subdivision].Value()
+	if lot.Value() == "" || subdivision == "" {
+		return
+	}
+	legal := "Lot " + lot.Value()
+	if block := facts[extract.Block].Value(); block != "" {
+		legal += ", Block " + block
+	}
+	g.set("legal", lot, legal+", "+subdivision)
+}

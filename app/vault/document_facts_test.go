@@ -1,0 +1,95 @@
+package vault_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/ocr"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+const recordedDeed = "Deed Book 2417 Page 0883\nRecorded 04/17/2019 at 10:42 AM\nGENERAL WARRANTY DEED\n" +
+	"THIS DEED, made this 15th day of April, 2019, by and between John A. Smith and Mary Smith, husband and wife, Grantors, and\n" +
+	"Acme Homes, LLC, Grantee: all that certain Lot 12, Block C, Sunset Hills, Tax Map Parcel 47-0312-119\n"
+
+// storeText stores the text of the first page of a document.
+func storeText(t *testing.T, v *instance.Instance, digest, text string) {
+	t.Helper()
+	vaulttest.NoError(t, v.Vault.Previews.Put(digest, blobstore.TextFile, func(w io.Writer) error {
+		pages, err := blobstore.NewTextWriter(w)
+		if err != nil {
+			return err
+		}
+		return errors.Join(pages.Page(1, text), pages.Close())
+	}))
+}
+
+// suggested returns the fields of the suggestion for a document, and its evidence.
+func suggested(t *testing.T, v *instance.Instance, file uint64) (string, map[string]vault.Evidence) {
+	t.Helper()
+	list, err := v.Instruments.SuggestFromDocument(t.Context(), file)
+	vaulttest.NoError(t, err)
+	if len(list) == 0 {
+		return "", nil
+	}
+	fields, err := json.Marshal(list[0].Fields)
+	vaulttest.NoError(t, err)
+	return string(fields), list[0].Evidence
+}
+
+func TestSuggestFromDocument(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("03_Mortgage_Bk1-Pg2_$250,000.pdf", "1"), vaulttest.PDFDoc("scan.pdf", "2"))
+	if fields, _ := suggested(t, v, a.Files[1].ID); fields != "" {
+		t.Errorf("fields of a document without text are %s, want none", fields)
+	}
+	storeText(t, v, a.Files[0].Digest, recordedDeed)
+	fields, evidence := suggested(t, v, a.Files[0].ID)
+	const text = `"book":"2417","book_type":"Deed Book",`
+	const rest = `"grantees":["Acme Homes, LLC"],"grantors":["John A. Smith","Mary Smith"],"legal":"Lot 12, Block C, Sunset Hills",` +
+		`"page":"0883","parcels":["47-0312-119"],`
+	const recorded = `"recorded":"2019-04-17","recorded_time":"10:42","type":"Warranty Deed"}`
+	if want := `{` + text + `"consideration":"250000.00","dated":"2019-04-15","documents":[{"file_id":1}],` + rest + `"position":3,` +
+		recorded; fields != want {
+		t.Errorf("fields are %s, want %s", fields, want)
+	}
+	if e := evidence["book"]; e.Page != 1 || e.Line != "Deed Book 2417 Page 0883" || e.Confidence != nil {
+		t.Errorf("evidence of the book is %+v", e)
+	}
+	if e, found := evidence["consideration"]; found {
+		t.Errorf("evidence of the consideration is %+v, want none because it is from the name", e)
+	}
+
+	// The same text from OCR
+	var page ocr.Page
+	for n, line := range strings.Split(recordedDeed, "\n") {
+		for word := range strings.FieldsSeq(line) {
+			page.Words = append(page.Words, ocr.Word{Text: word, Confidence: 91, Line: n + 1, Paragraph: 1})
+		}
+	}
+	storeText(t, v, a.Files[1].Digest, "")
+	vaulttest.NoError(t, v.Texts.Put(a.Files[1].Digest, map[int]ocr.Page{1: page}))
+	_, evidence = suggested(t, v, a.Files[1].ID)
+	if e := evidence["book"]; e.Line != "Deed Book 2417 Page 0883" || e.Confidence == nil || *e.Confidence != 91 {
+		t.Errorf("evidence of the book from OCR is %+v, want the confidence 91", e)
+	}
+
+	addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 2}]}`)
+	if fields, _ := suggested(t, v, a.Files[1].ID); fields != "" {
+		t.Errorf("fields of a linked document are %s, want none", fields)
+	}
+
+	// A document that belongs to no abstract
+	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, a.Abstract.ID, a.Files[0].ID, vault.Match{}))
+	if _, err := v.Instruments.SuggestFromDocument(t.Context(), 99); errs.KindOf(err) != errs.NotFound {
+		t.Errorf("SuggestFromDocument of an unknown document = %v, want NotFound", err)
+	}
+}
