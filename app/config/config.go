@@ -194,14 +194,14 @@ type Previews struct {
 	Size Size `mapstructure:"size" default:"2 GB" min:"1 MB" max:"64 TB"`
 }
 
-// OCR configures how the words on page images are read.
+// OCR configures the recognition of text on scanned pages.
 type OCR struct {
 	Enabled bool `mapstructure:"enabled" default:"true"`
-	// pages that are read at the same time, each by one process
+	// number of pages to read at the same time, each in its own process
 	Workers int `mapstructure:"workers" default:"1" min:"1" max:"64"`
 	// for example, 18:00-06:00; "" means always
 	Hours string `mapstructure:"hours"`
-	// codes of ISO 639-2; all but eng need a file in Dir
+	// ISO 639-2 codes; all except eng need a file in Dir
 	Languages []string `mapstructure:"languages" default:"eng"`
 	// timeout for reading a page
 	PageTimeout time.Duration `mapstructure:"page_timeout" default:"2m" min:"1s" max:"10m"`

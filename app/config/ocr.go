@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// LanguageDir returns the directory of the language files for OCR. This is OCR.Dir if it is set, otherwise `languages`
+// LanguageDir returns the directory of the language files for OCR: OCR.Dir if it is set, otherwise `languages`
 // in the data directory.
 func (c Config) LanguageDir() string {
 	if c.OCR.Dir != "" {
@@ -18,13 +18,13 @@ func (c Config) LanguageDir() string {
 	return filepath.Join(c.Data, "languages")
 }
 
-// Period parses Hours. It returns the begin and the end as durations after midnight. They are equal if Hours is "".
+// Period parses Hours. It returns the start and the end as durations after midnight. They are equal if Hours is "".
 func (o OCR) Period() (from, to time.Duration, err error) {
 	if o.Hours == "" {
 		return 0, 0, nil
 	}
-	begin, end, _ := strings.Cut(o.Hours, "-")
-	first, errFirst := parseClock(begin)
+	start, end, _ := strings.Cut(o.Hours, "-")
+	first, errFirst := parseClock(start)
 	last, errLast := parseClock(end)
 	if errFirst != nil || errLast != nil || first == last {
 		return 0, 0, fmt.Errorf("%q is not a valid period; use a value such as 18:00-06:00, or \"\" for always", o.Hours)

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/instance"
 )
 
-// checkPatterns reports whether the patterns of an administrator in the data directory are valid.
+// checkPatterns reports whether the administrator's patterns in the data directory are valid.
 func checkPatterns(dir string) apitypes.Diagnosis {
 	if isMissing(dir, extract.PatternsFileName) {
 		return ok("patterns", "no county patterns")
@@ -21,5 +21,5 @@ func checkPatterns(dir string) apitypes.Diagnosis {
 	if more := len(problems) - 1; more > 0 {
 		says += fmt.Sprintf(" (and %s)", apitypes.Count(more, "more problem", "more problems"))
 	}
-	return warn("patterns", says, "correct the file in the data directory and restart the server; until then, it uses none of the patterns")
+	return warn("patterns", says, "correct the file in the data directory and restart the server; until then, the server ignores all patterns in it")
 }
