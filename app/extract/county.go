@@ -13,19 +13,19 @@ import (
 	"deedkeep/app/strictyaml"
 )
 
-// PatternsFileName is the name of the file in the data directory with the patterns of an
-// administrator.
+// PatternsFileName is the name of the file in the data directory that contains the administrator's
+// patterns.
 const PatternsFileName = "patterns.yaml"
 
-// Limits on the patterns of an administrator.
+// Limits on the administrator's patterns.
 const (
 	maxPatterns      = 200
 	maxPatternLength = 1000
 )
 
-// Problem is a reason why a file of patterns isn't valid.
+// Problem is a reason why a pattern file isn't valid.
 type Problem struct {
-	Line   int // 0 if it concerns the complete file
+	Line   int // 0 if it concerns the entire file
 	Reason string
 }
 
@@ -43,8 +43,8 @@ type countyPattern struct {
 	pattern       *pattern
 }
 
-// WithPatterns returns the rules with the patterns of a file, which win over the others. The file is a
-// YAML list:
+// WithPatterns returns the rules with the patterns of a file, which take precedence over the others. The
+// file is a YAML list:
 //
 //   - county: Kanawha
 //     state: WV
@@ -86,7 +86,7 @@ func syntaxProblem(err error) Problem {
 	case !errors.As(err, &syntax):
 		return Problem{0, err.Error()}
 	case syntax.Reason == "":
-		return Problem{syntax.Line, "must not be followed by a second document"}
+		return Problem{syntax.Line, "must contain only one YAML document"}
 	}
 	return Problem{syntax.Line, syntax.Reason}
 }
@@ -110,7 +110,7 @@ func (r *Rules) parsePattern(node *yaml.Node) (p countyPattern, problems []Probl
 		case seen[key.Value]:
 			add(key, "the key %s is repeated", key.Value)
 		case value.Kind != yaml.ScalarNode:
-			add(value, "%s must be a text", key.Value)
+			add(value, "%s must be text", key.Value)
 		case key.Value == "line_start":
 			lineStart, err := strconv.ParseBool(value.Value)
 			if err != nil {

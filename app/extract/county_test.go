@@ -26,7 +26,7 @@ func TestWithPatterns(t *testing.T) {
 		{"too long", "- find: " + strings.Repeat("a", 2000) + "\n", "line 1: find must not be longer than 1000 characters"},
 		{"too many", strings.Repeat("- find: '(?P<book>1)'\n", 201), "line 1: must not have more than 200 patterns"},
 		{"syntax", "- find: [\n", "line 1: did not find expected node content"},
-		{"two documents", pattern + "---\n- 1\n", "line 5: must not be followed by a second document"},
+		{"two documents", pattern + "---\n- 1\n", "line 5: must contain only one YAML document"},
 		{"not a truth value", "- find: '(?P<book>1)'\n  line_start: maybe\n", "line 2: line_start must be true or false"},
 		{"value that is a list", "- find: [1]\n", "line 1: find must be a text"},
 	} {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Groups of a date: the formats of the macro {date}, which finds it in the text.
+// dateFormats are the formats that the macro {date} finds, with the groups of the year, month, and day.
 var dateFormats = []struct {
 	find             *regexp.Regexp
 	year, month, day int // groups
@@ -22,7 +22,7 @@ var dateFormats = []struct {
 	{regexp.MustCompile(`(?i)^([0-9a-z|!]{4})[\s,]+([a-z]{3,9})[\s.,]+([0-9a-z|!]{1,2})$`), 1, 2, 3},
 }
 
-// certainDigits are the letters that can only be digits in a date, a time, or an amount.
+// certainDigits replaces letters that can only be misread digits in a date, a time, or an amount.
 var certainDigits = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "!", "1", "i", "1",
 	"S", "5", "s", "5", "B", "8", "Z", "2", "z", "2")
 
@@ -39,7 +39,7 @@ func (r *reader) date(from, to int) ([]string, bool) {
 
 var timeAfter = regexp.MustCompile(`(?i)^[\s,-]*(?:at|time)?[\s:;@]*[0-9oOlI|]{1,2}[:;.][0-9oOlI|]{2}`)
 
-// signed returns the date of the instrument. A date with a time is that of the recording.
+// signed returns the date of the instrument. A date that is followed by a time is the recording date.
 func (r *reader) signed(from, to int) ([]string, bool) {
 	if timeAfter.MatchString(r.source.text[to:min(len(r.source.text), to+24)]) {
 		return nil, true
@@ -52,7 +52,7 @@ var (
 	ordinalSuffix = regexp.MustCompile(`(?i)\s*(?:st|nd|rd|th)$`)
 )
 
-// parseDate returns a date as YYYY-MM-DD, or "" if the text isn't a date or one in the future.
+// parseDate returns a date as YYYY-MM-DD, or "" if the text isn't a date or the date is in the future.
 func parseDate(text string) string {
 	text = strings.Trim(strings.Join(strings.Fields(text), " "), " ,.")
 	for _, format := range dateFormats {
@@ -120,7 +120,8 @@ var ordinals = func() map[string]int {
 var clockTime = regexp.MustCompile(`(?i)^([0-9a-z|!]{1,2})\s?[:;.]\s?([0-9a-z|!]{2})(?:\s?[:;.]\s?([0-9a-z|!]{2}))?\s*` +
 	`(?:o'?\s?clock)?\s*([ap])?\.?\s?m?\.?$`)
 
-// Hours between which a time without AM or PM is in the morning or has 24 hours.
+// A time from firstMorningHour to noon without AM or PM is in the morning, because recorders' offices
+// open then. A later one uses the 24-hour clock.
 const (
 	firstMorningHour = 8
 	noon             = 12
@@ -128,7 +129,7 @@ const (
 	minutesOfHour    = 60
 )
 
-// time returns a time as HH:MM or HH:MM:SS. A time without AM or PM is left out if it could be either.
+// time returns a time as HH:MM or HH:MM:SS. A time without AM or PM that could be either is left out.
 func (r *reader) time(from, to int) ([]string, bool) {
 	m := clockTime.FindStringSubmatch(strings.Join(strings.Fields(r.source.text[from:to]), " "))
 	if m == nil {
@@ -140,8 +141,6 @@ func (r *reader) time(from, to int) ([]string, bool) {
 		return nil, true
 	}
 	switch afternoon := strings.EqualFold(m[4], "p"); {
-	case m[4] == "" && hour < firstMorningHour && !strings.HasPrefix(m[1], "0"):
-		return nil, false
 	case m[4] == "" && hour < firstMorningHour:
 		return nil, false
 	case afternoon && hour < noon:

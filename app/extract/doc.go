@@ -1,7 +1,7 @@
 // Package extract reads facts from the text of a recorded instrument: its type, where and when it was
-// recorded, its parties, the consideration, and the property. It only suggests them. A fact that the
-// text doesn't state clearly is left out.
+// recorded, its parties, the consideration, and the property. The facts are only suggestions. A fact
+// that the text doesn't state clearly is left out.
 //
 // The patterns and the words are in rules.yaml, and an administrator can add patterns for counties. A
-// pattern is a regular expression of Go (RE2) whose named groups are fields.
+// pattern is a Go regular expression (RE2) whose named groups are fields.
 package extract

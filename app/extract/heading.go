@@ -11,7 +11,7 @@ import (
 const (
 	maxHeadingLength = 110
 	maxHeadingLines  = 90  // of the document
-	minTitleShare    = 0.7 // of the words that occur in titles of instruments
+	minTitleShare    = 0.7 // share of words that are common in titles of instruments
 )
 
 // readHeading adds the type that the title of the instrument names.
@@ -26,7 +26,7 @@ func (r *reader) readHeading() {
 		line := strings.TrimSpace(text[at : at+end])
 		if r.isHeading(line) {
 			heading := line
-			if before != "" && len(before)+len(line) < maxHeadingLength { // a heading of two lines
+			if before != "" && len(before)+len(line) < maxHeadingLength { // a two-line heading
 				heading = before + " " + line
 			}
 			if kind, ok := model.TypeInHeading(heading, model.NewDocumentTypes()); ok {
@@ -54,8 +54,8 @@ func (r *reader) setType(heading, kind string, at int) {
 	r.facts[Type] = fact
 }
 
-// isHeading reports whether a line is the title of an instrument: a short line of words that titles
-// have.
+// isHeading reports whether a line is the title of an instrument: a short line of words that are common
+// in titles.
 func (r *reader) isHeading(line string) bool {
 	if len(line) > maxHeadingLength || strings.ContainsAny(line, "$0123456789") {
 		return false

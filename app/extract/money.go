@@ -12,7 +12,7 @@ var figures = regexp.MustCompile(`[$§]\s*([0-9OolI|SsBZ][0-9OolI|SsBZ,.\s]*)|\b
 
 var grouped = regexp.MustCompile(`^(\d{1,3}(?:[,.]\d{3})+|\d+)(?:[.,](\d{2}))?$`)
 
-// maxNominal is the highest amount in dollars that deeds name instead of the price.
+// maxNominal is the largest nominal consideration in dollars, which deeds state instead of the price.
 const maxNominal = 100
 
 func isNominal(value string) bool {
@@ -20,8 +20,8 @@ func isNominal(value string) bool {
 	return err == nil && amount <= maxNominal
 }
 
-// money returns an amount with two decimals. It may be in words, in figures, or both, which must be
-// equal then.
+// money returns an amount with two decimals. The text may state it in words, in figures, or both. If it
+// states both, they must be equal.
 func (r *reader) money(from, to int) ([]string, bool) {
 	text := r.source.text[from:to]
 	inFigures, number := "", ""
@@ -82,7 +82,7 @@ var amountWords = func() map[string]int {
 
 var centsText = regexp.MustCompile(`(?i)\b(\d\d|no|zero)\s?/\s?(?:100|1oo|xx)`)
 
-// parseAmountWords returns the amount that the words before "Dollars" name, or "" if there is a word
+// parseAmountWords returns the amount that the words before "Dollars" state, or "" if there is a word
 // that isn't part of a number.
 func parseAmountWords(text string) string {
 	cents := 0

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxNameWords is the maximum number of words of a party.
+// maxNameWords is the maximum number of words in the name of a party.
 const maxNameWords = 14
 
 var (
@@ -26,7 +26,7 @@ type span struct{ from, to int }
 type nameReader struct {
 	r    *reader
 	at   int    // where masked starts in the text
-	text string // what was found; what isn't part of a name is replaced by spaces and separators
+	text string // text of the part; whatever isn't part of a name is replaced by spaces and separators
 }
 
 // names returns the names of the parties in a part of the text. There are none unless all of them
@@ -62,8 +62,8 @@ func (r *reader) names(from, to int) (list []string, ok bool) {
 	return list, true
 }
 
-// mask returns a part of the text with what describes the parties replaced by semicolons. It ends where
-// the names end.
+// mask returns a part of the text with the descriptions of the parties replaced by semicolons. It ends
+// where the names end.
 func (r *reader) mask(from, to int) string {
 	masked := []byte(r.source.text[from:to])
 	blank := func(from, to int, with string) {
@@ -101,7 +101,7 @@ func (r *reader) mask(from, to int) string {
 	return string(masked)
 }
 
-// narrowLine is the length up to which a line break separates names. A longer line is running text.
+// narrowLine is the length up to which a line break separates names. A longer line is body text.
 const narrowLine = 46
 
 // lineBreak returns what a line feed means: a separator after a short line, otherwise a space.
@@ -185,7 +185,7 @@ func (n nameReader) isComplete(text string) bool {
 	return completeEntity.MatchString(text) || len(words) > 1 && n.r.rules.givenNames[strings.ToLower(words[0])]
 }
 
-// name returns a name as the document has it.
+// name returns a name as it is in the document.
 func (n nameReader) name(s span) string {
 	text := n.text[s.from:s.to]
 	s.from += len(text) - len(strings.TrimLeft(text, " .,:;-*\"'"))
@@ -206,7 +206,7 @@ func (n nameReader) name(s span) string {
 	return name
 }
 
-// lettersOf replaces digits that OCR read instead of letters in a word of letters.
+// lettersOf replaces the digits that OCR read instead of letters in a word.
 func lettersOf(word string) string {
 	letters, digits, lower := 0, 0, 0
 	for _, c := range word {
@@ -231,8 +231,8 @@ func lettersOf(word string) string {
 
 var initialComma = regexp.MustCompile(`^[A-Z],$`)
 
-// restore returns a word of a name as it probably is in the document. OCR may have read it better in
-// another place.
+// restore returns a word of a name as it probably is in the document. OCR may have read it better
+// elsewhere.
 func (r *reader) restore(word string, entity bool) string {
 	if initialComma.MatchString(word) {
 		return word[:1] + "."
@@ -322,5 +322,5 @@ func (r *reader) isParty(name string) bool {
 var capacity = regexp.MustCompile(`(?i)\b(?:trustee|executor|executrix|administrator|administratrix|representative` +
 	`|guardian|attorney.in.fact|[fan]/?k/?a|known as|et al|et ux)\b`)
 
-// hasCapacity reports whether a name says in which capacity a person acts, or has another name.
+// hasCapacity reports whether a name states the capacity in which a person acts, or an alias.
 func (r *reader) hasCapacity(name string) bool { return capacity.MatchString(name) }

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxWindow is how much text a pattern sees, in bytes. It bounds the time for a match.
+// maxWindow is how much text a pattern is matched against, in bytes. It limits the time for a match.
 const maxWindow = 1800
 
 // How often a pattern is tried in a document, and how many matches are considered.
@@ -35,8 +35,8 @@ type candidate struct {
 	doubtful bool // the text is there, but it can't be read reliably
 }
 
-// readPatterns adds the facts that patterns find. For each field, the first pattern of the list wins
-// that finds something, and then the first place.
+// readPatterns adds the facts that patterns find. For each field, the first pattern in the list that
+// finds something wins. If it finds several values, the first one wins.
 func (r *reader) readPatterns(set patternSet) {
 	var found []candidate
 	tries := make([]int, len(set.list))
@@ -79,7 +79,7 @@ func (r *reader) readPatterns(set patternSet) {
 	}
 }
 
-// nominal returns 1 for a consideration that only counts if there is no other, and otherwise 0.
+// nominal returns 1 for a nominal consideration, which counts only if there is no other, and otherwise 0.
 func (c candidate) nominal() int {
 	if value := c.fact.Value(); c.field == Consideration && isNominal(value) {
 		return 1
@@ -87,7 +87,7 @@ func (c candidate) nominal() int {
 	return 0
 }
 
-// windowEnd returns where the window of a pattern ends that starts at a place.
+// windowEnd returns the end of the window that starts at an offset.
 func windowEnd(text string, at int) int {
 	end := min(at+maxWindow, len(text))
 	for end < len(text) && !utf8.RuneStart(text[end]) {
@@ -120,7 +120,7 @@ func textWords(text string) func(yield func(int, string) bool) {
 	}
 }
 
-// mayStart reports whether a pattern may match at a place of the text.
+// mayStart reports whether a pattern may match at an offset in the text.
 func (r *reader) mayStart(p *pattern, at int) bool {
 	if len(p.types) > 0 && !slices.Contains(p.types, r.kind) || slices.Contains(p.notTypes, r.kind) {
 		return false
@@ -128,7 +128,7 @@ func (r *reader) mayStart(p *pattern, at int) bool {
 	return r.source.inZone(p.zone, at) && (!p.lineStart || r.source.atLineStart(at))
 }
 
-// try returns what a pattern finds in a window of the text. at is the place of the window.
+// try returns what a pattern finds in a window of the text. at is the offset of the window.
 func (r *reader) try(p *pattern, at int, window string) (list []candidate) {
 	for range maxMatches {
 		m := p.find.FindStringSubmatchIndex(window)
@@ -199,7 +199,7 @@ func (r *reader) isSure(field string, from, to int) bool {
 	return !known || lowest >= minNumberConfidence
 }
 
-// inZone reports whether a place of text is in a zone.
+// inZone reports whether an offset in text is in a zone.
 func (s *source) inZone(z zone, at int) bool {
 	switch z {
 	case inHeader:
@@ -217,7 +217,7 @@ func (s *source) inZone(z zone, at int) bool {
 // edgeLines is how many lines at the top and bottom of a page may belong to a stamp.
 const edgeLines = 3
 
-// atPageEdge reports whether a place of text is on one of the first or last lines of its page.
+// atPageEdge reports whether an offset in text is on one of the first or last lines of its page.
 func (s *source) atPageEdge(at int) bool {
 	n := s.lineAt(s.originalAt(at))
 	page := s.lines[n].page
@@ -229,7 +229,7 @@ func (s *source) atPageEdge(at int) bool {
 	return false
 }
 
-// atLineStart reports whether there are no letters or digits before a place on its line.
+// atLineStart reports whether there are no letters or digits before an offset on its line.
 func (s *source) atLineStart(at int) bool {
 	start := strings.LastIndexByte(s.text[:at], '\n') + 1
 	return !strings.ContainsFunc(s.text[start:at], isAlphanumeric)

@@ -18,7 +18,7 @@ var rulesFile []byte
 // Rules are what facts are recognized by.
 type Rules struct {
 	words       vocabulary
-	bodyStart   *regexp.Regexp // the first words of the running text of an instrument
+	bodyStart   *regexp.Regexp // the first words of the body of an instrument
 	tailStart   *regexp.Regexp // the first words of its signatures
 	reference   *regexp.Regexp // words on a line about another instrument
 	titleWords  map[string]bool
@@ -31,8 +31,8 @@ type Rules struct {
 	notNames    map[string]bool
 	patterns    patternSet
 	macros      macros
-	added       []countyPattern // what an administrator added
-	county      patternSet      // those of them that For chose
+	added       []countyPattern // the administrator's patterns
+	county      patternSet      // those that apply to the county, set by For
 }
 
 // ruleFile is the content of rules.yaml.
@@ -52,18 +52,18 @@ type ruleFile struct {
 	Patterns     []patternRule       `yaml:"patterns"`
 }
 
-// patternRule is a pattern as rules.yaml and the file of an administrator have it.
+// patternRule is a pattern in rules.yaml or in the administrator's file.
 type patternRule struct {
 	Find      string   `yaml:"find"`       // regular expression; its groups are named after fields
 	At        string   `yaml:"at"`         // words that Find starts with; "#" is a number
 	In        string   `yaml:"in"`         // part of the document, see zones
 	LineStart bool     `yaml:"line_start"` // only at the start of a line
-	Near      string   `yaml:"near"`       // a regular expression that matches in the lines around
+	Near      string   `yaml:"near"`       // a regular expression that must match within nearLines
 	Types     []string `yaml:"types"`      // only in instruments of these types
 	NotTypes  []string `yaml:"not_types"`  // not in instruments of these types
 }
 
-// DefaultRules returns the rules of the program.
+// DefaultRules returns the built-in rules.
 var DefaultRules = sync.OnceValue(func() *Rules {
 	rules, err := parseRules(rulesFile)
 	if err != nil {
@@ -114,7 +114,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// macros replaces the names in braces in patterns. A macro may use those before it.
+// macros replaces names in braces in patterns. A macro may use the ones before it.
 type macros struct{ replacer *strings.Replacer }
 
 func newMacros(list []map[string]string) macros {
@@ -128,10 +128,10 @@ func newMacros(list []map[string]string) macros {
 	return macros{strings.NewReplacer(pairs...)}
 }
 
-// spaces finds spaces. One with a quantifier isn't repeated otherwise.
+// spaces matches spaces. A space that has a quantifier of its own isn't repeated otherwise.
 var spaces = regexp.MustCompile(` +([*?]?)`)
 
-// expand returns a pattern as a regular expression. A space stands for any white space.
+// expand returns a pattern as a regular expression. A space matches any white space.
 func (m macros) expand(pattern string) string {
 	pattern = spaces.ReplaceAllStringFunc(strings.TrimSpace(pattern), func(found string) string {
 		if quantifier := strings.TrimLeft(found, " "); quantifier != "" {
@@ -145,7 +145,7 @@ func (m macros) expand(pattern string) string {
 // zone is a part of a document.
 type zone string
 
-// The zones. A stamp is before the running text, after the signatures, or at the edge of a page.
+// The zones. A stamp is above the body, after the signatures, or at the edge of a page.
 const (
 	anywhere zone = ""
 	inHeader zone = "header"

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on what is read, so that the time for a hostile document is bounded. The facts are on the
-// first pages.
+// Limits on the text that is read, because a malicious document could otherwise take unlimited time.
+// The facts are on the first pages.
 const (
 	MaxPages     = 12 // later pages of a document are not read
 	maxPageText  = 32 << 10
@@ -18,16 +18,17 @@ const (
 
 // source is the text that facts are read from.
 type source struct {
-	original string // as it was read, with plain punctuation; the lines end with a line feed
+	original string // as it was read, with ASCII punctuation; each line ends with a line feed
 	text     string // original with the words of the vocabulary repaired
 	edits    []edit
 	lines    []sourceLine
 	readings map[string]reading // words of original in lower case
-	body     int                // where the running text of the instrument starts in text
-	tail     int                // where its signatures start
+	body     int                // offset in text of the body of the instrument
+	tail     int                // offset in text of the signatures
 }
 
-// edit is a place where text differs from original: everything before from is moved by shift.
+// edit is a difference between text and original. From the offset from in text on, the offset in
+// original is larger by shift.
 type edit struct{ from, shift int }
 
 // sourceLine is a line of original.
@@ -74,7 +75,7 @@ func newSource(pages []Page, rules *Rules) *source {
 	return s
 }
 
-// maxHeader is how many lines before the running text may have.
+// maxHeader is the maximum number of lines above the body.
 const maxHeader = 60
 
 // lineOffset returns where a line starts in text, or the end of text if there are fewer lines.
@@ -90,7 +91,7 @@ func (s *source) lineOffset(number int) int {
 	return at
 }
 
-// originalAt returns the place in original for a place in text.
+// originalAt returns the offset in original for an offset in text.
 func (s *source) originalAt(at int) int {
 	n, found := slices.BinarySearchFunc(s.edits, at, func(e edit, at int) int { return e.from - at })
 	if !found {
@@ -102,7 +103,7 @@ func (s *source) originalAt(at int) int {
 	return min(at+s.edits[n].shift, len(s.original))
 }
 
-// lineAt returns the line of a place in original.
+// lineAt returns the line of an offset in original.
 func (s *source) lineAt(at int) int {
 	n, found := slices.BinarySearchFunc(s.lines, at, func(l sourceLine, at int) int { return l.start - at })
 	if !found {
@@ -119,7 +120,7 @@ func (s *source) lineEnd(n int) int {
 	return max(len(s.original)-1, 0)
 }
 
-// fact returns the evidence for what is between two places of original.
+// fact returns the evidence for the text between two offsets in original.
 func (s *source) fact(from, to int) Fact {
 	if len(s.lines) == 0 {
 		return Fact{}
@@ -136,8 +137,8 @@ func (s *source) fact(from, to int) Fact {
 	return f
 }
 
-// confidence returns the mean and the lowest confidence of the words between two places of original,
-// and false if the words are not from OCR. Marks without letters and digits don't count.
+// confidence returns the mean and the lowest confidence of the words between two offsets in original,
+// and false if the words are not from OCR. Punctuation doesn't count.
 func (s *source) confidence(from, to int) (mean, lowest int, ok bool) {
 	sum, count := 0, 0
 	lowest = 100
@@ -221,8 +222,8 @@ func isWordRune(r rune) bool { return isAlphanumeric(r) || r == '|' || r == '!' 
 // reading is how often a word occurs, and the highest confidence of its occurrences.
 type reading struct{ count, confidence int }
 
-// Confidences of words of names. A word below doubted may be replaced by one that looks like it and
-// that was read with at least the confidence trusted in another place.
+// Confidence limits for the words of names. A word below doubted may be replaced by a similar word
+// that was read elsewhere with at least the confidence trusted.
 const (
 	doubted = 88
 	trusted = 90
@@ -244,7 +245,7 @@ func (s *source) countReadings() {
 	}
 }
 
-// isDoubtful reports whether a word in lower case occurs once, with a confidence below a limit.
+// isDoubtful reports whether a lower-case word occurs once, with a confidence below a limit.
 func (s *source) isDoubtful(word string, limit int) bool {
 	if s.readings == nil {
 		s.countReadings()

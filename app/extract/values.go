@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// cleaner returns the values of what a pattern matched between two places of the text. There are none
-// if it isn't such a value. ok is false if it is one that can't be read reliably.
+// cleaner returns the values in a match of a pattern, given by two offsets in the text. If the match
+// isn't a value of the field, there are none. ok is false if it can't be read reliably.
 type cleaner func(r *reader, from, to int) (values []string, ok bool)
 
 // cleaners are the fields that a pattern may have.
@@ -22,8 +22,8 @@ func init() { // the cleaners of names use the reader, which uses the cleaners
 	}
 }
 
-// digits returns a number whose misread digits are corrected. Only letters that are not used in
-// numbers are corrected. ok is false if another letter is among the digits.
+// digits returns a number with its misread digits corrected. It corrects only letters that don't occur
+// in numbers. ok is false if there is another letter among the digits.
 func digits(text string) (number string, ok bool) {
 	var b strings.Builder
 	for _, c := range text {
@@ -47,8 +47,7 @@ func (r *reader) text(from, to int) string {
 
 var separators = regexp.MustCompile(`[-/.\s]+`)
 
-// minInstrumentDigits is the lowest number of digits of an instrument number without a label that
-// would allow shorter ones.
+// minInstrumentDigits is the minimum number of digits of an instrument number.
 const minInstrumentDigits = 4
 
 func (r *reader) instrumentNumber(from, to int) ([]string, bool) {
@@ -133,7 +132,7 @@ var (
 	shortParcel = 5
 )
 
-// decimalComma is a point that OCR read as a comma.
+// decimalComma matches a decimal point that OCR read as a comma.
 var decimalComma = regexp.MustCompile(`\d,\d`)
 
 func (r *reader) parcels(from, to int) (list []string, ok bool) {
@@ -218,8 +217,8 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 		text = text[:at[0]]
 	}
 	words := strings.Fields(text)
-	for n, word := range words { // a heading in capitals follows
-		if n > 0 && isShouted(word) && !isShouted(words[0]) {
+	for n, word := range words { // a heading in all caps follows
+		if n > 0 && isAllCaps(word) && !isAllCaps(words[0]) {
 			words = words[:n]
 			break
 		}
@@ -231,10 +230,10 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 	return []string{text}, true
 }
 
-// minSubdivision is the lowest length of the name of a subdivision.
+// minSubdivision is the minimum length of the name of a subdivision.
 const minSubdivision = 4
 
-// isShouted reports whether a word is in capitals and isn't a Roman numeral.
-func isShouted(word string) bool {
+// isAllCaps reports whether a word is in all caps and isn't a Roman numeral.
+func isAllCaps(word string) bool {
 	return len(word) > 1 && strings.ToUpper(word) == word && strings.Trim(word, "IVX,.0123456789") != ""
 }

@@ -52,8 +52,8 @@ var shapes = strings.NewReplacer("rn", "m", "ii", "u", "vv", "w", "li", "h", "cl
 // shapeOf returns a text that is equal for words that look alike.
 func shapeOf(word string) string { return shapes.Replace(word) }
 
-// repair returns the word of the vocabulary that OCR misread as word, or "" if there is none or word
-// is fine.
+// repair returns the word of the vocabulary that OCR misread as word, or "" if there is none or if word
+// was read correctly.
 func (v vocabulary) repair(word string) string {
 	if len(word) < minShapeWord || len(word) > maxWord {
 		return ""

@@ -20,7 +20,7 @@ func (t affine) after(u affine) affine {
 	}
 }
 
-// view is an image of a page that has been made easier to read.
+// view is an image of a page that has been enhanced for recognition.
 type view struct {
 	img *image.Gray
 	// back maps the pixels of img to those of the page.
@@ -70,7 +70,7 @@ func cubic(t float64) [4]float64 {
 	}
 }
 
-// quarter returns the page turned clockwise by 0, 90, 180, or 270 degrees.
+// quarter returns the page rotated clockwise by 0, 90, 180, or 270 degrees.
 func quarter(img *image.Gray, degrees int) view {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	fw, fh := float64(w), float64(h)
@@ -98,7 +98,7 @@ func quarter(img *image.Gray, degrees int) view {
 	return view{out, back}
 }
 
-// straighten returns the view turned clockwise by a small angle in radians, and larger by the factor
+// straighten returns the view rotated clockwise by a small angle in radians and enlarged by the factor
 // scale.
 func (v view) straighten(angle, scale float64) view {
 	sin, cos := math.Sincos(-angle)
@@ -111,7 +111,7 @@ func (v view) straighten(angle, scale float64) view {
 	return view{turned(v.img, int(tw), int(th), t), v.back.after(t)}
 }
 
-// box returns the place on the page of w x h pixels of a rectangle in the view.
+// box returns a rectangle of the view as a Box on the page, which has w x h pixels.
 func (v view) box(r image.Rectangle, w, h int) Box {
 	left, top, right, bottom := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, corner := range [][2]int{{r.Min.X, r.Min.Y}, {r.Max.X, r.Min.Y}, {r.Min.X, r.Max.Y}, {r.Max.X, r.Max.Y}} {

@@ -9,10 +9,10 @@ import (
 // measured. It is larger than the letters of most text at 300 dpi.
 const blockSize = 64
 
-// unevenPaper is the difference between light and dark paper of a page above which it is evened out.
+// unevenPaper is the difference in brightness between parts of the paper above which it is evened out.
 const unevenPaper = 40
 
-// evenOut returns the image with white paper if the paper is lighter in some places than in others,
+// evenOut returns the image with white paper if the paper is unevenly bright,
 // as in photographs and in copies of bound books. Otherwise, it returns img.
 func evenOut(img *image.Gray) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
@@ -65,7 +65,7 @@ func paperAt(img *image.Gray, part image.Rectangle) float64 {
 	return 255
 }
 
-// specks is the share of the dark pixels that must be alone for the page to count as noisy.
+// specks is the share of the dark pixels that must be isolated for the page to count as noisy.
 const specks = 0.02
 
 // removeSpecks returns the image without dark pixels on light paper and light pixels in ink that

@@ -26,8 +26,8 @@ type Options struct {
 
 // Engine is a compiled Tesseract. It has at most one instance and reads one page at a time.
 //
-// A call in an endless loop can't be stopped because WebAssembly that can be interrupted takes
-// several times as long. An Engine should therefore run in a process that another process can kill
+// A call in an endless loop can't be stopped because interruptible WebAssembly takes several times as
+// long. An Engine should therefore run in a process that another process can kill
 // (package sandbox).
 type Engine struct {
 	mu        sync.Mutex

@@ -110,7 +110,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The words of a page that is turned have their places on the page as it is shown.
+// The words of a rotated page have their boxes on the page as it is displayed.
 func TestReadTurned(t *testing.T) {
 	e := engine(t, 0)
 	page := sheet(900, 700)
@@ -124,7 +124,7 @@ func TestReadTurned(t *testing.T) {
 		img := sheet(w, h)
 		for y := range h {
 			for x := range w {
-				// The shown page must be turned clockwise by degrees, so it has been turned the other way.
+				// The displayed page must be rotated clockwise by degrees, so it has been rotated the other way.
 				switch degrees {
 				case 90:
 					img.SetGray(x, y, page.GrayAt(h-1-y, x))

@@ -20,7 +20,7 @@ const hostModule = "a"
 
 // hostFuncs contains the functions that Tesseract may call. Their names are those that the minifier
 // of the pinned build has chosen. Functions that aren't listed end the call: those that map files,
-// change files, or throw C++ exceptions, and those for decoders of image files, which aren't used.
+// change files, or throw C++ exceptions, and those for image decoders, which aren't used.
 var hostFuncs = map[string]hostFunc{
 	"l": fdWrite,
 	"m": fdClose,
@@ -129,8 +129,8 @@ func clock(_ *instance, m api.Memory, a []uint64) uint64 {
 	return 0
 }
 
-// openat implements openat(directory, path, flags, mode). Only the data of languages can be opened,
-// and only for reading.
+// openat implements openat(directory, path, flags, mode). Only language data can be opened, and only
+// for reading.
 func openat(in *instance, m api.Memory, a []uint64) uint64 {
 	const accessMode = 3
 	if uint32(a[2])&accessMode != 0 {

@@ -46,7 +46,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// A view that is straightened and turned knows the places on the original page.
+// A view that is straightened and rotated maps back to the original page.
 func TestViewBox(t *testing.T) {
 	page := image.NewGray(image.Rect(0, 0, 400, 600))
 	for i := range page.Pix {

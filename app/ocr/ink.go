@@ -87,8 +87,8 @@ func findInk(img *image.Gray) ink {
 	return in
 }
 
-// sharpness says how clearly the ink forms lines that rise by slope to the right, or lines from top
-// to bottom if down is true: the sum of the squared differences of neighboring lines.
+// sharpness returns how clearly the ink forms lines that rise by slope to the right, or vertical lines
+// if down is true: the sum of the squared differences of neighboring lines.
 func (in ink) sharpness(slope float64, down bool) float64 {
 	along, across := in.w, in.h
 	i, j := 0, 1
@@ -114,8 +114,8 @@ func (in ink) sharpness(slope float64, down bool) float64 {
 // maxSkew is the largest angle that is corrected, in degrees.
 const maxSkew = 7
 
-// skew returns the angle, in radians, by which the page must be turned clockwise so that its lines
-// are horizontal, or vertical if down is true, and how clear they are then.
+// skew returns the angle, in radians, by which the page must be rotated clockwise so that its lines
+// are horizontal, or vertical if down is true, and the sharpness at that angle.
 func (in ink) skew(down bool) (angle, sharpness float64) {
 	best := 0.
 	at := func(degrees float64) {

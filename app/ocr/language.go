@@ -5,20 +5,20 @@ import (
 	"errors"
 )
 
-// Language is the data with which Tesseract reads a language.
+// Language is Tesseract's data for a language.
 type Language struct {
 	Name string // such as "eng"
 	Data []byte // content of the file <name>.traineddata
 }
 
-// dataSuffix is the end of the name of a file with the data of a language.
+// dataSuffix is the extension of a language data file.
 const dataSuffix = ".traineddata"
 
-// MaxLanguageSize is the maximum size of the data of a language in bytes. The largest file of
-// Tesseract's authors has 30 MB.
+// MaxLanguageSize is the maximum size of language data in bytes. The largest file that Tesseract's
+// authors publish is 30 MB.
 const MaxLanguageSize = 48 << 20
 
-// Errors of a file with the data of a language.
+// Errors for language data files.
 var (
 	ErrNoLanguage    = errors.New("the file is not Tesseract language data")
 	ErrNoModel       = errors.New("the language data has no LSTM model; use a file from tessdata_fast or tessdata_best")

@@ -32,7 +32,7 @@ type Word struct {
 // Page is what was read on one page. It has no words if the page is blank or can't be read.
 type Page struct {
 	Words []Word `json:"words,omitempty"`
-	// Rotation is by how many degrees the shown page must be turned clockwise to be upright: 0,
+	// Rotation is how many degrees the displayed page must be rotated clockwise to be upright: 0,
 	// 90, 180, or 270.
 	Rotation int `json:"rotation,omitempty"`
 	// Failed says that the page could not be read, for example because its image is damaged.
@@ -72,13 +72,13 @@ func (p Page) Confidence() int {
 	return (sum + letters/2) / letters
 }
 
-// Limits of a Page from a process that reads documents, which isn't trusted.
+// Limits on a Page from a process that reads documents, which isn't trusted.
 const (
 	MaxWords    = 20000 // on a page
 	MaxWordText = 256   // bytes of a word
 )
 
-// Valid reports whether a word has text within the limits, and a place on the page.
+// Valid reports whether a word has text within the limits and a box on the page.
 func (w Word) Valid() bool {
 	box := w.Box
 	return w.Text != "" && len(w.Text) <= MaxWordText && utf8.ValidString(w.Text) && !strings.ContainsFunc(w.Text, isSpaceOrControl) &&

@@ -10,11 +10,11 @@ import (
 // Limits and thresholds of reading. They were measured: see .github/decisions/013-ocr.md.
 const (
 	minContrast   = 20                // between ink and paper; below it, a page counts as blank
-	minSkew       = 1 * math.Pi / 180 // Tesseract reads lines with a smaller angle just as well
-	sideways      = 1.5               // how much clearer lines from top to bottom must be than others
-	poor          = 60                // confidence below which other directions are tried
-	goodWord      = 70                // confidence of words that count when directions are compared
-	fineDPI       = 300               // to which coarse images are enlarged
+	minSkew       = 1 * math.Pi / 180 // Tesseract reads less skewed lines just as well
+	sideways      = 1.5               // how much sharper vertical lines must be than horizontal ones
+	poor          = 60                // confidence below which other rotations are tried
+	goodWord      = 70                // minimum confidence of words that count when rotations are compared
+	fineDPI       = 300               // to which low-resolution images are enlarged
 	coarseDPI     = 200               // below which images are enlarged
 	maxDPI        = 10000             // above which a resolution is meaningless
 	maxScale      = 2.5               // by which images are enlarged
@@ -24,8 +24,8 @@ const (
 )
 
 // Read returns the words of a page. dpi is the resolution of the image in dots per inch, or 0 if it
-// is unknown. It returns ErrUnreadable, or an error that the page didn't cause. ctx is checked
-// between calls to Tesseract but can't interrupt a call.
+// is unknown. The error is ErrUnreadable or one that the page didn't cause. ctx is checked between
+// calls to Tesseract but can't interrupt a call.
 func (e *Engine) Read(ctx context.Context, img *image.Gray, dpi float64) (Page, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,10 +68,10 @@ type reading struct {
 	engine *Engine
 	page   *image.Gray
 	dpi    float64
-	angle  float64 // by which the page must be turned clockwise so that its lines are straight
+	angle  float64 // by which the page must be rotated clockwise so that its lines are straight
 }
 
-// view returns the page turned clockwise by rotation and easier to read, and its resolution.
+// view returns the page rotated clockwise by rotation and enhanced, and its resolution.
 func (r reading) view(rotation int) (v view, dpi float64) {
 	v = quarter(r.page, rotation)
 	w, h := float64(v.img.Rect.Dx()), float64(v.img.Rect.Dy())
@@ -94,7 +94,7 @@ func (r reading) view(rotation int) (v view, dpi float64) {
 	return v, dpi * scale
 }
 
-// read returns the words of the page turned clockwise by rotation.
+// read returns the words of the page rotated clockwise by rotation.
 func (r reading) read(ctx context.Context, rotation int) (Page, error) {
 	if err := ctx.Err(); err != nil {
 		return Page{}, err
@@ -109,8 +109,8 @@ func (r reading) read(ctx context.Context, rotation int) (Page, error) {
 	return p, nil
 }
 
-// direction returns by how many degrees an image must be turned clockwise so that its words are
-// upright: 0, 90, or 270. Tesseract can read lines that run from top to bottom or back.
+// direction returns how many degrees an image must be rotated clockwise so that its words are upright:
+// 0, 90, or 270. Tesseract can read lines that run from top to bottom or back.
 func direction(words []tsvWord) int {
 	votes, down := 0, 0
 	for i, word := range words {
@@ -191,7 +191,7 @@ func fullest(img *image.Gray) *image.Gray {
 	return part
 }
 
-// page returns the words with their places on the page of w x h pixels.
+// page returns the words with their boxes on the page, which has w x h pixels.
 func (v view) page(words []tsvWord, w, h int) Page {
 	var p Page
 	var last tsvWord

@@ -73,7 +73,7 @@ func clean(text string) string {
 	}, text)
 }
 
-// shorten returns the start of a word that is too long, which is never one.
+// shorten returns the start of a word that is too long to be a real one.
 func shorten(text string) string {
 	if len(text) <= MaxWordText {
 		return text
