@@ -112,7 +112,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 }
 
 // gcPercent is the server's GOGC unless the environment sets one. The live heap is about 10 MB, so half as many
-// garbage collections cost about that much memory; lists and orders need 10 to 15 percent less processor time.
+// garbage collections cost about that much memory; lists and orders need 10 to 15 percent less CPU time.
 const gcPercent = 200
 
 // rootWarning returns a warning if the server runs as root. uid is the effective user ID,

@@ -42,7 +42,7 @@ var (
 	ErrOCRVersion error = unusablePreviewError("OCR results are from another version of deedkeep")
 )
 
-// OCRPage is the OCR result of one page in the form that app/text defines.
+// OCRPage is the OCR result of one page in the format that app/pagetext defines.
 type OCRPage struct {
 	Page   int // counts from 1
 	Result []byte

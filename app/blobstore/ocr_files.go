@@ -19,8 +19,8 @@ import (
 //
 //	text/ab/ab12…    results of the pages that were read (ocr_file.go)
 //
-// OCR results take minutes of computing time for each document. For this reason, they are part
-// of the data, like blobs. Append returns after they are on the disk. A file that is missing,
+// The OCR results of a document take minutes of CPU time. For this reason, they are part of the
+// data, like blobs. Append returns after they are on the disk. A file that is missing,
 // damaged, or from another version can be rebuilt by reading the pages again.
 //
 // OCRFiles is safe for concurrent use. Two processes must not write to a directory.
@@ -239,7 +239,7 @@ func (s *OCRFiles) Remove(digest string) error {
 	return ignoreNotExist(os.Remove(s.path(d)))
 }
 
-// Walk calls visit for each document that has a file, in the order of digests. It calls stray,
+// Walk calls visit for each document that has a file, in digest order. It calls stray,
 // which may be nil, with the path of anything else in the directory.
 func (s *OCRFiles) Walk(ctx context.Context, visit func(Entry) error, stray func(path string) error) error {
 	if _, err := os.Stat(s.dir); errors.Is(err, fs.ErrNotExist) {

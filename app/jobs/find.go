@@ -310,7 +310,7 @@ func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 
 // Marks returns the rectangles to highlight for each hit of Find on a page, in the same
 // order. The coordinates are fractions of the page size. Page numbers start at 1.
-// Marks returns NotFound if the document or page doesn't exist, or if the place of its text is
+// Marks returns NotFound if the document or page doesn't exist, or if the position of its text is
 // unknown because the document is not a PDF and OCR hasn't read the page.
 func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string, words bool) ([][]document.Rect, error) {
 	file, err := p.vault.Files.Get(ctx, id)

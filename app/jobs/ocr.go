@@ -27,7 +27,7 @@ type PageReader interface {
 
 // OCRSettings are the ocr.* settings in config.example.yaml.
 type OCRSettings struct {
-	Workers int         // pages that are read at the same time; 0: 1
+	Workers int         // pages that are read at the same time; 0 means 1
 	Hours   DailyPeriod // when pages are read
 }
 
@@ -43,10 +43,10 @@ type OCR struct {
 	reader   PageReader // nil: pages are never read
 	settings OCRSettings
 	outcomes stats.Counters
-	wake     txn.Signal // the queue or the order of it changed, or a page was read
+	wake     txn.Signal // the queue or its order changed, or a page was read
 
 	openedMu sync.Mutex
-	opened   []uint64 // documents that were opened, the last one first
+	opened   []uint64 // documents that were opened, most recently opened first
 
 	mu       sync.Mutex
 	active   map[uint64]*ocrFile  // documents whose pages are being read
@@ -58,7 +58,7 @@ type OCR struct {
 // ocrEnd is the state of a document whose pages need no OCR or have all been read.
 type ocrEnd struct {
 	pagetext.State
-	changed bool // the search index has to read the text again
+	changed bool // the search index must read the text again
 }
 
 // ocrFile is a document whose pages are being read.
@@ -77,7 +77,7 @@ const (
 	// ocrSaveInterval is how often the progress of a document is stored in its record. The
 	// search index then reads all of its text again.
 	ocrSaveInterval = 10 * time.Second
-	// maxPageAttempts is how often a page is read that kills its worker or takes too long.
+	// maxPageAttempts is how often the job tries to read a page that kills its worker or takes too long.
 	maxPageAttempts = 2
 	// maxOpened is how many of the opened documents are preferred.
 	maxOpened = 64
@@ -87,10 +87,10 @@ const (
 	maxOCRDelay = time.Hour
 	// ocrBatchSize is how many documents without anything to read are stored in one transaction.
 	ocrBatchSize = 64
-	// maxActive is how many documents are kept in memory whose reading was interrupted because a
-	// newer one was uploaded.
+	// maxActive is how many documents stay in memory after newer uploads have interrupted their
+	// reading.
 	maxActive = 256
-	// textMissing is the number of pages with text of a document whose own text is missing.
+	// textMissing stands for the number of pages with text if the document's own text is missing.
 	textMissing = -1
 	// ocrOwner is the owner of the job's requests in the sandbox.
 	ocrOwner = "ocr"
@@ -251,7 +251,7 @@ func (o *OCR) open(file model.File) *ocrFile {
 	state, err := o.previews.vault.Texts.State(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// The document's own text was deleted or damaged. It may be being rebuilt.
+		// The document's own text was deleted or damaged. The server may be rebuilding it.
 		o.finished[file.ID] = ocrEnd{changed: true, State: pagetext.State{TextPages: textMissing}}
 		o.postpone(file.ID)
 		return nil

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// DailyPeriod is a period of each day. The zero value is the complete day.
+// DailyPeriod is a period of each day. The zero value is the entire day.
 type DailyPeriod struct {
 	From, To time.Duration  // after midnight; the period includes midnight if From is later than To
 	Zone     *time.Location // nil: UTC

@@ -15,8 +15,8 @@ type TextStatus string
 
 // The values of TextStatus.
 const (
-	TextPending  TextStatus = "pending"  // no text is known yet
-	TextPartial  TextStatus = "partial"  // the text of some pages is known, and others wait for OCR
+	TextPending  TextStatus = "pending"  // no text is available yet
+	TextPartial  TextStatus = "partial"  // some pages have text, and others wait for OCR
 	TextComplete TextStatus = "complete" // all pages were read
 	TextNone     TextStatus = "none"     // all pages were read, and none has text
 )

@@ -331,7 +331,7 @@ func (p *Previews) readText(ctx context.Context, actor model.Actor, file model.F
 	err = p.generateText(ctx, file, actor.Record(), sandbox.View)
 	switch {
 	case sandbox.IsDocumentError(err):
-		// The document can't have a text of its own, but OCR may have read some pages.
+		// The document can't have its own text, but OCR may have read some pages.
 		if readErr := p.vault.Texts.ReadAvailable(file.Digest, skipSeen); readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
 			return readErr
 		}

@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// Words returns the words of a page with their places, in reading order: those that OCR has read if
+// Words returns the words of a page with their boxes, in reading order: those that OCR has read if
 // the page's own text is missing or unusable, and otherwise those of the page's text. Page numbers
-// start at 1. A page that wasn't read yet, or whose text has no places, as in a Word document, has
+// start at 1. A page that wasn't read yet, or whose text has no positions, as in a Word document, has
 // no words. Words returns NotFound if the document or the page doesn't exist.
 func (p *Previews) Words(ctx context.Context, actor model.Actor, id uint64, page int) (ocr.Page, error) {
 	file, err := p.vault.Files.Get(ctx, id)

@@ -1,5 +1,5 @@
-// Package pagetext provides the text of the pages of documents. The text of a page is its own,
-// which app/document extracted, or that of OCR if its own text is missing or unusable.
+// Package pagetext provides the text of document pages: a page's own text, which app/document
+// extracted, or the text from OCR if its own text is missing or unusable.
 package pagetext
 
 import (
@@ -44,9 +44,8 @@ type Texts struct {
 // New returns the texts in two directories.
 func New(previews *blobstore.Previews, ocr *blobstore.OCRFiles) *Texts { return &Texts{previews, ocr} }
 
-// shortTextFactor is how much longer the result of OCR must be to replace a short text of the
-// document, as a fraction of 2. The text of a stamp on a scan is replaced, that of a short page is
-// not.
+// shortTextFactor is how much longer, in halves, the text from OCR must be to replace a short text
+// of the document: OCR replaces the text of a stamp on a scan, but not that of a short page.
 const shortTextFactor = 3
 
 // choose returns the better text of a page. read is nil if the page wasn't read.
@@ -68,7 +67,7 @@ func choose(number int, own string, read *ocr.Page) Page {
 // Read calls fn for each page that has text, in order, until fn returns an error. It calls fn with
 // SourceNone for pages that were read and have no words. If the document's own text is missing,
 // the error wraps fs.ErrNotExist, and fn may have been called for pages before the damage. A
-// document that can't have a text of its own is not an error.
+// document that can't have its own text is not an error.
 func (t *Texts) Read(digest string, fn func(Page) error) error {
 	m := merger{digest: digest, fn: fn}
 	if err := m.open(t.ocr); err != nil {
@@ -97,7 +96,7 @@ func (t *Texts) ReadAvailable(digest string, fn func(Page) error) error {
 	return errors.Join(err, m.close())
 }
 
-// readOwn calls fn for each page that has a text of its own.
+// readOwn calls fn for each page that has its own text.
 func (t *Texts) readOwn(digest string, fn func(page int, text string) error) error {
 	err := t.previews.ReadText(digest, fn)
 	if errors.Is(err, fs.ErrNotExist) && t.previews.Has(digest, blobstore.NoTextFile) {
@@ -106,7 +105,7 @@ func (t *Texts) readOwn(digest string, fn func(page int, text string) error) err
 	return err
 }
 
-// merger merges the own text of a document with the results of OCR.
+// merger merges a document's own text with the OCR results.
 type merger struct {
 	digest string
 	fn     func(Page) error
@@ -147,7 +146,7 @@ func (m *merger) own(number int, text string) error {
 	return m.emit(choose(number, text, read))
 }
 
-// before passes the pages to fn that have only a result of OCR and are before a page.
+// before passes the pages to fn that have only an OCR result and are before a page.
 func (m *merger) before(number int) error {
 	for m.reader != nil && m.next < len(m.reader.Pages) && m.reader.Pages[m.next] < number {
 		page := m.reader.Pages[m.next]
@@ -208,7 +207,7 @@ func (t *Texts) Put(digest string, pages map[int]ocr.Page) error {
 	return t.ocr.Append(digest, list...)
 }
 
-// Words returns the result of OCR of a page. found is false if the page wasn't read, or if the
+// Words returns the OCR result of a page. found is false if the page wasn't read or if the
 // document's own text is better.
 func (t *Texts) Words(digest string, number int) (page ocr.Page, found bool, err error) {
 	reader, err := t.ocr.Open(digest)
@@ -252,7 +251,7 @@ func (t *Texts) ownPage(digest string, number int) (own string, err error) {
 	return own, err
 }
 
-// Remove deletes the results of OCR of a document.
+// Remove deletes the OCR results of a document.
 func (t *Texts) Remove(digest string) error { return t.ocr.Remove(digest) }
 
 // State is what is known about the text of a document.

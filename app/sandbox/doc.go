@@ -56,8 +56,8 @@
 // time that a call waits doesn't count toward its deadline. The queue is bounded. When the queue is
 // full, the newest call of the owner with the most waiting calls fails with ErrBusy.
 //
-// With Options.LowPriority, workers run only when other processes leave processor time. On a busy
-// computer, reading a page then takes longer, so its deadline counts processor time (watchdog.go).
+// With Options.LowPriority, workers run only when other processes leave CPU time. On a busy
+// computer, reading a page then takes longer, so its deadline counts CPU time (watchdog.go).
 //
 // If there are several workers, background work never takes the last one. Neither do slow owners
 // (owners of slow documents), and each slow owner gets at most one worker (queue.go). The pool

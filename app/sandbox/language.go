@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/ocr"
 )
 
-// OCR names the languages that ReadPage can read. The data for English is part of the binary. Any
+// OCR lists the languages that ReadPage can read. The data for English is part of the binary. Any
 // other language has a file <language>.traineddata in Dir.
 type OCR struct {
 	Languages []string `json:"languages,omitempty"` // such as eng, the most frequent first; none means English
@@ -125,7 +125,7 @@ func (o OCR) load(ctx context.Context, reader *ocr.Engine, name string) (l ocr.L
 	return l, reader.Check(ctx, l)
 }
 
-// readLanguage returns the content of a regular file with the data of a language.
+// readLanguage returns the content of a language data file, which must be a regular file.
 func readLanguage(path string) (data []byte, err error) {
 	info, err := os.Stat(path) // opening a pipe would wait
 	switch {

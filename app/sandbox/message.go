@@ -41,7 +41,7 @@ const (
 	taskSizes    = "sizes"    // the size of each page
 	taskMarks    = "marks"    // the rectangles of a phrase on one page
 	taskRunsheet = "runsheet" // the rows of a runsheet
-	taskWords    = "words"    // the words of one page, and their places
+	taskWords    = "words"    // the words of one page, and their boxes
 	taskOCR      = "ocr"      // the same, read from the image of the page
 )
 

@@ -18,7 +18,7 @@ type Options struct {
 	Deadlines   Deadlines     // time limits per document; a worker that exceeds one is killed
 	QueueSize   int           // maximum number of waiting calls per Class; 0 means 4,096
 	OCR         OCR           // languages that ReadPage can read
-	LowPriority bool          // run workers only when other processes leave time; Deadlines.OCR then counts processor time
+	LowPriority bool          // run workers only when other processes leave CPU time; Deadlines.OCR then counts CPU time
 	Log         *slog.Logger  // nil disables logging
 
 	helloTimeout time.Duration // how long a worker may take to send its first frame

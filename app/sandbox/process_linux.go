@@ -50,7 +50,7 @@ func residentMemory(pid int) int64 {
 	return statm(strconv.Itoa(pid), residentColumn)
 }
 
-// cpuTime returns the processor time that a process has used, or 0 if it is unknown.
+// cpuTime returns the CPU time that a process has used, or 0 if it is unknown.
 func cpuTime(pid int) time.Duration {
 	const ticksPerSecond = 100 // USER_HZ, on all architectures that Go supports
 	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

@@ -68,7 +68,7 @@ func assign(job windows.Handle, pid int) error {
 	return err
 }
 
-// cpuTime returns the processor time that a process has used, or 0 if it is unknown.
+// cpuTime returns the CPU time that a process has used, or 0 if it is unknown.
 func cpuTime(pid int) time.Duration {
 	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
@@ -76,7 +76,7 @@ func cpuTime(pid int) time.Duration {
 	}
 	var created, exited, kernel, user windows.Filetime
 	err = windows.GetProcessTimes(process, &created, &exited, &kernel, &user)
-	// The handle was only needed for the times.
+	// The handle was needed only for the times.
 	_ = windows.CloseHandle(process)
 	if err != nil {
 		return 0

@@ -11,7 +11,7 @@ import (
 // ReadPage reads the words on the image of a page with Tesseract. Page numbers start at 1. It
 // returns the same errors as Picture, and ocr.ErrUnreadable, which is a document error.
 //
-// It takes seconds and much memory, so it should run in a Pool of its own.
+// It takes seconds and a lot of memory, so it should have its own Pool.
 func (p *Pool) ReadPage(ctx context.Context, r Request, page int, lim document.ExtractLimits) (ocr.Page, error) {
 	a := &wordsResult{}
 	if err := p.run(ctx, r, task{Task: taskOCR, Extract: withDefaultLimits(lim), Page: page}, a); err != nil {

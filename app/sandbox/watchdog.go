@@ -14,7 +14,7 @@ type watchdog struct {
 	deadline    time.Duration
 	deadlineErr error // returned if the deadline expires
 	maxMemory   int64 // maximum resident memory in bytes; 0 means unlimited
-	onlyCPU     bool  // the deadline counts processor time, as far as that is known
+	onlyCPU     bool  // the deadline counts CPU time if it is known
 	stop        chan struct{}
 	pause       chan bool // true pauses the deadline, false resumes it
 	cause       chan error
@@ -22,7 +22,7 @@ type watchdog struct {
 
 // watch starts a watchdog. The watchdog kills the worker when ctx is canceled, when the deadline
 // expires, or when the worker uses more than memory bytes (0 means unlimited). deadlineErr is the
-// cause that it reports after the deadline. If onlyCPU is true, the deadline counts processor time.
+// cause that it reports after the deadline. If onlyCPU is true, the deadline counts CPU time.
 // The caller must release the watchdog.
 func (p *worker) watch(ctx context.Context, deadline time.Duration, deadlineErr error, memory int64, onlyCPU bool) *watchdog {
 	g := &watchdog{
@@ -98,11 +98,11 @@ func (g *watchdog) watch(ctx context.Context) error {
 	}
 }
 
-// maxStretch times its deadline is the longest that a worker may take on a busy computer if the
-// deadline counts processor time.
+// maxStretch is how many times its deadline a worker may take on a busy computer if the deadline
+// counts CPU time.
 const maxStretch = 10
 
-// unusedTime returns how much processor time the worker may still use. startedCPU is what it had
+// unusedTime returns how much CPU time the worker may still use. startedCPU is what it had
 // used at the start.
 func (g *watchdog) unusedTime(startedCPU time.Duration) time.Duration {
 	now := cpuTime(g.worker.cmd.Process.Pid)

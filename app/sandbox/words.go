@@ -16,7 +16,7 @@ import (
 // maxWordsPerFrame is chosen so that a frame with the longest words is smaller than its limit.
 const maxWordsPerFrame = 256
 
-// words sends the words of a page that has text of its own.
+// words sends the words of a page that has its own text.
 func (d *session) words(ctx context.Context, doc io.ReaderAt, t task) error {
 	var words []ocr.Word
 	rects, err := document.Highlights(ctx, d.source(doc, t), t.Page, func(characters []rune) []pdf.Span {
@@ -40,7 +40,7 @@ func (d *session) sendWords(words []ocr.Word) error {
 	return nil
 }
 
-// pageWords returns the words of a page, without their places, and where they are in its characters.
+// pageWords returns the words of a page, without their boxes, and their ranges in its characters.
 func pageWords(characters []rune) (words []ocr.Word, spans []pdf.Span) {
 	line, paragraph, breaks := 1, 1, 0
 	for start := 0; start < len(characters) && len(words) < ocr.MaxWords; {
@@ -70,14 +70,14 @@ func pageWords(characters []rune) (words []ocr.Word, spans []pdf.Span) {
 	return words, spans
 }
 
-// placeWords returns the words that are visible, with their places.
+// placeWords returns the words that are visible, with their boxes.
 func placeWords(words []ocr.Word, rects [][]document.Rect) (placed []ocr.Word) {
 	unit := func(fraction float64) int { return int(math.Round(fraction * ocr.Scale)) }
 	for i, list := range rects[:min(len(rects), len(words))] {
 		if len(list) == 0 {
 			continue
 		}
-		r := list[0] // a word that is broken at the end of a line is where it starts
+		r := list[0] // a word that is broken at the end of a line has the box of its start
 		words[i].Box = ocr.Box{Left: unit(r.Left), Top: unit(r.Top), Right: unit(r.Right), Bottom: unit(r.Bottom)}
 		placed = append(placed, words[i])
 	}
@@ -114,7 +114,7 @@ func (a *wordsResult) finish(d taskDone) error {
 	return nil
 }
 
-// Words returns the words of a PDF page that has text of its own. Page numbers start at 1. Words
+// Words returns the words of a PDF page that has its own text. Page numbers start at 1. Words
 // returns the same errors as Picture.
 func (p *Pool) Words(ctx context.Context, r Request, page int, lim document.ExtractLimits) (ocr.Page, error) {
 	a := &wordsResult{}

@@ -57,7 +57,7 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets Assets) (err e
 		return err
 	}
 	if s.LowPriority {
-		// If the system doesn't allow that, the worker just disturbs others more.
+		// If the system doesn't allow that, the worker only slows other processes down more.
 		_ = lowerPriority()
 	}
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
