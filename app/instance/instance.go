@@ -6,12 +6,12 @@
 //
 //	data/                 0700, one file system
 //	    config.yaml       the settings, if there are any (app/config)
-//	    patterns.yaml     patterns of counties, if there are any (app/extract)
+//	    patterns.yaml     county patterns, if any (app/extract)
 //	    vault.db          records (app/store), 0600
 //	    vault.db.clean    exists while no process has the database open, after a clean stop (app/store, clean.go)
 //	    secret.key        the key of IDs and links (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
-//	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes long
+//	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes a long time
 //	    languages/        language files for OCR that an administrator added (app/sandbox)
 //	    previews/         page images and texts (app/blobstore): may be deleted, are rebuilt
 //	    search/           the search index (app/search): may be deleted

@@ -12,7 +12,7 @@ import (
 )
 
 // ReadPatterns returns the rules for facts with the patterns in a data directory, if there are any.
-// If there are problems, the rules are those of the program.
+// If there are problems, it returns the built-in rules.
 func ReadPatterns(dir string) (*extract.Rules, []extract.Problem) {
 	rules := extract.DefaultRules()
 	file, err := os.Open(filepath.Join(dir, extract.PatternsFileName))

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// verifyOCR checks the OCR results of a document. Damaged results are a finding, because it takes
-// long to read the pages again. Results that are missing, for example after a restore, are not: the
+// verifyOCR checks the OCR results of a document. Damaged results are a finding, because reading the
+// pages again takes a long time. Results that are missing, for example after a restore, are not: the
 // verification queues the pages again. A torn end is neither, because its pages are still queued.
 func (c *Checker) verifyOCR(d blobstore.Digest, files []model.File, r *Report, addFinding func(store.Finding)) {
 	read, err := c.Vault.OCRFiles.Pages(d.String())

@@ -146,7 +146,7 @@ func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 // receivedNames are the names of parties who received title.
 type receivedNames struct {
 	list   []partyName
-	byWord map[string][]int // places in list of the names with a word
+	byWord map[string][]int // indexes in list of the names with a word
 	known  map[string]bool  // names in list, as returned by partyName.key
 	work   int              // words that were compared
 }

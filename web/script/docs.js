@@ -126,7 +126,7 @@
     });
     setLabel(".json-schema-form-item-remove", () => "Remove file");
     root.querySelectorAll("img:not([alt])").forEach(node => { node.alt = "Response"; });
-    setLabel("[role=region]", node => `Responses of ${node.closest(".opblock")?.id.replace("operations-", "")}`);
+    setLabel("[role=region]", node => `Responses for ${node.closest(".opblock")?.id.replace("operations-", "")}`);
     root.querySelectorAll("pre:not([tabindex]), .microlight:not([tabindex])").forEach(node => { node.tabIndex = 0; });
   };
 

@@ -146,7 +146,7 @@
     cancelRequest();
     if (response.ok) showResults(html, typed);
     else if (response.status === 401) showProblem(...signedOut());
-    else showProblem(new DOMParser().parseFromString(html, 'text/html').querySelector('.problem')?.textContent.trim() || 'That did not work.');
+    else showProblem(new DOMParser().parseFromString(html, 'text/html').querySelector('.problem')?.textContent.trim() || 'Something went wrong. Try again.');
   };
 
   const updateResults = () => {

@@ -319,7 +319,7 @@
   };
   const moveRow = (tr, by) => {
     if (!sheet.isPlain()) {
-      show('warning', 'Rows can be moved only in the runsheet sequence. Click “Back to runsheet sequence” first.');
+      show('warning', 'Rows can be moved only in the runsheet sequence. Select “Back to runsheet sequence” first.');
       return;
     }
     const other = sheet.step(tr, by);

@@ -12,7 +12,7 @@
   };
 
   // place puts a word over its box. The font is as high as the box, and the word is stretched to its
-  // width. On a page that is turned, the word is turned, too. cqw and cqh are 1 % of the page's width
+  // width. On a rotated page, the word is rotated, too. cqw and cqh are 1% of the page's width
   // and height, so that the word stays in place at every zoom.
   const place = (span, text, [left, top, right, bottom], rotation, ratio) => {
     const width = right - left, height = bottom - top; // of the box, in percent of the page

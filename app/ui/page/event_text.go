@@ -40,8 +40,8 @@ var EventTexts = []eventGroup{
 		{"abstract.purged", "permanently deleted", "abstract", ""},
 	}},
 	{"Title work", []eventText{
-		{"order_link.changed", "linked the order of", "abstract", "linked the order"},
-		{"order_link.removed", "unlinked the order of", "abstract", "unlinked the order"},
+		{"order_link.changed", "linked an order to", "abstract", "linked an order"},
+		{"order_link.removed", "unlinked the order from", "abstract", "unlinked the order"},
 		{"assignment.changed", "assigned", "abstract", "changed the assignment"},
 		{"names_run.changed", "changed the names run of", "abstract", "changed the names run"},
 		{"requirements.changed", "changed the requirements and exceptions of", "abstract", "changed the requirements and exceptions"},
@@ -51,8 +51,8 @@ var EventTexts = []eventGroup{
 		{"instrument.created", "added", "instrument", "added"}, {"instrument.changed", "changed", "instrument", "changed"},
 		{"instrument.trashed", "deleted", "instrument", "deleted"}, {"instrument.restored", "restored", "instrument", "restored"},
 		{"instrument.purged", "permanently deleted", "instrument", ""},
-		{"note.created", "added a note to", "record", "added a note"}, {"note.changed", "changed a note of", "record", "changed a note"},
-		{"note.deleted", "deleted a note of", "record", "deleted a note"},
+		{"note.created", "added a note to", "record", "added a note"}, {"note.changed", "changed a note on", "record", "changed a note"},
+		{"note.deleted", "deleted a note on", "record", "deleted a note"},
 		{"document_types.changed", "changed the document types", "", ""},
 	}},
 	{"Orders", []eventText{

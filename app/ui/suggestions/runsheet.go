@@ -59,7 +59,7 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 	}
 	view.Path, view.Abstract, view.Once = p.AbstractPath(r.PathID), headings[0], rand.Text()
 	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
-		Heading: "Read a runsheet file", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
+		Heading: "Import runsheet", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
 	})
 }
 
