@@ -18,7 +18,7 @@ type RowRelation struct {
 	Row  int64  `json:"row"`
 }
 
-// Evidence says where a field of a suggestion was read. Page is nil for the name of a document. Confidence is only set for
+// Evidence says where a field of a suggestion was read. Page is nil for the name of a document. Confidence is set only for
 // OCR.
 type Evidence struct {
 	Page       *int64 `json:"page"`

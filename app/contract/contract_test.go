@@ -16,7 +16,7 @@ const (
 	defaultSeed = 20260529
 	// roundRequests is the number of requests in every round except the default one. A failure is reproduced from its seed.
 	roundRequests = 6000
-	// maxTries is the maximum number of valid requests of an operation until one succeeds, at the beginning of a round. A valid
+	// maxTries is how many valid requests of an operation are sent at the beginning of a round until one succeeds. A valid
 	// request fails if its values don't fit the records, such as the ID of a document of another abstract.
 	maxTries = 20
 )

@@ -147,7 +147,7 @@ func TestReadTurned(t *testing.T) {
 	}
 }
 
-// A page without words has none, and a page of noise ends in a bounded time.
+// A page without words returns none, and reading a page of noise takes a limited time.
 func TestReadNothing(t *testing.T) {
 	e := engine(t, 0)
 	noise := sheet(1000, 1000)

@@ -4,9 +4,9 @@
 // there. PDFium sees a file system with a single file, which it reads through the caller's
 // io.ReaderAt. If a document breaks an instance of PDFium, the next document gets a new instance.
 //
-// A call in an endless loop can't be stopped because WebAssembly that can be interrupted takes
-// three to nine times as long. An Engine should therefore run in a process that another process can
-// kill (package sandbox).
+// A call in an endless loop can't be stopped because interruptible WebAssembly takes three to nine
+// times as long. An Engine should therefore run in a process that another process can kill (package
+// sandbox).
 //
 // An Engine has at most one instance of PDFium and runs one call at a time. Page numbers start at 1
 // in the exported methods and at 0 in PDFium's functions.

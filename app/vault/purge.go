@@ -285,8 +285,8 @@ func (p *purgeRun) logUnlinked(t *store.Tx, kind, record, purgedType string, pur
 	return p.v.AddEvent(t, p.v.Now(), p.actor, kind, record, map[string]string{purgedType: txn.RecordRef(purgedType, purged)})
 }
 
-// unlinkInstruments prepares the purge of an abstract: relations of the instruments of other
-// abstracts, such as its bring-down, to its instruments become text.
+// unlinkInstruments prepares the purge of an abstract. In other abstracts, such as its bring-down,
+// relations to its instruments become text.
 func (p *purgeRun) unlinkInstruments(t *store.Tx, abstract uint64) error {
 	list, err := t.InstrumentsOfAbstract(abstract, func(*model.Instrument) bool { return true })
 	if err != nil {

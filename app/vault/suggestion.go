@@ -49,7 +49,7 @@ const (
 
 // ReadRunsheet reads a runsheet from a CSV file or an Excel workbook and returns an instrument for
 // each row that is valid. It stores nothing. Relations refer to other rows by their No. or, if no row
-// has one, to the places in the runsheet of the abstract. It returns NotFound if there is no such
+// has one, to positions in the runsheet of the abstract. It returns NotFound if there is no such
 // abstract, and Invalid if the file can't be read.
 func (s *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, abstract uint64, raw []byte) (list []Suggestion,
 	rejected []RejectedRow, err error) {

@@ -96,7 +96,7 @@ func entryText(e runsheet.Entry, field string) string {
 	return strings.Join(page.StoredTexts(e.Fields[field]), " ")
 }
 
-var errTooManyRows = pasteError("Paste at most 500 rows at a time, or upload the runsheet as a file.")
+var errTooManyRows = pasteError("Paste at most 500 rows at a time, or import the runsheet as a file.")
 
 func pasteError(text string) error { return &errs.Error{Kind: errs.Invalid, Message: text} }
 
