@@ -303,7 +303,7 @@ func (p *Pages) abstractHeading(ctx context.Context, id uint64) (string, error) 
 // moveRequest returns the move that a form describes. A form that undoes a move also says where the
 // documents are and their positions in the abstract, in the sequence of their IDs.
 func (p *Pages) moveRequest(form url.Values, ids []uint64) (req vault.MoveRequest, err error) {
-	invalid := errs.InvalidField("to", "Select a place from the list.")
+	invalid := errs.InvalidField("to", "Select an abstract or a folder from the list.")
 	to, ok := p.parsePlaceField(form.Get("to"))
 	if !ok {
 		return req, invalid
