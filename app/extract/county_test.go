@@ -28,7 +28,7 @@ func TestWithPatterns(t *testing.T) {
 		{"syntax", "- find: [\n", "line 1: did not find expected node content"},
 		{"two documents", pattern + "---\n- 1\n", "line 5: must contain only one YAML document"},
 		{"not a truth value", "- find: '(?P<book>1)'\n  line_start: maybe\n", "line 2: line_start must be true or false"},
-		{"value that is a list", "- find: [1]\n", "line 1: find must be a text"},
+		{"value that is a list", "- find: [1]\n", "line 1: find must be text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rules, problems := extract.DefaultRules().WithPatterns([]byte(c.text))

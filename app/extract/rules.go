@@ -114,7 +114,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// macros replaces names in braces in patterns. A macro may use the ones before it.
+// macros replaces names in braces in patterns. A macro may use earlier macros.
 type macros struct{ replacer *strings.Replacer }
 
 func newMacros(list []map[string]string) macros {
