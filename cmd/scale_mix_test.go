@@ -44,7 +44,7 @@ func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 		dir = filepath.Join(t.TempDir(), "mix")
 	}
 	dir += suffix
-	note, want := dir+".mix", fmt.Sprintf("%d moments, %d texts\n", m.Orders, m.Texts)
+	note, want := dir+".mix", fmt.Sprintf("%d moments, %d texts, %d instruments\n", m.Orders, m.Texts, m.Instruments)
 	if _, err := os.Stat(dir); err == nil {
 		if got, err := os.ReadFile(note); err != nil || string(got) != want {
 			t.Fatalf("vault in %s: got %q, %v, want %q", dir, got, err, want)

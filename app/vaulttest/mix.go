@@ -17,6 +17,8 @@ type Mix struct {
 	Until  time.Time // the time of the last record
 	Orders int       // number of orders; each has an abstract and FilesPerOrder files
 	Texts  int       // number of files with text, all different; see Vocabulary
+
+	Instruments int // number of instruments of each abstract
 }
 
 // MixRecord is the content of a record of the mix.

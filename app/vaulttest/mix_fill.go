@@ -91,7 +91,7 @@ type storedPDF struct {
 func (g *mixFiller) writeRecords(t *store.Tx, from, until int) error {
 	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
 	for n := from; n < until; n++ {
-		if err := errors.Join(g.mixedOrder(t, n), g.mixedAbstract(t, n)); err != nil {
+		if err := errors.Join(g.mixedOrder(t, n), g.mixedAbstract(t, n), g.mixedInstruments(t, n)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,66 @@
+package vaulttest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// Instrument returns instrument i of abstract n, counted from 0. Its owner is the grantor and its
+// borrower the grantee. Half of the instruments are deeds, and each deed's grantee is the grantor of
+// the next deed.
+func (m Mix) Instrument(n, i int) MixRecord {
+	const firstKind = 1000                // no other record of the mix has this or a higher kind
+	s := m.record(n, firstKind+uint64(i)) // #nosec G115 -- not negative
+	abstract := m.Abstract(n)
+	s.County, s.State, s.City, s.Parcel = abstract.County, abstract.State, abstract.City, abstract.Parcel
+	s.At = s.At.AddDate(i-m.Instruments, 0, 0)
+	s.Number = fmt.Sprintf("%d%07d", s.At.Year(), n*m.Instruments+i)
+	if i%2 == 0 && i > 0 {
+		s.Owner = m.Instrument(n, i-2).Borrower
+	}
+	return s
+}
+
+// Types of the instruments of the mix, in turn.
+var mixTypes = []string{"Warranty Deed", "Mortgage", "Quitclaim Deed", "Release or Satisfaction"}
+
+// mixedInstruments writes the instruments of abstract n. Instrument i has the ID n*Instruments+i+1.
+func (g *mixFiller) mixedInstruments(t *store.Tx, n int) error {
+	if g.Instruments == 0 {
+		return nil
+	}
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return err
+	}
+	for i := range g.Instruments {
+		id, err := t.NewInstrumentID()
+		if err != nil || id != uint64(n*g.Instruments+i)+1 { // #nosec G115 -- not negative
+			return errors.Join(err, fmt.Errorf("instrument %d of abstract %d of the mix got ID %d", i, n, id))
+		}
+		kind, ok := types.ByName(mixTypes[i%len(mixTypes)])
+		if !ok {
+			return fmt.Errorf("document type %q is missing", mixTypes[i%len(mixTypes)])
+		}
+		s := g.Mix.Instrument(n, i)
+		instrument := model.Instrument{ID: id, AbstractID: uint64(n) + 1, TypeID: kind.ID, Number: s.Number, // #nosec G115 -- not negative
+			BookType: "Book", Book: strconv.Itoa(s.Book), Page: strconv.Itoa(s.Page), County: s.County, State: s.State,
+			Dated: s.At.AddDate(0, 0, -3).Format(time.DateOnly), Recorded: s.At.Format(time.DateOnly),
+			Grantors: []string{s.Owner}, Grantees: []string{s.Borrower}, Parcels: []string{s.Parcel},
+			Legal:   fmt.Sprintf("Lot %d, Block %d, %s Subdivision, %s County", s.Page%90, s.Book%20, strings.TrimSuffix(s.City, " City"), s.County),
+			Version: 1, CreatedAt: g.At(n), UpdatedAt: g.At(n)}
+		if i%len(mixTypes) == 3 {
+			instrument.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: id - 2}}
+		}
+		if err := errors.Join(t.PutInstrument(instrument), g.event(t, g.At(n), "instrument.created", "instrument", id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
