@@ -88,7 +88,7 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 		s.decodeCursor(text, &lq, &invalid)
 	}
 	if err = invalid.Err(); err == nil && lq.searched {
-		lq.index, err = s.indexState(r.Context())
+		lq.index, err = s.indexState(r.Context(), l, search.QueryFromList(lq.text, lq.Query))
 	}
 	return lq, err
 }

@@ -240,7 +240,7 @@ func TestDescriptionValidatesResponses(t *testing.T) {
 		`{"kind":"file","id":77,"heading":"a.pdf","snippet":"<mark>a</mark>","page":2,"abstract":{"id":"k3Jd82Qz","heading":"T-1"},` +
 		`"match":"similar","score":1}],` +
 		`"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":true,` +
-		`"behind":0,"texts":0}}}`
+		`"behind":0,"texts":0,"scans":0}}}`
 	id := http.Header{"X-Request-Id": {"r-1"}, "Content-Type": {"application/json"}}
 	id.Set("ETag", `"AAAAAAAAAAAAAAAAAAAAAA"`)
 	id.Set("X-Error-Code", "not_found")
@@ -277,8 +277,9 @@ func TestDescriptionValidatesResponses(t *testing.T) {
 		{"found with a string for a document's id", "GET", "/v1/search", 200, id, strings.Replace(found, `77`, `"Zz9aB31x"`, 1), false},
 		{"found of another kind", "GET", "/v1/search", 200, id, strings.Replace(found, `"order"`, `"folder"`, 1), false},
 		{"found without the state of the index", "GET", "/v1/search", 200, id,
-			strings.Replace(found, `,"index":{"complete":true,"behind":0,"texts":0}`, ``, 1), false},
+			strings.Replace(found, `,"index":{"complete":true,"behind":0,"texts":0,"scans":0}`, ``, 1), false},
 		{"found without the number of missing texts", "GET", "/v1/search", 200, id, strings.Replace(found, `,"texts":0`, ``, 1), false},
+		{"found without the number of scans", "GET", "/v1/search", 200, id, strings.Replace(found, `,"scans":0`, ``, 1), false},
 		{"upload rejected", "POST", "/v1/file-vault/upload", 200, id,
 			`{"success":false,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, true},
 		{"upload rejected with success", "POST", "/v1/file-vault/upload", 200, id,

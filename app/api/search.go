@@ -51,14 +51,19 @@ func (h searchHandler) search(r *request) (response, error) {
 	return okResponse(newPage(h.server, r, lq, page, h.server.hit))
 }
 
-// indexState returns the state of the search index. It must be called before the search.
-// Then the index used by the search is at least as complete as the reported state.
-func (s *server) indexState(ctx context.Context) (*apitypes.Index, error) {
+// indexState returns the state of the search index, and how many documents the search q of a list
+// can't find by all of their text. It must be called before the search. Then the index used by the
+// search is at least as complete as the reported state.
+func (s *server) indexState(ctx context.Context, l listSpec, q search.Query) (*apitypes.Index, error) {
 	state, err := s.Vault.Search.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &apitypes.Index{Complete: state.Complete(), Behind: state.PendingChanges, Texts: state.WithoutText()}, nil
+	var scans search.UnreadScans
+	if l.recordType == searchListSpec.recordType || l.recordType == fileListSpec.recordType {
+		scans, err = s.Vault.Search.UnreadScans(ctx, q)
+	}
+	return &apitypes.Index{Complete: state.Complete(), Behind: state.PendingChanges, Texts: state.WithoutText(), Scans: scans.Max()}, err
 }
 
 // hit converts a search hit to its JSON form.

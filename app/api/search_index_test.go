@@ -22,7 +22,7 @@ func (srv *testServer) checkIndexState(t *testing.T, want string) {
 	}
 }
 
-const indexComplete = `{"complete":true,"behind":0,"texts":0}`
+const indexComplete = `{"complete":true,"behind":0,"texts":0,"scans":0}`
 
 // A search response contains the state of the search index. List responses without q don't.
 func TestSearchReportsIndexState(t *testing.T) {
@@ -32,7 +32,7 @@ func TestSearchReportsIndexState(t *testing.T) {
 	srv.waitForIndex(t)
 	srv.checkIndexState(t, indexComplete)
 	srv.do(t, orderCall(`{"order_number":"E-2","address":"1 Elm St"}`, 201, ""))
-	srv.checkIndexState(t, `{"complete":false,"behind":1,"texts":0}`)
+	srv.checkIndexState(t, `{"complete":false,"behind":1,"texts":0,"scans":0}`)
 	srv.checkSearch(t, "q=elm")
 	srv.waitForIndex(t)
 	srv.checkIndexState(t, indexComplete)
@@ -58,7 +58,7 @@ func TestSearchReportsMissingTexts(t *testing.T) {
 		cfg.keys = firstServer.keys
 	})
 	srv.waitForIndex(t)
-	srv.checkIndexState(t, `{"complete":false,"behind":0,"texts":2}`)
+	srv.checkIndexState(t, `{"complete":false,"behind":0,"texts":2,"scans":0}`)
 	srv.checkSearch(t, "q=elm")
 	srv.vault.Start(1 << 40)
 	seen := map[string]bool{}

@@ -76,7 +76,7 @@ func TestSearchShape(t *testing.T) {
 	srv := newTestServer(t)
 	srv.createSearchRecords(t) // one file is still being processed
 	const empty = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,` +
-		`"index":{"complete":false,"behind":0,"texts":1}}}`
+		`"index":{"complete":false,"behind":0,"texts":1,"scans":0}}}`
 	r := getList("/v1/search?q=matchesnothing&unknown=1&sort=&cursor=&kind=&county=%20")
 	r.want = empty
 	srv.do(t, r)
@@ -86,7 +86,7 @@ func TestSearchShape(t *testing.T) {
 	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`,
 		`,"page":null,"abstract":null,"match":"exact","score":`,
 		`}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,` +
-			`"behind":0,"texts":1}}}`}
+			`"behind":0,"texts":1,"scans":0}}}`}
 	srv.do(t, r)
 	got, _ := srv.search(t, "q=T-77&kind=order&county=essex")
 	var id string

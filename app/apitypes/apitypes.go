@@ -76,11 +76,13 @@ type Meta struct {
 }
 
 // Index reports whether search results may be incomplete. Behind is the number of changes that are not in the search
-// index yet. Texts is the number of documents whose text must be extracted again.
+// index yet. Texts is the number of documents whose text must be extracted again. Scans is the number of documents with
+// scanned pages that OCR hasn't read.
 type Index struct {
 	Complete bool   `json:"complete"`
 	Behind   uint64 `json:"behind"`
 	Texts    uint64 `json:"texts"`
+	Scans    uint64 `json:"scans"`
 }
 
 // Response headers.

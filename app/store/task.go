@@ -187,6 +187,16 @@ func (t *Tx) addOCRCount(f *model.File, count int64, pages int) {
 // come first, and files in the trash come last. found is false if there is none. Damaged records
 // are skipped; Check reports them.
 func (t *Tx) NextForOCR(skip func(id uint64) bool) (file model.File, found bool, err error) {
+	err = t.EachForOCR(skip, func(f model.File) (more bool, err error) {
+		file, found = f, true
+		return false, nil
+	})
+	return file, found, err
+}
+
+// EachForOCR passes the files in the OCR queue for which skip returns false to visit, in the order
+// of NextForOCR, until visit returns false or an error.
+func (t *Tx) EachForOCR(skip func(id uint64) bool, visit func(model.File) (more bool, err error)) error {
 	c := t.bucket(bucketOCRQueue).Cursor()
 	for key, _ := c.First(); key != nil; key, _ = c.Next() {
 		id := ocrQueueID(key)
@@ -197,12 +207,14 @@ func (t *Tx) NextForOCR(skip func(id uint64) bool) (file model.File, found bool,
 		switch {
 		case errs.KindOf(err) == errs.NotFound, errors.Is(err, ErrDamaged):
 		case err != nil:
-			return model.File{}, false, err
+			return err
 		case file.WaitsForOCR():
-			return file, true, nil
+			if more, err := visit(file); err != nil || !more {
+				return err
+			}
 		}
 	}
-	return model.File{}, false, nil
+	return nil
 }
 
 // SetOCR stores the progress of OCR and the number of pages with text of a file. changed says

@@ -82,13 +82,45 @@ func TestDocumentsWithoutText(t *testing.T) {
 	scanned := g.get(t, 200, documentPath(scan, "/text?find=grant"))
 	scanned.has(t, "This document is not searchable yet. Its scanned pages are being read.")
 	scanned.lacks(t, "is not in this text")
-	const notSearchable = "2 documents have no searchable text"
+	const notSearchable = "3 scans are not searchable yet. You can find them by name."
 	g.get(t, 200, "/find?q=quillfeather").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, notSearchable)
-	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
+	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "not searchable yet")
+	g.get(t, 200, "/find?q=quillfeather&county=Essex").lacks(t, "ot searchable")
 	g.get(t, 200, documentPath(scan, "")).has(t, "Not yet (scanned pages are being read)")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
-	g.get(t, 200, "/find?q=quillfeather").has(t, "1 document has no searchable text")
+	g.get(t, 200, "/find?q=quillfeather").has(t, "2 scans are not searchable yet.")
+}
+
+// With a filter by county, the notice counts the scans of the county.
+func TestUnreadScansOfCounty(t *testing.T) {
+	t.Parallel()
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = partialTextReader{} })
+	h.createUser(t, "Owner", model.RoleAdmin)
+	g := h.openBrowser(t, model.RoleStaff)
+	h.vault.Start(time.Hour)
+	h.upload(t, "Blank.txt", []byte("none"))
+	h.waitForProcessing(t)
+	g.get(t, 200, "/find?q=quillfeather").has(t, "1 document has no searchable text, such as photos.")
+	h.upload(t, "Scan.pdf", vaulttest.PDF(3, "none"))
+	h.createAbstract(t, model.Actor{Kind: "operator"}, nil, model.Property{County: "Rensselaer", State: "NY"}, "none.pdf")
+	h.waitForProcessing(t)
+	for address, want := range map[string]string{
+		"/find?q=quillfeather":                                      "2 scans are not searchable yet. You can find them by name.",
+		"/find?q=quillfeather&county=rensselaer":                    "1 scan of this county is not searchable yet. You can find it by name.",
+		"/find?q=quillfeather&county=rensselaer&state=NY&kind=file": "1 scan with these filters is not searchable yet.",
+		"/find?q=quillfeather&county=rensselaer&state=VT&kind=file": "",
+		"/find?q=quillfeather&county=Essex":                         "",
+		"/find?q=quillfeather&county=rensselaer&kind=instrument":    "",
+	} {
+		t.Run(address, func(t *testing.T) {
+			if want == "" {
+				g.get(t, 200, address).lacks(t, "ot searchable")
+			} else {
+				g.get(t, 200, address).has(t, want)
+			}
+		})
+	}
 }

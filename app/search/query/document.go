@@ -78,6 +78,11 @@ func (q Query) Matches(d Document, created time.Time) bool {
 	return !created.Before(q.CreatedFrom) && (q.CreatedTo.IsZero() || !created.After(q.CreatedTo))
 }
 
+// Filtered reports whether the query has filters that Matches checks.
+func (q Query) Filtered() bool {
+	return len(q.filterTerms()) > 0 || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero()
+}
+
 func (d Document) filterTerms() []string {
 	return filterTerms(d.Template, d.DocumentType, d.County, d.State, d.Status)
 }

@@ -28,7 +28,7 @@ type findPage struct {
 	Tabs        []findTab
 	Templates   []model.Template // includes retired templates because abstracts may still use them
 	Number      int              // number of this page, from 1
-	Passed      string           // says how many documents have no searchable text; "" if all have text
+	Passed      string           // says how many documents were not searched by all of their text; "" if all were
 	exactNumber bool             // the search text is the number of exactly one record
 }
 
@@ -81,21 +81,48 @@ func (p *Pages) findPage(r *page.Request) error {
 	return p.RenderPage(r, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
 }
 
-// unsearchableNotice says how many documents have no searchable text. It returns "" except on the
-// first page of results that include documents.
+// unsearchableNotice says how many documents were not searched by all of their text. While scans that
+// the filters include wait for OCR, it says how many. Otherwise, it says how many documents have no
+// text. It returns "" except on the first page of results that include documents.
 func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string, error) {
 	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
 		return "", nil
+	}
+	scans, err := p.Vault.Search.UnreadScans(ctx, q)
+	if err != nil || scans.Total > 0 {
+		return unreadScansNotice(scans, q), err
 	}
 	n, all, err := p.Vault.Previews.Unsearchable(ctx)
 	if err != nil || n == 0 {
 		return "", err
 	}
-	said := page.Plural(n, "document has", "documents have") + " no searchable text, such as scans. Search finds them by name only."
+	said := page.Plural(n, "document has", "documents have") + " no searchable text, such as photos. Search finds them by name only."
 	if !all {
 		said = "At least " + said
 	}
 	return said, nil
+}
+
+// unreadScansNotice says how many scans are not searchable yet, or returns "" if there are none.
+func unreadScansNotice(scans search.UnreadScans, q search.Query) string {
+	n := scans.Max()
+	if n == 0 {
+		return ""
+	}
+	said := page.Plural(n, "scan", "scans")
+	county := q.County
+	switch q.County = ""; {
+	case !scans.Known:
+		said += " in the vault"
+	case county != "" && !q.Filtered():
+		said += " of this county"
+	case county != "" || q.Filtered():
+		said += " with these filters"
+	}
+	if n == 1 {
+		return said + " is not searchable yet. You can find it by name."
+	}
+	return said + " are not searchable yet. You can find them by name."
 }
 
 // Heading returns the heading of the page.
