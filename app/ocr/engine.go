@@ -43,7 +43,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.MemoryPages == 0 {
 		o.MemoryPages = DefaultMemoryPages
 	}
-	code, err := wasm.Compile(ctx, wasm.Options{Code: o.Wasm, CacheDir: o.CacheDir, MemoryPages: o.MemoryPages})
+	code, err := wasm.Compile(ctx, wasm.Options{Code: o.Wasm, CacheDir: o.CacheDir, MemoryPages: o.MemoryPages, Exports: exports})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (e *Engine) Check(ctx context.Context, l Language) error {
 	if err == nil {
 		err = e.start(ctx, []Language{l})
 	}
-	var fault *faultError
+	var fault *wasm.FaultError
 	if errors.As(err, &fault) {
 		err = ErrLanguage
 	}
@@ -94,11 +94,11 @@ func (e *Engine) recognize(ctx context.Context, img *image.Gray, dpi int) ([]tsv
 			return nil, errors.Join(fmt.Errorf("start Tesseract: %w", err), e.drop(ctx))
 		}
 	}
-	err := catchFault(func() (err error) {
+	err := wasm.CatchFault(func() (err error) {
 		words, err = e.live.recognize(ctx, img, dpi)
 		return err
 	})
-	var fault *faultError
+	var fault *wasm.FaultError
 	if errors.As(err, &fault) {
 		e.broken++
 		if dropped := e.drop(ctx); dropped != nil {
@@ -113,25 +113,25 @@ func (e *Engine) recognize(ctx context.Context, img *image.Gray, dpi int) ([]tsv
 func (in *instance) recognize(ctx context.Context, img *image.Gray, dpi int) ([]tsvWord, error) {
 	const autoLayout = 3 // PSM_AUTO
 	w, h := img.Rect.Dx(), img.Rect.Dy()
-	pixels := in.alloc(ctx, w*h)
-	to := in.bytes(pixels, uint32(w*h))
+	pixels := in.Alloc(ctx, w*h)
+	to := in.Read(pixels, uint32(w*h))
 	for y := range h {
 		copy(to[y*w:(y+1)*w], img.Pix[y*img.Stride:])
 	}
-	in.call(ctx, "SetPageSegMode_1", in.api, autoLayout)
+	in.Call(ctx, "SetPageSegMode_1", in.api, autoLayout)
 	// The last two parameters, an orientation and an angle, say that the image is upright.
-	in.call(ctx, "SetImage_5", in.api, pixels, uint32(w), uint32(h), 1, uint32(w), 1, 0)
-	in.call(ctx, "free", pixels) // Tesseract has copied them
-	in.call(ctx, "SetSourceResolution_1", in.api, uint32(dpi))
+	in.Call(ctx, "SetImage_5", in.api, pixels, uint32(w), uint32(h), 1, uint32(w), 1, 0)
+	in.Call(ctx, "free", pixels) // Tesseract has copied them
+	in.Call(ctx, "SetSourceResolution_1", in.api, uint32(dpi))
 	var words []tsvWord
 	var err error
-	if in.call(ctx, "Recognize_1", in.api, 0) == 0 {
-		if text := in.call(ctx, "GetTSVText_1", in.api, 0); text != 0 {
+	if in.Call(ctx, "Recognize_1", in.api, 0) == 0 {
+		if text := in.Call(ctx, "GetTSVText_1", in.api, 0); text != 0 {
 			words, err = parseTSV(in.text(text), w, h)
-			in.call(ctx, "free", text)
+			in.Call(ctx, "free", text)
 		}
 	}
-	in.call(ctx, "Clear_0", in.api)
+	in.Call(ctx, "Clear_0", in.api)
 	return words, err
 }
 
@@ -140,10 +140,10 @@ func (in *instance) recognize(ctx context.Context, img *image.Gray, dpi int) ([]
 func (e *Engine) Memory() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.live == nil || e.live.memory == nil {
+	if e.live == nil {
 		return 0
 	}
-	return int64(e.live.memory.Size())
+	return int64(e.live.Memory.Size())
 }
 
 // Broken returns the number of instances that were dropped because a page broke them.
@@ -164,8 +164,8 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) drop(ctx context.Context) error {
 	in := e.live
 	e.live = nil
-	if in == nil || in.module == nil {
+	if in == nil {
 		return nil
 	}
-	return in.module.Close(ctx)
+	return in.Close(ctx)
 }

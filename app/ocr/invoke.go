@@ -18,7 +18,7 @@ var invokeFuncs = map[string]bool{
 // errLongjmp is the panic that implements longjmp.
 var errLongjmp = errors.New("longjmp")
 
-func longjmp(*instance, api.Memory, []uint64) uint64 { panic(errLongjmp) }
+func longjmp(api.Memory, []uint64) int32 { panic(errLongjmp) }
 
 // invoke returns a function that calls the function in the table. If that throws a longjmp, it
 // restores the stack and sets a flag that the caller checks.
@@ -27,7 +27,7 @@ func (e *Engine) invoke(f api.FunctionDefinition) api.GoModuleFunc {
 	return func(ctx context.Context, m api.Module, stack []uint64) {
 		called := table.LookupFunction(m, 0, uint32(stack[0]), params, results)
 		copy(stack, stack[1:])
-		saved := e.live.call(ctx, "stackSave")
+		saved := e.live.Call(ctx, "stackSave")
 		err := called.CallWithStack(ctx, stack)
 		if err == nil {
 			return
@@ -35,7 +35,7 @@ func (e *Engine) invoke(f api.FunctionDefinition) api.GoModuleFunc {
 		if !errors.Is(err, errLongjmp) {
 			panic(err)
 		}
-		e.live.call(ctx, "stackRestore", saved)
-		e.live.call(ctx, "setThrew", 1, 0)
+		e.live.Call(ctx, "stackRestore", saved)
+		e.live.Call(ctx, "setThrew", 1, 0)
 	}
 }

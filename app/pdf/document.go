@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"deedkeep/app/wasm"
 )
 
 // Document is an open document. It belongs to the instance of PDFium that opened it. If that
@@ -11,7 +13,7 @@ import (
 type Document struct {
 	engine *Engine
 	in     *instance
-	file   *file
+	file   *wasm.File
 	handle uint32 // FPDF_DOCUMENT; 0 after Close
 	pages  int
 
@@ -24,10 +26,10 @@ type Document struct {
 const needsPassword = 4
 
 // load opens f in the live instance. It returns ErrPassword or ErrUnreadable.
-func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, error) {
-	handle := in.call(ctx, "FPDF_LoadDocument", in.cString(f.path), 0)
+func load(ctx context.Context, e *Engine, in *instance, f *wasm.File) (*Document, error) {
+	handle := in.Call(ctx, "FPDF_LoadDocument", in.cString(f.Path), 0)
 	if handle == 0 {
-		code := in.call(ctx, "FPDF_GetLastError")
+		code := in.Call(ctx, "FPDF_GetLastError")
 		if code == needsPassword {
 			return nil, ErrPassword
 		}
@@ -35,7 +37,7 @@ func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, err
 	}
 	d := &Document{engine: e, in: in, file: f, handle: handle}
 	if err := d.count(ctx); err != nil {
-		in.call(ctx, "FPDF_CloseDocument", handle)
+		in.Call(ctx, "FPDF_CloseDocument", handle)
 		return nil, err
 	}
 	return d, nil
@@ -45,11 +47,11 @@ func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, err
 // page. It asks for the page's size because then PDFium reads only the page's dictionary. The
 // page's content may be a gigabyte.
 func (d *Document) count(ctx context.Context) error {
-	n := d.in.call(ctx, "FPDF_GetPageCount", d.handle)
+	n := d.in.Call(ctx, "FPDF_GetPageCount", d.handle)
 	if int32(n) <= 0 {
 		return fmt.Errorf("%w: document has no pages", ErrUnreadable)
 	}
-	if d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, n-1, d.in.scratch) == 0 {
+	if d.in.Call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, n-1, d.in.scratch) == 0 {
 		return fmt.Errorf("%w: the last of %d pages is missing", ErrUnreadable, n)
 	}
 	d.pages = int(n)
@@ -64,9 +66,9 @@ func (d *Document) Close(ctx context.Context) error {
 	err := d.do(ctx, func() error {
 		handle := d.handle
 		d.handle = 0
-		d.in.files.remove(d.file)
+		d.in.files.Remove(d.file)
 		d.closeForm(ctx)
-		d.in.call(ctx, "FPDF_CloseDocument", handle)
+		d.in.Call(ctx, "FPDF_CloseDocument", handle)
 		return nil
 	})
 	if errors.Is(err, errClosed) {
@@ -85,8 +87,8 @@ func (d *Document) do(ctx context.Context, work func() error) error {
 	if d.handle == 0 || d.in.dead {
 		return errClosed
 	}
-	err := catchFault(work)
-	if err == nil && d.file.err == nil {
+	err := wasm.CatchFault(work)
+	if err == nil && d.file.Err == nil {
 		return nil
 	}
 	// PDFium replaces bytes that it can't read, so a call may succeed even though a read failed.
@@ -111,11 +113,11 @@ func (d *Document) tryPage(ctx context.Context, page int, work func(page uint32)
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	handle := d.in.call(ctx, "FPDF_LoadPage", d.handle, uint32(page-1))
+	handle := d.in.Call(ctx, "FPDF_LoadPage", d.handle, uint32(page-1))
 	if handle == 0 {
 		return false, nil
 	}
 	err = work(handle)
-	d.in.call(ctx, "FPDF_ClosePage", handle)
+	d.in.Call(ctx, "FPDF_ClosePage", handle)
 	return true, err
 }

@@ -22,17 +22,17 @@ const (
 // the page's content. Each text is on its own line. It stops after maxUnits UTF-16 units (0: no
 // limit).
 func (d *Document) readAnnotations(ctx context.Context, page uint32, maxUnits int64) (units []uint16) {
-	count := d.in.call(ctx, "FPDFPage_GetAnnotCount", page)
+	count := d.in.Call(ctx, "FPDFPage_GetAnnotCount", page)
 	if int32(count) <= 0 {
 		return nil
 	}
 	d.openForm(ctx)
-	buffer := d.in.alloc(ctx, maxValueBytes)
+	buffer := d.in.Alloc(ctx, maxValueBytes)
 	for i := range min(count, maxAnnotations) {
 		if ctx.Err() != nil || maxUnits > 0 && int64(len(units)) >= maxUnits {
 			break
 		}
-		annotation := d.in.call(ctx, "FPDFPage_GetAnnot", page, i)
+		annotation := d.in.Call(ctx, "FPDFPage_GetAnnot", page, i)
 		if annotation == 0 {
 			continue
 		}
@@ -41,22 +41,22 @@ func (d *Document) readAnnotations(ctx context.Context, page uint32, maxUnits in
 		if n := d.readAnnotation(ctx, annotation, buffer); n > 2 && n <= maxValueBytes {
 			units = d.in.appendUnits(append(units, '\n'), buffer, n/2)
 		}
-		d.in.call(ctx, "FPDFPage_CloseAnnot", annotation)
+		d.in.Call(ctx, "FPDFPage_CloseAnnot", annotation)
 	}
-	d.in.call(ctx, "free", buffer)
+	d.in.Call(ctx, "free", buffer)
 	return units
 }
 
 // readAnnotation writes the text of an annotation to buffer and returns its length in bytes. It
 // returns 0 for annotations and form fields that don't contain text.
 func (d *Document) readAnnotation(ctx context.Context, annotation, buffer uint32) uint32 {
-	switch subtype := d.in.call(ctx, "FPDFAnnot_GetSubtype", annotation); {
+	switch subtype := d.in.Call(ctx, "FPDFAnnot_GetSubtype", annotation); {
 	case subtype == annotFreeText:
-		return d.in.call(ctx, "FPDFAnnot_GetStringValue", annotation, d.in.cString("Contents"), buffer, maxValueBytes)
+		return d.in.Call(ctx, "FPDFAnnot_GetStringValue", annotation, d.in.cString("Contents"), buffer, maxValueBytes)
 	case subtype == annotWidget && d.form != 0:
-		switch d.in.call(ctx, "FPDFAnnot_GetFormFieldType", d.form, annotation) {
+		switch d.in.Call(ctx, "FPDFAnnot_GetFormFieldType", d.form, annotation) {
 		case fieldCombo, fieldList, fieldText:
-			return d.in.call(ctx, "FPDFAnnot_GetFormFieldValue", d.form, annotation, buffer, maxValueBytes)
+			return d.in.Call(ctx, "FPDFAnnot_GetFormFieldValue", d.form, annotation, buffer, maxValueBytes)
 		}
 	}
 	return 0

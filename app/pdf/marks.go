@@ -48,13 +48,13 @@ type pageText struct {
 }
 
 func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune) []Span) (marks [][]Rect) {
-	t := pageText{in: d.in, page: page, handle: d.in.call(ctx, "FPDFText_LoadPage", page)}
+	t := pageText{in: d.in, page: page, handle: d.in.Call(ctx, "FPDFText_LoadPage", page)}
 	if t.handle == 0 {
 		return nil
 	}
-	count := int32(d.in.call(ctx, "FPDFText_CountChars", t.handle))
+	count := int32(d.in.Call(ctx, "FPDFText_CountChars", t.handle))
 	for i := range min(count, maxCharacters) {
-		c := d.in.call(ctx, "FPDFText_GetUnicode", t.handle, uint32(i))
+		c := d.in.Call(ctx, "FPDFText_GetUnicode", t.handle, uint32(i))
 		if c == lineHyphen || c == 0xFFFE {
 			c = '-'
 		}
@@ -71,7 +71,7 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 		}
 		marks = append(marks, rects)
 	}
-	d.in.call(ctx, "FPDFText_ClosePage", t.handle)
+	d.in.Call(ctx, "FPDFText_ClosePage", t.handle)
 	return marks
 }
 
@@ -132,7 +132,7 @@ func (t *pageText) doubles(ctx context.Context, n int, name string, at int) []fl
 	for i := range n {
 		args = append(args, t.in.scratch+8*uint32(i))
 	}
-	if t.in.call(ctx, name, args...) == 0 {
+	if t.in.Call(ctx, name, args...) == 0 {
 		return nil
 	}
 	return t.in.doubles(n)
@@ -140,9 +140,9 @@ func (t *pageText) doubles(ctx context.Context, n int, name string, at int) []fl
 
 // invisibleObject returns the text object of a character if the object is invisible, else 0.
 func (t *pageText) invisibleObject(ctx context.Context, at int) uint32 {
-	object := t.in.call(ctx, "FPDFText_GetTextObject", t.handle, uint32(at))
+	object := t.in.Call(ctx, "FPDFText_GetTextObject", t.handle, uint32(at))
 	// If object is 0, PDFium inserted the character.
-	if object != 0 && t.in.call(ctx, "FPDFTextObj_GetTextRenderMode", object) != invisible {
+	if object != 0 && t.in.Call(ctx, "FPDFTextObj_GetTextRenderMode", object) != invisible {
 		return 0
 	}
 	return object
@@ -151,7 +151,7 @@ func (t *pageText) invisibleObject(ctx context.Context, at int) uint32 {
 // rects returns the rectangles of a span. PDFium keeps them until FPDFText_CountRects is called for
 // another span.
 func (t *pageText) rects(ctx context.Context, span Span) (rects []Rect) {
-	n := int32(t.in.call(ctx, "FPDFText_CountRects", t.handle, uint32(span.Start), uint32(span.End-span.Start)))
+	n := int32(t.in.Call(ctx, "FPDFText_CountRects", t.handle, uint32(span.Start), uint32(span.End-span.Start)))
 	for i := range min(n, maxRects) {
 		// In points, measured from the lower left corner.
 		sides := t.doubles(ctx, 4, "FPDFText_GetRect", int(i)) // left, top, right, bottom
@@ -181,10 +181,10 @@ func (t *pageText) upright(ctx context.Context, left, top, right, bottom float64
 func (t *pageText) toDevice(ctx context.Context, x, y float64) (fx, fy float64) {
 	at := uint64(t.in.scratch)
 	stack := []uint64{uint64(t.page), 0, 0, devicePage, devicePage, 0, api.EncodeF64(x), api.EncodeF64(y), at, at + 4}
-	if t.in.callStack(ctx, "FPDF_PageToDevice", stack) == 0 {
+	if t.in.CallStack(ctx, "FPDF_PageToDevice", stack) == 0 {
 		return 0, 0
 	}
-	raw := t.in.read(t.in.scratch, 8)
+	raw := t.in.Read(t.in.scratch, 8)
 	return fraction(binary.LittleEndian.Uint32(raw)), fraction(binary.LittleEndian.Uint32(raw[4:]))
 }
 

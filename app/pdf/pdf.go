@@ -80,14 +80,14 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document
 	if err != nil {
 		return nil, fmt.Errorf("start PDFium: %w", err)
 	}
-	f := in.files.add(r, size)
+	f := in.addFile(r, size)
 	var d *Document
-	err = catchFault(func() (err error) {
+	err = wasm.CatchFault(func() (err error) {
 		d, err = load(ctx, e, in, f)
 		return err
 	})
 	if err != nil {
-		in.files.remove(f)
+		in.files.Remove(f)
 		return nil, e.classify(ctx, in, f, err)
 	}
 	return d, nil
@@ -101,7 +101,7 @@ func (e *Engine) Memory() int64 {
 	if e.live == nil {
 		return 0
 	}
-	return int64(e.live.memory.Size())
+	return int64(e.live.Memory.Size())
 }
 
 // Broken returns the number of instances that were dropped because a document broke them.
@@ -139,24 +139,21 @@ func (e *Engine) drop(ctx context.Context) error {
 	in := e.live
 	e.live = nil
 	in.dead = true
-	if in.module == nil {
-		return nil
-	}
-	return in.module.Close(ctx)
+	return in.Close(ctx)
 }
 
 // classify returns the error to report for err, which occurred while working on f. It drops the
 // instance if PDFium broke.
-func (e *Engine) classify(ctx context.Context, in *instance, f *file, err error) error {
-	var fault *faultError
+func (e *Engine) classify(ctx context.Context, in *instance, f *wasm.File, err error) error {
+	var fault *wasm.FaultError
 	if errors.As(err, &fault) && in == e.live {
 		e.broken++
 		if dropped := e.drop(ctx); dropped != nil {
 			return fmt.Errorf("close PDFium: %w", dropped)
 		}
 	}
-	if f.err != nil {
-		return f.err
+	if f.Err != nil {
+		return f.Err
 	}
 	if fault != nil {
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)

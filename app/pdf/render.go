@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"image"
 	"math"
+
+	"deedkeep/app/wasm"
 )
 
 // MaxPixels is the maximum number of pixels of a rendered page. That many pixels use 64 MB of the
@@ -34,7 +36,7 @@ func (d *Document) size(ctx context.Context, page int) (width, height float64, e
 	if page < 1 || page > d.pages {
 		return 0, 0, fmt.Errorf("%w: page %d of %d not found", ErrUnreadable, page, d.pages)
 	}
-	ok := d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, uint32(page-1), d.in.scratch)
+	ok := d.in.Call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, uint32(page-1), d.in.scratch)
 	sides := d.in.floats(2)
 	if ok == 0 || !(sides[0] > 0) || !(sides[1] > 0) || math.IsInf(sides[0]*sides[1], 0) {
 		return 0, 0, fmt.Errorf("%w: page %d has no size", ErrUnreadable, page)
@@ -85,30 +87,30 @@ func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 // draw renders a loaded page to a PDFium bitmap and returns a copy of it.
 func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image, error) {
 	width, height := uint32(w), uint32(h)
-	bitmap := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
+	bitmap := d.in.Call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
 	if bitmap == 0 {
 		return nil, fmt.Errorf("%w: not enough memory for %d x %d pixels", ErrUnreadable, w, h)
 	}
 	const white, flags = 0xFFFFFFFF, drawAnnotations | reverseByteOrder
-	d.in.call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white)
-	d.in.call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, 0, flags)
+	d.in.Call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white)
+	d.in.Call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, 0, flags)
 	if d.form != 0 {
-		d.in.call(ctx, "FORM_OnAfterLoadPage", page, d.form)
-		d.in.call(ctx, "FPDF_FFLDraw", d.form, bitmap, page, 0, 0, width, height, 0, flags)
-		d.in.call(ctx, "FORM_OnBeforeClosePage", page, d.form)
+		d.in.Call(ctx, "FORM_OnAfterLoadPage", page, d.form)
+		d.in.Call(ctx, "FPDF_FFLDraw", d.form, bitmap, page, 0, 0, width, height, 0, flags)
+		d.in.Call(ctx, "FORM_OnBeforeClosePage", page, d.form)
 	}
 	img := d.copyBitmap(ctx, bitmap, w, h)
-	d.in.call(ctx, "FPDFBitmap_Destroy", bitmap)
+	d.in.Call(ctx, "FPDFBitmap_Destroy", bitmap)
 	return img, nil
 }
 
 // copyBitmap returns a copy of a bitmap in the engine's memory. It makes all pixels opaque.
 func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) image.Image {
-	buffer := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
-	if stride := d.in.call(ctx, "FPDFBitmap_GetStride", bitmap); stride != uint32(4*w) {
-		panic(&faultError{"FPDFBitmap_GetStride", errors.New("unexpected bitmap format")})
+	buffer := d.in.Call(ctx, "FPDFBitmap_GetBuffer", bitmap)
+	if stride := d.in.Call(ctx, "FPDFBitmap_GetStride", bitmap); stride != uint32(4*w) {
+		panic(&wasm.FaultError{Call: "FPDFBitmap_GetStride", Cause: errors.New("unexpected bitmap format")})
 	}
-	pixels := d.in.read(buffer, uint32(4*w*h))
+	pixels := d.in.Read(buffer, uint32(4*w*h))
 	if gray := grayOf(pixels, w, h); gray != nil {
 		return gray
 	}
@@ -141,18 +143,18 @@ func (d *Document) openForm(ctx context.Context) {
 		return
 	}
 	d.formChecked = true
-	if d.in.call(ctx, "FPDF_GetFormType", d.handle) != 0 {
-		d.formInfo = d.in.call(ctx, "PDFiumExt_OpenFormFillInfo")
-		d.form = d.in.call(ctx, "PDFiumExt_InitFormFillEnvironment", d.handle, d.formInfo)
+	if d.in.Call(ctx, "FPDF_GetFormType", d.handle) != 0 {
+		d.formInfo = d.in.Call(ctx, "PDFiumExt_OpenFormFillInfo")
+		d.form = d.in.Call(ctx, "PDFiumExt_InitFormFillEnvironment", d.handle, d.formInfo)
 	}
 }
 
 // closeForm frees the form environment. The document must still be open.
 func (d *Document) closeForm(ctx context.Context) {
 	if d.form != 0 {
-		d.in.call(ctx, "PDFiumExt_ExitFormFillEnvironment", d.form)
+		d.in.Call(ctx, "PDFiumExt_ExitFormFillEnvironment", d.form)
 	}
 	if d.formInfo != 0 {
-		d.in.call(ctx, "PDFiumExt_CloseFormFillInfo", d.formInfo)
+		d.in.Call(ctx, "PDFiumExt_CloseFormFillInfo", d.formInfo)
 	}
 }

@@ -71,7 +71,7 @@ func evenly(pages, n int) []int {
 func (d *Document) isScan(ctx context.Context, page uint32) bool {
 	area := 1.0
 	for _, side := range []string{"FPDF_GetPageWidthF", "FPDF_GetPageHeightF"} {
-		area *= float64(math.Float32frombits(d.in.call(ctx, side, page)))
+		area *= float64(math.Float32frombits(d.in.Call(ctx, side, page)))
 	}
 	c := coverage{in: d.in, enough: scanCoverage * area}
 	c.add(ctx, page, "FPDFPage_CountObjects", "FPDFPage_GetObject", 1, 0)
@@ -87,10 +87,10 @@ type coverage struct {
 // add adds the areas of the images in a page or form until they cover enough of the page or ctx
 // ends. scale is the factor by which the enclosing forms scale areas.
 func (c *coverage) add(ctx context.Context, parent uint32, count, get string, scale float64, depth int) {
-	n := int32(c.in.call(ctx, count, parent))
+	n := int32(c.in.Call(ctx, count, parent))
 	for i := int32(0); i < n && c.sum < c.enough && ctx.Err() == nil; i++ {
-		object := c.in.call(ctx, get, parent, uint32(i))
-		switch objectType := c.in.call(ctx, "FPDFPageObj_GetType", object); {
+		object := c.in.Call(ctx, get, parent, uint32(i))
+		switch objectType := c.in.Call(ctx, "FPDFPageObj_GetType", object); {
 		case objectType == objectImage:
 			c.sum += scale * c.area(ctx, object)
 		case objectType == objectForm && depth < maxFormDepth:
@@ -102,7 +102,7 @@ func (c *coverage) add(ctx context.Context, parent uint32, count, get string, sc
 // area returns the factor by which an object's matrix scales areas. The area of an image before
 // scaling is 1, so the factor is the image's area.
 func (c *coverage) area(ctx context.Context, object uint32) float64 {
-	if c.in.call(ctx, "FPDFPageObj_GetMatrix", object, c.in.scratch) == 0 {
+	if c.in.Call(ctx, "FPDFPageObj_GetMatrix", object, c.in.scratch) == 0 {
 		return 0
 	}
 	m := c.in.floats(4)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"unicode"
 	"unicode/utf16"
+
+	"deedkeep/app/wasm"
 )
 
 // textChunk is the number of characters that are copied from the engine in one call.
@@ -33,24 +35,24 @@ func (d *Document) Text(ctx context.Context, page int, maxBytes int64) (string, 
 }
 
 func (d *Document) readText(ctx context.Context, page uint32, maxBytes int64) string {
-	handle := d.in.call(ctx, "FPDFText_LoadPage", page)
+	handle := d.in.Call(ctx, "FPDFText_LoadPage", page)
 	if handle == 0 {
 		return ""
 	}
-	count := d.in.call(ctx, "FPDFText_CountChars", handle)
+	count := d.in.Call(ctx, "FPDFText_CountChars", handle)
 	// A character takes at most four bytes in UTF-16. The additional four bytes are for the
 	// terminating zero.
-	buffer := d.in.alloc(ctx, 4*(textChunk+1))
+	buffer := d.in.Alloc(ctx, 4*(textChunk+1))
 	var units []uint16
 	for at := uint32(0); int32(at) < int32(count) && (maxBytes <= 0 || int64(len(units)) < maxBytes); at += textChunk {
 		if ctx.Err() != nil {
 			break // so that the buffer is freed
 		}
-		n := d.in.call(ctx, "FPDFText_GetText", handle, at, min(textChunk, count-at), buffer)
+		n := d.in.Call(ctx, "FPDFText_GetText", handle, at, min(textChunk, count-at), buffer)
 		units = d.in.appendUnits(units, buffer, n)
 	}
-	d.in.call(ctx, "free", buffer)
-	d.in.call(ctx, "FPDFText_ClosePage", handle)
+	d.in.Call(ctx, "free", buffer)
+	d.in.Call(ctx, "FPDFText_ClosePage", handle)
 	return plainText(append(units, d.readAnnotations(ctx, page, maxBytes)...), maxBytes)
 }
 
@@ -61,9 +63,9 @@ func (in *instance) appendUnits(units []uint16, buffer, n uint32) []uint16 {
 		return units
 	}
 	if n > max(2*(textChunk+1), maxValueBytes/2) {
-		panic(&faultError{"FPDFText_GetText", errors.New("more text than expected")})
+		panic(&wasm.FaultError{Call: "FPDFText_GetText", Cause: errors.New("more text than expected")})
 	}
-	raw := in.read(buffer, 2*(n-1))
+	raw := in.Read(buffer, 2*(n-1))
 	for i := 0; i+1 < len(raw); i += 2 {
 		units = append(units, binary.LittleEndian.Uint16(raw[i:]))
 	}

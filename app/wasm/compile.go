@@ -1,5 +1,6 @@
 // Package wasm runs engines that are compiled to WebAssembly: it compiles their code or loads it
-// from a cache, allocates their memory, and gives the functions that they import access to it.
+// from a cache, allocates their memory, calls their functions, and implements the functions that they
+// import. The only files that an engine sees are those that its owner adds, and it can only read them.
 //
 // An engine parses untrusted content only inside its memory, which has a fixed maximum size.
 package wasm
@@ -22,6 +23,10 @@ type Options struct {
 	Code        []byte // WebAssembly, uncompressed
 	CacheDir    string // cache directory for compiled code, created if it doesn't exist; "" compiles each time
 	MemoryPages uint32 // maximum size of an instance's memory in pages of 64 KiB
+
+	// Exports maps the functions that are called to the names that the code exports them under. A
+	// function that isn't listed has its own name.
+	Exports map[string]string
 }
 
 // Engine is compiled WebAssembly.
@@ -29,6 +34,7 @@ type Engine struct {
 	Runtime wazero.Runtime
 	Module  wazero.CompiledModule
 	cache   wazero.CompilationCache // nil if there is no CacheDir
+	exports map[string]string       // see Options.Exports
 }
 
 // Compile compiles the code or loads it from the cache. The caller must close the Engine.
@@ -84,19 +90,13 @@ func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*En
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
-	e := &Engine{Runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
+	e := &Engine{Runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache, exports: o.Exports}
 	module, err := e.Runtime.CompileModule(ctx, o.Code)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("compile WebAssembly: %w", err), e.Runtime.Close(ctx))
 	}
 	e.Module = module
 	return e, nil
-}
-
-// Instantiate returns a new instance. It doesn't call any of its functions.
-func (e *Engine) Instantiate(ctx context.Context) (api.Module, error) {
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions()
-	return e.Runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), e.Module, config)
 }
 
 // Close closes the engine and all its instances and frees their memory.

@@ -30,7 +30,7 @@ func TestMemory(t *testing.T) {
 // grow to two.
 const onePageOfMemory = "\x00asm\x01\x00\x00\x00" + "\x05\x04\x01\x01\x01\x02"
 
-func newMemory(t *testing.T) api.Memory {
+func newMemory(t testing.TB) api.Memory {
 	t.Helper()
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
 	t.Cleanup(func() {
@@ -45,7 +45,7 @@ func newMemory(t *testing.T) api.Memory {
 	return m.Memory()
 }
 
-func TestGrow(t *testing.T) {
+func TestResizeHeap(t *testing.T) {
 	m := newMemory(t)
 	for _, c := range []struct {
 		want uint32
@@ -57,8 +57,8 @@ func TestGrow(t *testing.T) {
 		{3 * PageSize, false, 2 * PageSize},
 		{0xffffffff, false, 2 * PageSize},
 	} {
-		if ok := Grow(m, c.want); ok != c.ok || m.Size() != c.size {
-			t.Errorf("Grow(%d) = %v, size %d, want %v, size %d", c.want, ok, m.Size(), c.ok, c.size)
+		if ok := ResizeHeap(m, []uint64{uint64(c.want)}) == 1; ok != c.ok || m.Size() != c.size {
+			t.Errorf("ResizeHeap(%d) = %v, size %d, want %v, size %d", c.want, ok, m.Size(), c.ok, c.size)
 		}
 	}
 }
