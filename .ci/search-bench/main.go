@@ -4,7 +4,7 @@
 //	cd .ci/search-bench && go run . -records 100000 -texts 20000
 //
 // Each engine runs in a process of its own, so that its memory can be measured (Linux). The result is a
-// Markdown table. Compare the processor time of two engines rather than the elapsed time if the machine
+// Markdown table. Compare the CPU time of two engines rather than the elapsed time if the machine
 // does other work. The engines:
 //
 //	own          app/search/query, in batches like those of app/search
@@ -238,7 +238,7 @@ func (r *result) change(e engine, c *corpus) error {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// cpu returns the processor time that this process has used.
+// cpu returns the CPU time that this process has used.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -102,8 +102,8 @@ func typeAlias(words []string, types DocumentTypes) (name, alias string, from, t
 	return "", "", 0, 0
 }
 
-// indexPhrase returns where the words of a phrase begin in words, and how many they are there. They
-// may be written as one word. It returns -1 if they don't occur.
+// indexPhrase returns the index in words at which a phrase starts, and how many words it takes up there.
+// The phrase may be written as one word. It returns -1 if the phrase doesn't occur.
 func indexPhrase(words []string, phrase string) (from, count int) {
 	parts := strings.Fields(phrase)
 	if len(parts) == 0 {

@@ -44,8 +44,9 @@ type Texts struct {
 // New returns the texts in two directories.
 func New(previews *blobstore.Previews, ocr *blobstore.OCRFiles) *Texts { return &Texts{previews, ocr} }
 
-// shortTextFactor is how much longer, in halves, the text from OCR must be to replace a short text
-// of the document: OCR replaces the text of a stamp on a scan, but not that of a short page.
+// shortTextFactor is twice the ratio of letters that OCR must find to replace a short text of the
+// document. At 1.5 times as many, OCR replaces the text of a stamp on a scan, but not that of a short
+// page.
 const shortTextFactor = 3
 
 // choose returns the better text of a page. read is nil if the page wasn't read.
