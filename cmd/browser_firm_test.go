@@ -91,9 +91,9 @@ const (
 )
 
 // newStaffedServer starts a server with an empty vault, an administrator, and a staff user.
-func (env *browserEnv) newStaffedServer(t *testing.T) *testServer {
+func (env *browserEnv) newStaffedServer(t *testing.T, settings ...string) *testServer {
 	t.Helper()
-	srv := env.newServer(t)
+	srv := env.newServer(t, settings...)
 	srv.createUser(admin, "admin")
 	srv.createUser(staff, "staff")
 	return srv

@@ -35,6 +35,7 @@ func TestBrowser(t *testing.T) {
 		{"resume reading", testResumeReading},
 		{"viewer panel", testViewerPanel},
 		{"viewer suggestions", testViewerSuggestions},
+		{"OCR", testOCR},
 		{"viewer panel keys", testViewerPanelKeys},
 		{"viewer panel problems", testViewerPanelProblems},
 		{"edit abstract", testEditAbstract},

@@ -215,6 +215,8 @@
     const lines = input.matches('textarea');
     let text = selected.replace(/\r/g, '').trim();
     text = lines ? text.replace(/[^\S\n]+/g, ' ') : text.replace(/\s+/g, ' ');
+    // In a sentence, a comma often follows a name or number.
+    text = text.replace(/[,;]+$/, '');
     // A field of names gets one name per line.
     if (input.matches('#instrument-grantors, #instrument-grantees') && input.value && input.selectionStart === input.value.length && !input.value.endsWith('\n')) text = `\n${text}`;
     input.focus();

@@ -1,0 +1,99 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/math/fixed"
+
+	"deedkeep/app/vaulttest/client"
+)
+
+// scanOfDeed returns a PNG of the first page of a recorded deed, letters of 12 points at 300 dpi.
+func scanOfDeed(t *testing.T) []byte {
+	t.Helper()
+	parsed, err := opentype.Parse(goregular.TTF)
+	if err != nil {
+		t.Fatalf("parse font: %v", err)
+	}
+	face, err := opentype.NewFace(parsed, &opentype.FaceOptions{Size: 12, DPI: 300})
+	if err != nil {
+		t.Fatalf("create font face: %v", err)
+	}
+	page := image.NewGray(image.Rect(0, 0, 1700, 1100))
+	draw.Draw(page, page.Bounds(), image.White, image.Point{}, draw.Src)
+	for i, line := range []string{
+		"Instrument No. 201904170093382",
+		"Recorded 04/17/2019 10:42 AM",
+		"Deed Book 2417 Page 883",
+		"WARRANTY DEED",
+		"Eudora Pennyfarthing, a widow, Grantor, grants and",
+		"conveys to Obadiah Quillfeather, Grantee, all that",
+		"parcel of land in the county of Wexcombe.",
+	} {
+		(&font.Drawer{Dst: page, Src: image.Black, Face: face, Dot: fixed.P(150, 200+100*i)}).DrawString(line)
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, page); err != nil {
+		t.Fatalf("encode PNG: %v", err)
+	}
+	return out.Bytes()
+}
+
+// An examiner finds a name on a scan, sees it marked, selects it, and copies it into an instrument.
+func testOCR(t *testing.T, env *browserEnv) {
+	srv := env.newStaffedServer(t, "DEEDKEEP_OCR_ENABLED=true")
+	c := srv.apiClient()
+	created, err := c.CreateAbstract(t.Context(), client.AbstractDraft{
+		Address: "14 Orchard Ridge Road", County: "Wexcombe", State: "PA", TaxMap: "21-4-117",
+		CustomFields: map[string]any{"file_number": "A-1"},
+		Files:        []client.Upload{{Filename: "Scan 17.png", Reader: bytes.NewReader(scanOfDeed(t))}},
+	})
+	if err != nil || len(created.Data.Files) != 1 {
+		t.Fatalf("create abstract: got %+v, %v, want a document", created.Errors, err)
+	}
+	b := env.newTab(t, srv.origin)
+	b.signIn(staff)
+	const name = "Eudora Pennyfarthing"
+	b.goTo("/find?kind=file&q=pennyfarthing")
+	const found = `fetch(location.href).then(r => r.text()).then(t => t.includes("Scan 17.png"))`
+	for end := time.Now().Add(3 * time.Minute); !eval[bool](b, found); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("search for a word of the scan finds nothing:\n%s", srv.stderr)
+		}
+	}
+	b.goTo("/find?kind=file&q=%22Eudora+Pennyfarthing%22")
+	b.waitVisible("mark | Pennyfarthing")
+	b.screenshot("scene-scan-found")
+	b.clickLink("main a | Scan 17.png")
+	b.waitPageImage(1)
+	b.waitFor(`document.querySelectorAll(".viewer-marks i").length > 0`)
+	b.screenshot("scene-scan-marked")
+	b.press("i")
+	b.waitFor(inType)
+	b.waitVisible(".panel-suggested | Warranty Deed")
+	b.press(kb.F4)
+	b.click("#instrument-grantors")
+	b.checkSelection(t, name+",")
+	b.press(kb.F2)
+	b.waitFor(fmt.Sprintf(`document.activeElement.id == "instrument-grantors" && document.activeElement.value == %q`, name))
+	b.screenshot("scene-scan-copied")
+	b.checkAccessible(t, "name copied from a scan")
+	b.pressWith(withCtrl, kb.Enter)
+	b.waitVisible(".panel-body .notice | This was the last document.")
+	got, err := c.Instrument(t.Context(), 1)
+	if err != nil || len(got.Grantors) != 1 || got.Grantors[0] != name {
+		t.Errorf("instrument: got %+v, %v, want the grantor %q", got, err, name)
+	}
+}
