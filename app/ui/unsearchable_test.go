@@ -109,7 +109,7 @@ func TestUnreadScansOfCounty(t *testing.T) {
 	h.waitForProcessing(t)
 	for address, want := range map[string]string{
 		"/find?q=quillfeather":                                      "2 scans are not searchable yet. You can find them by name.",
-		"/find?q=quillfeather&county=rensselaer":                    "1 scan of this county is not searchable yet. You can find it by name.",
+		"/find?q=quillfeather&county=rensselaer":                    "1 scan in this county is not searchable yet. You can find it by name.",
 		"/find?q=quillfeather&county=rensselaer&state=NY&kind=file": "1 scan with these filters is not searchable yet.",
 		"/find?q=quillfeather&county=rensselaer&state=VT&kind=file": "",
 		"/find?q=quillfeather&county=Essex":                         "",

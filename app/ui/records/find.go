@@ -28,7 +28,7 @@ type findPage struct {
 	Tabs        []findTab
 	Templates   []model.Template // includes retired templates because abstracts may still use them
 	Number      int              // number of this page, from 1
-	Passed      string           // says how many documents were not searched by all of their text; "" if all were
+	Passed      string           // says how many documents have text that was not searched; "" if none
 	exactNumber bool             // the search text is the number of exactly one record
 }
 
@@ -81,7 +81,7 @@ func (p *Pages) findPage(r *page.Request) error {
 	return p.RenderPage(r, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
 }
 
-// unsearchableNotice says how many documents were not searched by all of their text. While scans that
+// unsearchableNotice says how many documents have text that was not searched. While scans that
 // the filters include wait for OCR, it says how many. Otherwise, it says how many documents have no
 // text. It returns "" except on the first page of results that include documents.
 func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string, error) {
@@ -115,7 +115,7 @@ func unreadScansNotice(scans search.UnreadScans, q search.Query) string {
 	case !scans.Known:
 		said += " in the vault"
 	case county != "" && !q.Filtered():
-		said += " of this county"
+		said += " in this county"
 	case county != "" || q.Filtered():
 		said += " with these filters"
 	}
