@@ -40,7 +40,7 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"trash", fmt.Sprint(status.Trashed)},
 		{"queued", fmt.Sprint(status.Queue)},
 		{"failed", failed},
-		{"ocr", ocrRow(status)},
+		{"ocr", s.ocrRow(status)},
 		{"search", searchRow(status.Search)},
 		{"damage", damagedRow(status.Damaged)},
 		{"scrub", s.scrubRow(status.Scrub)},
@@ -51,14 +51,17 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 }
 
 // ocrRow returns how many pages wait for OCR.
-func ocrRow(status apitypes.Status) string {
+func (s *shell) ocrRow(status apitypes.Status) string {
 	if status.OCRFiles == 0 {
 		return "no pages waiting"
 	}
 	row := fmt.Sprintf("%s of %s waiting", apitypes.Count(status.OCRPages, "page", "pages"),
 		apitypes.Count(status.OCRFiles, "document", "documents"))
-	if status.Running && !status.OCREnabled {
-		row += " (OCR is turned off)"
+	switch {
+	case status.Running && !status.OCREnabled:
+		row += " (OCR is off; to turn it on, set ocr.enabled: true and restart the server)"
+	case status.OCRResumesAt != nil:
+		row += " (OCR resumes at " + s.formatTime(status.OCRResumesAt) + ", see ocr.hours)"
 	}
 	return row
 }

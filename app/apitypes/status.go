@@ -24,7 +24,8 @@ type Status struct {
 	Failed       int64 `json:"failed"`
 	OCRFiles     int64 `json:"ocr_files"`
 	OCRPages     int64 `json:"ocr_pages"`
-	OCREnabled   bool  `json:"ocr_enabled"` // false if ocr.enabled is false, or if no server runs
+	OCREnabled   bool  `json:"ocr_enabled"`    // false if ocr.enabled is false, or if no server runs
+	OCRResumesAt *Time `json:"ocr_resumes_at"` // nil if pages are read now or never
 	DiskFree     int64 `json:"disk_free"`
 	DiskReserve  int64 `json:"disk_reserve"`
 	ReadOnly     bool  `json:"read_only"`

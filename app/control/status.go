@@ -39,6 +39,9 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	if c.Certificate != nil {
 		out.Certificate = certificateShape(c.Certificate())
 	}
+	if !s.OCRPausedUntil.IsZero() {
+		out.OCRResumesAt = new(apitypes.At(s.OCRPausedUntil))
+	}
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(apitypes.At(c.StartedAt))
 	}

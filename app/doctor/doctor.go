@@ -80,7 +80,7 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	add(checkSyncSpeed(c.Data), checkPatterns(c.Data))
 	if checkup != nil {
 		add(checkFreeSpace(checkup, c), checkBackup(checkup, c, now), checkBackupLocation(checkup, c), checkShutdown(checkup, now),
-			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkOCR(checkup), checkDamage(checkup), checkScrub(checkup),
+			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkOCR(checkup, c), checkDamage(checkup), checkScrub(checkup),
 			checkSearchIndex(checkup))
 	}
 	add(checkPort(ctx, c, checkup), checkCertificate(c, checkup, now), checkPublicURL(c))

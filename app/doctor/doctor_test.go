@@ -235,11 +235,19 @@ func TestVaultFindings(t *testing.T) {
 		"54 MB free")
 	check(t, "writes", checkWrites(&apitypes.Checkup{}), OK, "enabled")
 	check(t, "failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 documents have no preview")
-	check(t, "no OCR", checkOCR(&apitypes.Checkup{}), OK, "no scanned pages")
-	check(t, "OCR", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 2, OCRPages: 9, OCREnabled: true, Running: true}}), OK,
+	c := config.Default()
+	check(t, "no OCR", checkOCR(&apitypes.Checkup{}, c), OK, "no scanned pages")
+	check(t, "OCR", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 2, OCRPages: 9, OCREnabled: true, Running: true}}, c), OK,
 		"9 pages of 2 documents can't be searched yet")
-	check(t, "OCR turned off", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, Running: true}}), Warn,
+	check(t, "OCR at night", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, OCREnabled: true, Running: true,
+		OCRResumesAt: new(apitypes.At(noon.Add(6 * time.Hour)))}}, c), OK,
+		"1 page of 1 document can't be searched yet; the server reads them from "+noon.Add(6*time.Hour).In(c.Location()).Format("2006-01-02 15:04"))
+	check(t, "OCR of a stopped server", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1}}, c), OK, "searched yet")
+	check(t, "OCR turned off", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, Running: true}}, c), Warn,
 		"ocr.enabled")
+	c.OCR.Enabled = false
+	check(t, "OCR turned off, stopped server", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1}}, c), Warn,
+		"can't be searched: OCR is off")
 	check(t, "none failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
 	check(t, "little memory", diagnoseMemory(1<<30, 2<<30), Warn, "reader.memory")
 	check(t, "memory", diagnoseMemory(4<<30, 2<<30), OK, "4 GB")

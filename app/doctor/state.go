@@ -102,15 +102,19 @@ func checkProcessing(found *apitypes.Checkup) apitypes.Diagnosis {
 }
 
 // checkOCR checks whether scanned pages are searchable.
-func checkOCR(found *apitypes.Checkup) apitypes.Diagnosis {
+func checkOCR(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	s := found.Status
 	if s.OCRFiles == 0 {
 		return ok("ocr", "no scanned pages are waiting")
 	}
-	says := fmt.Sprintf("%s of %s can't be searched yet", apitypes.Count(s.OCRPages, "page", "pages"),
+	says := fmt.Sprintf("%s of %s can't be searched", apitypes.Count(s.OCRPages, "page", "pages"),
 		apitypes.Count(s.OCRFiles, "document", "documents"))
-	if s.Running && !s.OCREnabled {
-		return warn("ocr", says+": OCR is turned off", "set ocr.enabled: true and restart the server")
+	switch {
+	case s.Running && !s.OCREnabled || !s.Running && !c.OCR.Enabled:
+		return warn("ocr", says+": OCR is off", "set ocr.enabled: true and restart the server")
+	case s.OCRResumesAt != nil:
+		return ok("ocr", fmt.Sprintf("%s yet; the server reads them from %s (ocr.hours)", says,
+			s.OCRResumesAt.In(c.Location()).Format("2006-01-02 15:04 MST")))
 	}
-	return ok("ocr", says+"; the server reads them in the background")
+	return ok("ocr", says+" yet; the server reads them in the background")
 }

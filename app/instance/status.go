@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"time"
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/integrity"
@@ -11,12 +12,13 @@ import (
 // Status contains record counts and the state of the server.
 type Status struct {
 	Abstracts, Orders, Files, Folders uint64
-	Trashed                           uint64 // records in the trash, not counting documents trashed with their abstract
-	Bytes                             uint64 // total size of all documents, including duplicates
-	Queue                             uint64 // documents waiting for processing
-	Failed                            uint64 // documents whose processing failed
-	OCRFiles, OCRPages                uint64 // documents with pages that wait for OCR, and the number of these pages
-	OCREnabled                        bool   // whether pages are read; always false if no server is running
+	Trashed                           uint64    // records in the trash, not counting documents trashed with their abstract
+	Bytes                             uint64    // total size of all documents, including duplicates
+	Queue                             uint64    // documents waiting for processing
+	Failed                            uint64    // documents whose processing failed
+	OCRFiles, OCRPages                uint64    // documents with pages that wait for OCR, and the number of these pages
+	OCREnabled                        bool      // whether pages are read; always false if no server is running
+	OCRPausedUntil                    time.Time // when the hours begin in which pages are read; zero if pages are read now or never
 	DiskFree, DiskReserve             uint64
 	ReadOnly                          bool
 	Denied                            error  // why nothing can be added now (see Ready); nil: uploads are accepted
@@ -28,7 +30,8 @@ type Status struct {
 // space.
 func (in *Instance) Status(ctx context.Context) (Status, error) {
 	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.DamagedBlobs.Count()),
-		Scrub: in.scrubber.State(), OCREnabled: in.OCR.Enabled()}
+		Scrub: in.scrubber.State(), OCREnabled: in.OCR.Enabled(),
+		OCRPausedUntil: in.OCR.PausedUntil()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
 		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)

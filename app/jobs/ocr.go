@@ -108,6 +108,16 @@ func NewOCR(p *Previews, reader PageReader, settings OCRSettings) *OCR {
 // Enabled reports whether pages are read at all.
 func (o *OCR) Enabled() bool { return o.reader != nil }
 
+// PausedUntil returns when the hours begin in which pages are read, or zero if pages are read now or
+// never.
+func (o *OCR) PausedUntil() time.Time {
+	now := o.Now()
+	if wait := o.settings.Hours.Until(now); wait > 0 && o.Enabled() {
+		return now.Add(wait)
+	}
+	return time.Time{}
+}
+
 // PageOutcomes are the label values of the counter of pages. They mean that the page was read, or
 // that it can't be read.
 var PageOutcomes = []string{outcomeDone, outcomeFailed}

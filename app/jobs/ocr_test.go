@@ -449,3 +449,25 @@ func TestDocumentsThatNeedNoOCR(t *testing.T) {
 		t.Errorf("%d pages were read and %d changes added, want none", n, after-before)
 	}
 }
+
+func TestOCRPausedUntil(t *testing.T) {
+	t.Parallel()
+	clock := vaulttest.NewClock()
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Now = clock.Now })
+	now := v.Now()
+	at := now.Sub(now.Truncate(24 * time.Hour))
+	later := jobs.OCRSettings{Hours: jobs.DailyPeriod{From: at + time.Hour, To: at + 2*time.Hour}}
+	for name, row := range map[string]struct {
+		reader   jobs.PageReader
+		settings jobs.OCRSettings
+		want     time.Time
+	}{
+		"later":  {&vaulttest.FakeOCR{}, later, now.Add(time.Hour)},
+		"always": {&vaulttest.FakeOCR{}, jobs.OCRSettings{}, time.Time{}},
+		"off":    {nil, later, time.Time{}},
+	} {
+		if got := jobs.NewOCR(v.Previews, row.reader, row.settings).PausedUntil(); got.Sub(row.want).Abs() > time.Second {
+			t.Errorf("%s: PausedUntil() = %v, want %v", name, got, row.want)
+		}
+	}
+}

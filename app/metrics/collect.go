@@ -105,8 +105,8 @@ func (c *collector) collectWork(to sink, n instance.Metrics) {
 	to.byLabel(prometheus.CounterValue, "processing_documents_total",
 		`Number of processed documents by outcome. "done": processed. "failed": the document can't be processed. `+
 			`"postponed": the server retries later. "gone": the document was deleted.`, "outcome", jobs.Outcomes, n.Processed)
-	gauge(to, "ocr_waiting_documents", "Number of documents with scanned pages that can't be searched yet.", n.Status.OCRFiles)
-	gauge(to, "ocr_waiting_pages", "Number of scanned pages that can't be searched yet.", n.Status.OCRPages)
+	gauge(to, "ocr_waiting_documents", "Number of documents with scanned pages that OCR hasn't read.", n.Status.OCRFiles)
+	gauge(to, "ocr_waiting_pages", "Number of scanned pages that OCR hasn't read.", n.Status.OCRPages)
 	to.byLabel(prometheus.CounterValue, "ocr_pages_total",
 		`Number of scanned pages by outcome. "done": the words were read. "failed": the page can't be read.`,
 		"outcome", jobs.PageOutcomes, n.PagesRead)

@@ -10,6 +10,7 @@ import (
 	"deedkeep/app/document"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/ocr"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -42,9 +43,17 @@ func (partialTextReader) Text(_ context.Context, r sandbox.Request, _ document.E
 	return nil
 }
 
+// idleOCR doesn't return until the server stops.
+type idleOCR struct{}
+
+func (idleOCR) ReadPage(ctx context.Context, _ sandbox.Request, _ int, _ document.ExtractLimits) (ocr.Page, error) {
+	<-ctx.Done()
+	return ocr.Page{}, ctx.Err()
+}
+
 func TestDocumentsWithoutText(t *testing.T) {
 	t.Parallel()
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = partialTextReader{} })
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader, o.OCRReader = partialTextReader{}, idleOCR{} })
 	h.createUser(t, "Owner", model.RoleAdmin)
 	g := h.openBrowser(t, model.RoleStaff)
 	scan := h.upload(t, "Scan.pdf", vaulttest.PDF(3, "none"))
@@ -97,7 +106,7 @@ func TestDocumentsWithoutText(t *testing.T) {
 // With a filter by county, the notice counts the scans of the county.
 func TestUnreadScansOfCounty(t *testing.T) {
 	t.Parallel()
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = partialTextReader{} })
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader, o.OCRReader = partialTextReader{}, idleOCR{} })
 	h.createUser(t, "Owner", model.RoleAdmin)
 	g := h.openBrowser(t, model.RoleStaff)
 	h.vault.Start(time.Hour)
@@ -121,6 +130,33 @@ func TestUnreadScansOfCounty(t *testing.T) {
 			} else {
 				g.get(t, 200, address).has(t, want)
 			}
+		})
+	}
+}
+
+// If OCR is off, no text promises that scans become searchable.
+func TestScansIfOCRIsOff(t *testing.T) {
+	t.Parallel()
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = partialTextReader{} })
+	h.createUser(t, "Owner", model.RoleAdmin)
+	g := h.openBrowser(t, model.RoleStaff)
+	h.vault.Start(time.Hour)
+	scan, partly := h.upload(t, "Scan.pdf", vaulttest.PDF(3, "none")), h.upload(t, "Partly.pdf", vaulttest.PDF(3, "one"))
+	h.waitForProcessing(t)
+	for address, want := range map[string]string{
+		"/find?q=quillfeather":                 "2 scans can&#39;t be searched: OCR is off. An administrator can turn it on with the setting ocr.enabled.",
+		documentPath(scan, "/row"):             ">Not searchable</span>",
+		documentPath(partly, "/row"):           ">2 pages not searchable</span>",
+		documentPath(scan, ""):                 "None (OCR is off)",
+		documentPath(partly, ""):               "All except 2 pages (OCR is off)",
+		documentPath(scan, "/text"):            "and OCR is off.",
+		documentPath(scan, "/text?find=grant"): "This document can't be searched: OCR is off.",
+		documentPath(scan, "/find?q=grant"):    `{"hits":[],"more":false,"off":true,"waiting":3}`,
+	} {
+		t.Run(address, func(t *testing.T) {
+			got := g.get(t, 200, address, "HX-Request", "true")
+			got.has(t, want)
+			got.lacks(t, "ot searchable yet", "No text yet", "being read", "Not yet", "after the server has read")
 		})
 	}
 }

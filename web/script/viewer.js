@@ -777,18 +777,19 @@
     pane.focus({ preventScroll: true });
   };
 
-  // waitingNote says how many pages are not searchable yet, because the server still reads them.
-  const waitingNote = (waiting) => (!waiting ? ''
+  // waitingNote says how many pages are not searchable, because the server still reads them or OCR is off.
+  const waitingNote = (waiting, off) => (!waiting ? ''
+    : off ? `${waiting >= pages.length ? 'This document' : `${waiting} of ${pages.length} pages`} can't be searched: OCR is off.`
     : waiting >= pages.length ? 'This document is not searchable yet. Its scanned pages are being read.'
       : `${waiting} of ${pages.length} pages ${waiting === 1 ? 'is' : 'are'} not searchable yet.`);
 
-  const showHits = (more, asWords, { waiting, textless }) => {
+  const showHits = (more, asWords, { waiting, off, textless }) => {
     const list = panel.querySelector('ol');
     const found = new Set(hits.map((h) => h.page)).size;
     const tally = hits.length
       ? `${asWords ? 'No match for the phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'match' : 'matches'} on ${found} ${found === 1 ? 'page' : 'pages'}`
       : waiting >= pages.length ? '' : textless ? 'No text was found in this document.' : 'No matches in this document.';
-    query('[data-count]').textContent = [tally + (hits.length && waiting ? '.' : ''), waitingNote(waiting)].filter(Boolean).join(' ');
+    query('[data-count]').textContent = [tally + (hits.length && waiting ? '.' : ''), waitingNote(waiting, off)].filter(Boolean).join(' ');
     list.replaceChildren(...hits.map((h, i) => {
       const item = document.createElement('li');
       const button = document.createElement('button');
@@ -832,7 +833,7 @@
     if (typed !== phrase) return;
     hits = result.hits;
     byWords = result.words;
-    query('[data-place]').textContent = hits.length ? '' : result.waiting >= pages.length ? 'not yet' : result.textless ? 'no text' : 'no matches';
+    query('[data-place]').textContent = hits.length ? '' : result.waiting >= pages.length ? (result.off ? 'OCR is off' : 'not yet') : result.textless ? 'no text' : 'no matches';
     showHits(result.more, result.words && !words && /\s/.test(typed), result);
     layout();
     paneSize = { width: pane.clientWidth, height: pane.clientHeight }; // the page in the middle need not stay there

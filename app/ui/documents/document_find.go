@@ -40,7 +40,8 @@ func (p *Pages) findInDocument(r *page.Request) error {
 	return sendJSON(r, result)
 }
 
-// addUnread adds the number of pages that are not searchable yet, or that the document has no text.
+// addUnread adds the number of pages that OCR hasn't read and whether it is off, or that the document
+// has no text.
 func (p *Pages) addUnread(r *page.Request, result map[string]any, hits int) error {
 	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
 	if err != nil {
@@ -48,6 +49,9 @@ func (p *Pages) addUnread(r *page.Request, result map[string]any, hits int) erro
 	}
 	if waiting := file.PagesWaitingForOCR(); waiting > 0 {
 		result["waiting"] = waiting
+		if p.OCRIsOff() {
+			result["off"] = true
+		}
 		return nil
 	}
 	if hits > 0 {

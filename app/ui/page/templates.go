@@ -100,8 +100,12 @@ func (p *Site) templateFuncs() template.FuncMap {
 		"late":         p.dueLabel,
 		"hitPath":      p.HitPath,
 		"byName":       matchLabel,
+		"ocrOff":       p.OCRIsOff,
 	}
 }
+
+// OCRIsOff reports whether scanned pages are never read, so that no text promises it.
+func (p *Site) OCRIsOff() bool { return !p.Vault.OCR.Enabled() }
 
 // dict returns a map of alternating keys and values, for passing several values to a template.
 func dict(pairs ...any) (map[string]any, error) {

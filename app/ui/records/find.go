@@ -90,7 +90,7 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string,
 	}
 	scans, err := p.Vault.Search.UnreadScans(ctx, q)
 	if err != nil || scans.Total > 0 {
-		return unreadScansNotice(scans, q), err
+		return unreadScansNotice(scans, q, p.OCRIsOff()), err
 	}
 	n, all, err := p.Vault.Previews.Unsearchable(ctx)
 	if err != nil || n == 0 {
@@ -103,8 +103,9 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string,
 	return said, nil
 }
 
-// unreadScansNotice says how many scans are not searchable yet, or returns "" if there are none.
-func unreadScansNotice(scans search.UnreadScans, q search.Query) string {
+// unreadScansNotice says how many scans are not searchable, or returns "" if there are none. off says
+// that OCR is off.
+func unreadScansNotice(scans search.UnreadScans, q search.Query, off bool) string {
 	n := scans.Max()
 	if n == 0 {
 		return ""
@@ -119,7 +120,10 @@ func unreadScansNotice(scans search.UnreadScans, q search.Query) string {
 	case county != "" || q.Filtered():
 		said += " with these filters"
 	}
-	if n == 1 {
+	switch {
+	case off:
+		return said + " can't be searched: OCR is off. An administrator can turn it on with the setting ocr.enabled."
+	case n == 1:
 		return said + " is not searchable yet. You can find it by name."
 	}
 	return said + " are not searchable yet. You can find them by name."
