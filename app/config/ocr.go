@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -37,27 +38,41 @@ func parseClock(text string) (time.Duration, error) {
 	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, err
 }
 
-func checkHours(o OCR) string {
-	if _, _, err := o.Period(); err != nil {
-		return err.Error()
-	}
-	return ""
+func checkHours(o OCR) error {
+	_, _, err := o.Period()
+	return err
 }
 
-// languageCode matches the names of Tesseract's language files, such as eng, chi_sim, and deu_latf.
-var languageCode = regexp.MustCompile(`^[a-zA-Z]{3,8}(_[a-zA-Z]{2,8})*$`)
+// MaxLanguages is the maximum number of languages. Each takes memory and time on every page.
+const MaxLanguages = 16
 
-func checkLanguages(languages []string) string {
+// languageName matches the names of Tesseract's language files, such as eng, chi_sim, and deu_latf. A name is part of a
+// path, and Tesseract separates names with +.
+var languageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,31}$`)
+
+// CheckLanguages returns an error if a list of languages for OCR is empty, too long, or has invalid or repeated names.
+func CheckLanguages(languages []string) error {
 	if len(languages) == 0 {
-		return "must list at least one language"
+		return errors.New("must list at least one language")
 	}
-	for i, code := range languages {
+	if len(languages) > MaxLanguages {
+		return fmt.Errorf("must list at most %d languages, not %d", MaxLanguages, len(languages))
+	}
+	for i, name := range languages {
 		switch {
-		case !languageCode.MatchString(code):
-			return fmt.Sprintf("%q is not a valid language; use a code such as eng or spa", code)
-		case slices.Contains(languages[:i], code):
-			return fmt.Sprintf("lists %q twice", code)
+		case !languageName.MatchString(name):
+			return fmt.Errorf("%q is not a valid language; use a code such as eng or spa", name)
+		case slices.Contains(languages[:i], name):
+			return fmt.Errorf("lists %q twice", name)
 		}
+	}
+	return nil
+}
+
+// errorText returns the text of err, or "" if it is nil.
+func errorText(err error) string {
+	if err != nil {
+		return err.Error()
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -36,9 +37,12 @@ func TestLanguages(t *testing.T) {
 	}{
 		{[]string{"eng"}, true}, {[]string{"eng", "spa"}, true}, {[]string{"chi_sim"}, true},
 		{nil, false}, {[]string{"eng", "eng"}, false}, {[]string{"../eng"}, false}, {[]string{"e"}, false}, {[]string{""}, false},
+		{[]string{"Latin"}, true}, {[]string{"eng2_best"}, true}, {[]string{"eng+spa"}, false}, {[]string{"eng.traineddata"}, false},
+		{strings.Split("l1 l2 l3 l4 l5 l6 l7 l8 l9 l10 l11 l12 l13 l14 l15 l16", " "), true},
+		{strings.Split("l1 l2 l3 l4 l5 l6 l7 l8 l9 l10 l11 l12 l13 l14 l15 l16 l17", " "), false},
 	} {
-		if problem := checkLanguages(row.languages); (problem == "") != row.valid {
-			t.Errorf("checkLanguages(%q) = %q, want valid: %t", row.languages, problem, row.valid)
+		if err := CheckLanguages(row.languages); (err == nil) != row.valid {
+			t.Errorf("CheckLanguages(%q) = %v, want valid: %t", row.languages, err, row.valid)
 		}
 	}
 }

@@ -89,6 +89,7 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	}
 	add(checkMemory(c))
 	add(checkEngine(ctx, opts)...)
+	add(checkLanguages(ctx, opts))
 	add(checkProxy(ctx, opts, checkup)...)
 	report := apitypes.Doctor{OK: true, Findings: all}
 	for _, f := range all {

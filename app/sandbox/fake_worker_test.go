@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/config"
 	"deedkeep/web"
 )
 
@@ -97,7 +98,7 @@ var unready = map[string]string{
 	"unknown protection":        sealMessage(frameReady, workerReady{Gaps: []MissingProtection{{"x", "y"}}}),
 	"protection with an escape": sealMessage(frameReady, workerReady{Gaps: []MissingProtection{{ProtectionSeccomp, "\x1b[2J"}}}),
 	"language with an escape":   sealMessage(frameReady, workerReady{Languages: []BadLanguage{{"deu", "\x1b[2J"}}}),
-	"many languages":            sealMessage(frameReady, workerReady{Languages: slices.Repeat([]BadLanguage{{"deu", "x"}}, maxLanguages+1)}),
+	"many languages":            sealMessage(frameReady, workerReady{Languages: slices.Repeat([]BadLanguage{{"deu", "x"}}, config.MaxLanguages+1)}),
 	"many protections": sealMessage(frameReady,
 		workerReady{Gaps: slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
 }

@@ -3,12 +3,11 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 
+	"deedkeep/app/config"
 	"deedkeep/app/ocr"
 )
 
@@ -22,24 +21,15 @@ type OCR struct {
 // english is the language whose data is part of the binary.
 const english = "eng"
 
-// maxLanguages is the maximum number of languages. Each takes memory and time on every page.
-const maxLanguages = 16
-
-// languageName matches the names of languages. A name is part of a path, and Tesseract separates
-// names with +.
-var languageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,31}$`)
-
 func (o OCR) check() error {
-	if len(o.Languages) > maxLanguages {
-		return fmt.Errorf("too many languages: %d, the limit is %d", len(o.Languages), maxLanguages)
+	if len(o.Languages) == 0 {
+		return nil
 	}
-	for _, name := range o.Languages {
-		if !languageName.MatchString(name) {
-			return fmt.Errorf("%q is not the name of a language, such as eng", name)
-		}
-	}
-	return nil
+	return config.CheckLanguages(o.Languages)
 }
+
+// LanguageFile returns the name of the file with the data of a language.
+func LanguageFile(name string) string { return name + ".traineddata" }
 
 // BadLanguage is a language whose data can't be used. Workers read the other languages.
 type BadLanguage struct {
@@ -119,7 +109,7 @@ func (e *engine) loadLanguages(ctx context.Context, o OCR) (bad []BadLanguage) {
 // load reads the data of a language and checks it.
 func (o OCR) load(ctx context.Context, reader *ocr.Engine, name string) (l ocr.Language, err error) {
 	l = ocr.Language{Name: name}
-	if l.Data, err = readLanguage(filepath.Join(o.Dir, name+".traineddata")); err != nil {
+	if l.Data, err = readLanguage(filepath.Join(o.Dir, LanguageFile(name))); err != nil {
 		return l, err
 	}
 	return l, reader.Check(ctx, l)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deedkeep/app/config"
 	"deedkeep/app/document"
 	"deedkeep/app/runsheet"
 )
@@ -132,7 +133,7 @@ func (r workerReady) check() error {
 			return protocolError("invalid missing protection %q", g.Protection)
 		}
 	}
-	if len(r.Languages) > maxLanguages {
+	if len(r.Languages) > config.MaxLanguages {
 		return protocolError("too many languages: %d", len(r.Languages))
 	}
 	for _, l := range r.Languages {

@@ -81,7 +81,7 @@ func TestInvalidLanguages(t *testing.T) {
 		p := open(t, sandbox.Options{OCR: sandbox.OCR{Languages: []string{name}}})
 		r := sandbox.Request{Doc: strings.NewReader(""), MIME: "image/png"}
 		_, err := p.ReadPage(t.Context(), r, 1, document.ExtractLimits{})
-		if err == nil || !strings.Contains(err.Error(), "is not the name of a language") {
+		if err == nil || !strings.Contains(err.Error(), "is not a valid language") {
 			t.Errorf("ReadPage() with the language %q = %v, want an error that names it", name, err)
 		}
 	}
