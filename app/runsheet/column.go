@@ -137,7 +137,7 @@ func normalizeTitle(title string) string {
 // column has it.
 var columnsByTitle = sync.OnceValue(func() map[string]column {
 	byTitle := map[string]column{}
-	for _, c := range slices.Backward(columns) {
+	for _, c := range slices.Backward(append(slices.Clip(columns), bookPageColumn)) {
 		for _, title := range append([]string{normalizeTitle(c.title)}, c.aliases...) {
 			byTitle[title] = c
 		}

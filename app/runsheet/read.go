@@ -258,6 +258,12 @@ func (r *reader) readHeader(cells []string) {
 // maxColumns is the number of cells of a row that are read.
 const maxColumns = 1_000
 
+// IsHeader reports whether a row has the titles of at least two columns.
+func IsHeader(cells []string) bool {
+	_, known := headerOf(cells)
+	return known >= minTitles
+}
+
 // headerOf returns the columns with the titles in a row, and how many of them are known.
 func headerOf(cells []string) (header []column, known int) {
 	cells = cells[:min(len(cells), maxColumns)]
@@ -300,6 +306,8 @@ func (r *reader) readCell(e *Entry, c column, cell string) {
 		r.readRelations(e, cell)
 	case "recorded", "dated", "expires", "cleared":
 		e.Fields[c.field] = encode(r.date(cell))
+	case bookPageField:
+		e.readBookPage(cell)
 	case "recorded_time":
 		e.Fields[c.field] = encode(r.timeOfDay(cell))
 	default:

@@ -2,11 +2,11 @@ package instruments
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -37,7 +37,7 @@ func cellText(i vault.InstrumentView, column string) string {
 	case columnRecorded:
 		return strings.TrimSpace(page.FormatTypedDate(i.Recorded) + " " + page.FormatTimeOfDay(i.RecordedTime))
 	case columnBookPage:
-		return bookPageText(i.Instrument)
+		return runsheet.FormatBookPage(i.Instrument)
 	case "instrument_number":
 		return i.Number
 	case "grantors":
@@ -52,18 +52,6 @@ func cellText(i vault.InstrumentView, column string) string {
 		return i.Remarks
 	}
 	return ""
-}
-
-// bookPageText returns where an instrument is recorded, such as "Deed Book 1022/311-313".
-func bookPageText(i model.Instrument) string {
-	place := i.Book
-	if i.Page != "" {
-		place += "/" + i.Page
-	}
-	if i.PageTo != "" {
-		place += "-" + i.PageTo
-	}
-	return strings.TrimSpace(i.BookType + " " + place)
 }
 
 // parseCell returns the input for an instrument after a user typed text into a column. If the text
@@ -90,54 +78,16 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		}
 		return model.InstrumentInput{"recorded": textOrNull(typedDate(date)), "recorded_time": textOrNull(strings.TrimSpace(at))}, ""
 	case columnBookPage:
-		place := parseBookPage(text)
-		if place.bookType == "" && place.book != "" {
-			place.bookType = old.BookType // typing only 1022/311 keeps it
+		place := runsheet.ParseBookPage(text)
+		if place.BookType == "" && place.Book != "" {
+			place.BookType = old.BookType // typing only 1022/311 keeps it
 		}
-		return place.input(), ""
+		return model.InstrumentInput{"book_type": textOrNull(place.BookType), "book": textOrNull(place.Book),
+			"page": textOrNull(place.Page), "page_to": textOrNull(place.PageTo)}, ""
 	case "grantors", "grantees":
 		return model.InstrumentInput{column: page.EncodeJSON(model.SplitNames(text))}, ""
 	}
 	return model.InstrumentInput{column: textOrNull(text)}, ""
-}
-
-// recordedPlace is the book and page in which an instrument is recorded.
-type recordedPlace struct{ bookType, book, page, pageTo string }
-
-func (r recordedPlace) input() model.InstrumentInput {
-	return model.InstrumentInput{"book_type": textOrNull(r.bookType), "book": textOrNull(r.book), "page": textOrNull(r.page),
-		"page_to": textOrNull(r.pageTo)}
-}
-
-var (
-	pageWord  = regexp.MustCompile(`(?i)[\s,;]+(?:pages?|pgs?|pp?|folio|fol|slide)\b\.?\s*#?\s*`)
-	plainBook = regexp.MustCompile(`(?i)^(?:book|bk|volume|vol)\.?$`)
-	pageRange = regexp.MustCompile(`^(.*[0-9][A-Za-z]?)\s*[-–]\s*([0-9].*)$`)
-	bookDash  = regexp.MustCompile(`^([0-9]+[A-Za-z]?)\s*-\s*([0-9]+[A-Za-z]?)$`)
-)
-
-// parseBookPage parses a recording reference: "1022/311", "Deed Book 1022/311-313", "Bk 1022 Pg 311",
-// or "Plat Cabinet A, Slide 35".
-func parseBookPage(text string) (r recordedPlace) {
-	text = strings.Join(strings.Fields(text), " ")
-	book, place, found := strings.Cut(text, "/")
-	if at := pageWord.FindStringIndex(text); !found && at != nil {
-		book, place = text[:at[0]], text[at[1]:]
-	} else if m := bookDash.FindStringSubmatch(text); !found && m != nil {
-		book, place = m[1], m[2]
-	}
-	r.page = strings.TrimSpace(place)
-	if m := pageRange.FindStringSubmatch(r.page); m != nil {
-		r.page, r.pageTo = m[1], m[2]
-	}
-	r.book = strings.Trim(book, " ,")
-	if at := strings.LastIndexByte(r.book, ' '); at >= 0 {
-		r.bookType, r.book = strings.Trim(r.book[:at], " ,"), r.book[at+1:]
-	}
-	if plainBook.MatchString(r.bookType) {
-		r.bookType = ""
-	}
-	return r
 }
 
 // unknownType says that there is no document type with this name.

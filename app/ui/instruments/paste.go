@@ -24,18 +24,10 @@ const (
 // sheetColumns are the columns of the table that pasted cells go to if they have no header, with the
 // titles that package runsheet knows. Cells for a column without a title are ignored.
 var sheetColumns = []struct{ column, title string }{
-	{columnType, "Type"}, {"dated", "Dated"}, {columnRecorded, "Recorded"}, {columnBookPage, bookPageTitle},
+	{columnType, "Type"}, {"dated", "Dated"}, {columnRecorded, "Recorded"}, {columnBookPage, runsheet.BookPageTitle},
 	{"instrument_number", "Instrument Number"}, {"grantors", "Grantors"}, {"grantees", "Grantees"}, {"consideration", "Consideration"},
 	{columnStatus, "Status"}, {"documents", ""}, {"remarks", "Remarks"},
 }
-
-// bookPageTitle is the title of a column that contains both book and page.
-const bookPageTitle = "Book/Page"
-
-// bookPageTitles are other titles of that column, in lower case without punctuation.
-var bookPageTitles = []string{"bookpage", "bkpg", "bookpg", "volumepage", "volpg", "volpage", "liberpage", "recordingreference",
-	"recordinginfo",
-	"recording", "reference"}
 
 // pastedRow is a row that a user pasted, as the preview shows it.
 type pastedRow struct {
@@ -52,13 +44,12 @@ func parsePaste(text, first string, types model.DocumentTypes) ([]runsheet.Entry
 		return nil, err
 	}
 	offset := 0
-	if !isHeader(table[0]) {
+	if !runsheet.IsHeader(table[0]) {
 		table, offset = slices.Insert(table, 0, headerFrom(first)), 1
 	}
 	if len(table) > maxPastedRows+1 {
 		return nil, errTooManyRows
 	}
-	table = splitBookPage(table)
 	var normalized bytes.Buffer
 	lines := map[int]int{} // row in the pasted text by line of normalized
 	line := 1
@@ -126,35 +117,6 @@ func readTable(text string) ([][]string, error) {
 	return table, nil
 }
 
-// isHeader reports whether a row has the titles of at least two columns.
-func isHeader(cells []string) bool {
-	cells = slices.Clone(cells)
-	for n, cell := range cells {
-		if isBookPageTitle(cell) {
-			cells[n] = "Book"
-		}
-	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.Comma = '\t'
-	if err := w.Write(cells); err != nil {
-		return false
-	}
-	w.Flush()
-	_, err := runsheet.ReadCSV(b.Bytes(), runsheet.Limits{Rows: 1, Bytes: maxPastedBytes})
-	return err == nil
-}
-
-func isBookPageTitle(title string) bool {
-	letters := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(title))
-	return slices.Contains(bookPageTitles, letters)
-}
-
 // headerFrom returns the titles of the table's columns, beginning with the named one. The last title
 // makes sure that there are at least two.
 func headerFrom(first string) []string {
@@ -166,44 +128,22 @@ func headerFrom(first string) []string {
 	return append(titles, "No.")
 }
 
-// splitBookPage replaces a column with book and page by separate columns for them.
-func splitBookPage(table [][]string) [][]string {
-	at := slices.IndexFunc(table[0], isBookPageTitle)
-	if at < 0 {
-		return table
-	}
-	for n, cells := range table {
-		if len(cells) <= at {
-			continue
-		}
-		place := parseBookPage(cells[at])
-		parts := []string{place.bookType, place.book, place.page, place.pageTo}
-		if n == 0 {
-			parts = []string{"Book Type", "Book", "Page", "Last Page"}
-		}
-		table[n] = slices.Concat(cells[:at], parts, cells[at+1:])
-	}
-	return table
-}
-
 // newPastedRow returns a row that can be added.
 func newPastedRow(g vault.Suggestion) pastedRow {
 	i := g.Instrument
 	return pastedRow{Row: g.Row, Type: g.Type.Name, Recorded: page.FormatTypedDate(i.Recorded),
-		Place:    strings.Trim(bookPageText(i)+", "+i.Number, ", "),
+		Place:    strings.Trim(runsheet.FormatBookPage(i)+", "+i.Number, ", "),
 		Grantors: model.JoinNames(i.Grantors, "; "), Grantees: model.JoinNames(i.Grantees, "; "),
 		Amount: page.FormatValues(model.Money, []string{i.Consideration})}
 }
 
 // pasteProblem says why a row can't be added. typed is the name of its document type.
 func pasteProblem(fields errs.Fields, typed string) string {
-	problems := page.FieldProblems(fields)
-	var texts []string
-	for _, f := range fields {
+	texts := page.ProblemTexts(fields)
+	for n, f := range fields {
 		if f.Field == columnType {
-			problems[f.Field] = unknownType(typed)
+			texts[n] = unknownType(typed)
 		}
-		texts = append(texts, problems[f.Field])
 	}
 	return strings.Join(texts, " ")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 )
 
@@ -115,15 +116,8 @@ func editRows[T any](r *page.Request, rows []T) (edited []T, done bool) {
 	return slices.Delete(rows, n-1, n), true
 }
 
-// splitList splits a list that a user typed at commas, semicolons, and line breaks.
-func splitList(text string) (list []string) {
-	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
-		if part = strings.TrimSpace(part); part != "" {
-			list = append(list, part)
-		}
-	}
-	return list
-}
+// splitList splits a list that a user typed like the names of parties, but also at commas.
+func splitList(text string) []string { return model.SplitNames(strings.ReplaceAll(text, ",", ";")) }
 
 // rowProblems returns the problems of the nth row, by field. The keys of problems are such as
 // "rows.0.name".
