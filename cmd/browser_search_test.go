@@ -129,8 +129,8 @@ func (b *tab) startSearch(t *testing.T) string {
 	b.fill("[name=due_date]", "2026-11-30")
 	b.screenSizes("search-new-abstract")
 	b.clickLink("main form button.primary")
-	b.waitVisible("#people a | 2026-9001")
-	b.waitVisible("#people dd | Harlow Savings Bank")
+	b.waitVisible("#abstract-work a | 2026-9001")
+	b.waitVisible("#abstract-work dd | Harlow Savings Bank")
 	b.waitVisible(".abstract-work time | Nov 30, 2026")
 	b.waitVisible("main dd | Dana R. Birch")
 	if eval[bool](b, `!!document.getElementById("ordered")`) {

@@ -40,8 +40,8 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	b.screenshot("titlework-new-abstract")
 	b.clickLink("main form button.primary")
 	abstract := eval[string](b, "location.pathname")
-	b.waitVisible("#people a | 2026-9001")
-	b.waitVisible("#people dd | Harlow Savings Bank")
+	b.waitVisible("#abstract-work a | 2026-9001")
+	b.waitVisible("#abstract-work dd | Harlow Savings Bank")
 	eval[bool](b, `window.notReloaded = true`)
 
 	b.click("#people a | Edit")
@@ -50,7 +50,7 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	b.fill("#work-due", "2026-11-30")
 	b.checkAccessible(t, "assignment form")
 	b.click("#people button | Save")
-	b.waitVisible("#people time | Nov 30, 2026")
+	b.waitVisible("#abstract-work time | Nov 30, 2026")
 
 	b.click("#names-run a | Edit")
 	b.fill("#names-run [name=name]", "Birch, Dana")

@@ -59,6 +59,11 @@ func TestAbstractOfOrder(t *testing.T) {
 	page := kim.get(t, 200, abstract)
 	page.has(t, `<a href="`+order+`">2026-9001</a>`, "Acme Bank", "A-77", `<time datetime="2026-11-30">`, "<dt>Order due</dt>")
 	page.lacks(t, "Other orders")
+	for _, once := range []string{`<a href="` + order + `">2026-9001</a>`, "<dt>Due</dt>", "<dt>Client</dt>"} {
+		if n := strings.Count(string(page.body), once); n != 1 {
+			t.Errorf("the page shows %s %d times, want 1", once, n)
+		}
+	}
 	kim.post(t, 303, abstract+"/people", url.Values{"due_date": {"2026-12-01"}, "version": {"1"}})
 	kim.get(t, 200, abstract).lacks(t, "<dt>Order due</dt>")
 	kim.post(t, 303, abstract+"/people", url.Values{"due_date": {"2026-11-30"}, "version": {"2"}})
