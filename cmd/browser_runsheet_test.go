@@ -135,9 +135,9 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 
 	// Rows from a spreadsheet, one of them with an impossible date.
 	b.paste("Type\tRecorded\tBook/Page\tGrantor\tGrantee\tAmount\nQuitclaim Deed\t4/17/2019\t2417/883\tDora Finch\tCarl Diaz\t$10.00\n" +
-		"Deed\t4/18/2019\t\t\t\t\nJudgment\t6/1/2020\t\t\t\t5,000")
+		"Lien\t4/18/2019\t\t\t\t\nJudgment\t6/1/2020\t\t\t\t5,000")
 	b.waitVisible("dialog h2 | Add 2 instruments?")
-	b.waitVisible("dialog .warning li | Row 3: “Deed” isn't a document type.")
+	b.waitVisible("dialog .warning li | Row 3: “Lien” isn't a document type.")
 	b.checkAccessible(t, "pasted rows")
 	b.screenshot("scene-runsheet-paste")
 	b.waitNavigation(func() { b.press(kb.Enter) })

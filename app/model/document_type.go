@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,10 @@ type DocumentType struct {
 	Encumbrance bool     `json:"encumbrance,omitempty"` // open until it is released or expires
 	Retired     bool     `json:"retired,omitempty"`
 }
+
+// Label returns what an instrument of the type is called: the name of the type, or "Instrument" if it has
+// no type.
+func (t DocumentType) Label() string { return cmp.Or(t.Name, "Instrument") }
 
 // DocumentTypes is the list of document types of a vault, in display order.
 type DocumentTypes []DocumentType
@@ -148,7 +153,10 @@ func NewDocumentTypes() DocumentTypes {
 			list = append(list, DocumentType{ID: uint64(len(list) + 1), Name: name, Category: g.category, Encumbrance: g.encumbrance})
 		}
 	}
-	return list
+	// A deed of an unknown kind comes after the other deeds. Its ID is the last one, so that the others
+	// have the same IDs as in vaults from before this type.
+	deed := DocumentType{ID: uint64(len(list) + 1), Name: "Deed", Category: Conveyance}
+	return slices.Insert(list, len(groups[0].names), deed)
 }
 
 // PartyLabels returns what the grantors and grantees of a document type are called, such as

@@ -10,7 +10,7 @@ func TestSuggestFromFilename(t *testing.T) {
 	for _, row := range []struct{ name, want string }{ // want: "" if the name doesn't describe an instrument
 		// sequence, type, date, book and page, parties
 		{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf",
-			`{"book":"1022","grantees":["Jones"],"grantors":["Smith"],"page":"311","position":2,"recorded":"2019-03-14"}`},
+			`{"book":"1022","grantees":["Jones"],"grantors":["Smith"],"page":"311","position":2,"recorded":"2019-03-14","type":"Deed"}`},
 		{"03_Mortgage_2019-03-14_Bk881-Pg12_Jones-to-First National Bank.tif",
 			`{"book":"881","grantees":["First National Bank"],"grantors":["Jones"],"page":"12","position":3,"recorded":"2019-03-14","type":"Mortgage"}`},
 		{"1. Warranty Deed Smith to Jones 3-14-2019.pdf",
@@ -55,10 +55,10 @@ func TestSuggestFromFilename(t *testing.T) {
 		{"WarrantyDeed_2019-03-14.pdf", `{"recorded":"2019-03-14","type":"Warranty Deed"}`},
 		// separators, spaces, and parties
 		{"04_Mtg_Smith_to_Jones.pdf", `{"grantees":["Jones"],"grantors":["Smith"],"position":4,"type":"Mortgage"}`},
-		{"12-deed-smith-to-jones.pdf", `{"grantees":["Jones"],"grantors":["Smith"],"position":12}`},
+		{"12-deed-smith-to-jones.pdf", `{"grantees":["Jones"],"grantors":["Smith"],"position":12,"type":"Deed"}`},
 		{"WD - John Smith et ux to Ann Poe-Cole - 1999-01-02.pdf",
 			`{"grantees":["Ann Poe-Cole"],"grantors":["John Smith et ux"],"recorded":"1999-01-02","type":"Warranty Deed"}`},
-		{"03_Deed_Smith-Et-Ux-to-Jones.pdf", `{"grantees":["Jones"],"grantors":["Smith et ux"],"position":3}`},
+		{"03_Deed_Smith-Et-Ux-to-Jones.pdf", `{"grantees":["Jones"],"grantors":["Smith et ux"],"position":3,"type":"Deed"}`},
 		{"03_Mtg_Smith to First Mortgage Co.pdf", `{"grantees":["First Mortgage Co"],"grantors":["Smith"],"position":3,"type":"Mortgage"}`},
 		{"QCD_O'Neil–to–Smith_2019-03-14 (1).pdf",
 			`{"grantees":["Smith"],"grantors":["ONeil"],"recorded":"2019-03-14","type":"Quitclaim Deed"}`},
@@ -78,7 +78,7 @@ func TestSuggestFromFilename(t *testing.T) {
 		{"B1022 P311.pdf", `{"book":"1022","page":"311"}`},
 		// not instruments
 		{"scan0001.pdf", ""}, {"IMG_20190314_101500.jpg", ""}, {"Letter to Jones.pdf", ""}, {"12 Main Street.pdf", ""},
-		{"invoice 12345678.pdf", ""}, {"2019-03-14.pdf", ""}, {"", ""}, {".pdf", ""}, {"to", ""}, {" to .pdf", ""}, {"Deed.pdf", ""},
+		{"invoice 12345678.pdf", ""}, {"2019-03-14.pdf", ""}, {"", ""}, {".pdf", ""}, {"to", ""}, {" to .pdf", ""}, {"Deed.pdf", `{"type":"Deed"}`},
 		{"Commitment_2019-03-14_Bank-to-Smith.pdf", ""}, {"row.pdf", ""}, {"mod 3.pdf", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestSuggestTypesOfFirm(t *testing.T) {
 	types := DocumentTypes{{ID: 1, Name: "Deed"}, {ID: 2, Name: "Timber Deed"}, {ID: 3, Name: "Mortgage", Retired: true},
 		{ID: 4, Name: "Water Right"}}
 	for name, want := range map[string]string{
-		"Deed 2019-03-14.pdf": `"Deed"`, "Water Right 2019-03-14.pdf": `"Water Right"`, "Mortgage 2019-03-14.pdf": "",
+		"Deed 2019-03-14.pdf": `"Deed"`, "Timber Deed 2019-03-14.pdf": `"Timber Deed"`, "Water Right 2019-03-14.pdf": `"Water Right"`, "Mortgage 2019-03-14.pdf": "",
 	} {
 		fields, ok := SuggestFromFilename(name, types)
 		if !ok || string(fields["type"]) != want {
@@ -124,4 +124,17 @@ func FuzzSuggestFromFilename(f *testing.F) {
 			t.Errorf("SuggestFromFilename(%q) = %s, rejected %v", name, fields, rejected)
 		}
 	})
+}
+
+func TestFindType(t *testing.T) {
+	types := NewDocumentTypes()
+	for text, want := range map[string]string{
+		"Warranty Deed": "Warranty Deed", "WARRANTY  deed": "Warranty Deed", "wd": "Warranty Deed", "swd": "Special Warranty Deed", "QCD": "Quitclaim Deed",
+		"war": "Warranty Deed", "mort": "Mortgage", "DOT": "Deed of Trust", "sat": "Release or Satisfaction", "rel": "Release or Satisfaction",
+		"easement": "Easement or Right of Way", "fed": "Federal Tax Lien", "deed": "Deed", "DEED": "Deed", "tax": "", "lien": "", "m": "", "": "", "par": "", "nothing": "",
+	} {
+		if got, found := types.Find(text); got.Name != want || found != (want != "") {
+			t.Errorf("Find(%q) = %q, %t, want %q", text, got.Name, found, want)
+		}
+	}
 }

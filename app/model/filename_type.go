@@ -31,7 +31,6 @@ var filenameTypes = []struct {
 	{"Sheriff's or Tax Deed", []string{"sheriffs or tax deed", "sheriffs deed", "sheriff deed", "tax deed", "commissioners deed",
 		"marshals deed"}},
 	{"Corrective Deed", []string{"corrective deed", "correction deed", "deed of correction", "corrected deed"}},
-	{"Deed", []string{"deed"}}, // only if the firm has such a type: the kind of deed is unknown
 	{"UCC", []string{"financing statement", "fixture filing", "ucc 1", "ucc 3", "ucc"}},
 	{"Federal Tax Lien", []string{"federal tax lien", "fed tax lien", "irs tax lien", "irs lien", "nftl", "ftl"}},
 	{"State Tax Lien", []string{"state tax lien", "stl"}},
@@ -72,6 +71,9 @@ var namedInstruments = newSet("of", "mortgage", "mtg", "mtge", "mort", "mortg", 
 	"agmt", "loan", "ucc",
 	"federal", "tax", "judgment", "full", "recorded", "the")
 
+// anyDeed is the word for a deed, and the name of its type, if the text doesn't say what kind it is.
+const anyDeed = "deed"
+
 // typeAlias finds the document type in the words of a filename, which are in lower case. It
 // returns the range of words that name it, with the words of the instrument that it is about.
 func typeAlias(words []string, types DocumentTypes) (name, alias string, from, to int) {
@@ -81,25 +83,33 @@ func typeAlias(words []string, types DocumentTypes) (name, alias string, from, t
 			if from < 0 {
 				continue
 			}
-			t, known := types.ByName(row.name)
-			if !known || t.Retired {
-				t.Name = ""
-			}
 			to := from + count
 			for ; to < len(words) && namedInstruments[words[to]]; to++ {
 			}
 			for ; from > 0 && namedInstruments[words[from-1]]; from-- {
 			}
-			return t.Name, alias, from, to
+			return types.offered(row.name), alias, from, to
 		}
 	}
-	for _, t := range types { // types that the firm added
+	for _, t := range types { // types that the firm added; the longest is the most specific
 		phrase := strings.ReplaceAll(foldWords(t.Name), "'", "")
-		if from, count := indexPhrase(words, phrase); from >= 0 && !t.Retired {
-			return t.Name, phrase, from, from + count
+		if at, count := indexPhrase(words, phrase); at >= 0 && !t.Retired && len(phrase) > len(alias) {
+			name, alias, from, to = t.Name, phrase, at, at+count
 		}
 	}
-	return "", "", 0, 0
+	if at, count := indexPhrase(words, anyDeed); alias == "" && at >= 0 {
+		return types.offered(anyDeed), anyDeed, at, at + count
+	}
+	return name, alias, from, to
+}
+
+// offered returns the name of the type with this name, or "" if the firm doesn't have it or has retired
+// it.
+func (l DocumentTypes) offered(name string) string {
+	if t, known := l.ByName(name); known && !t.Retired {
+		return t.Name
+	}
+	return ""
 }
 
 // indexPhrase returns the index in words at which a phrase starts, and how many words it takes up there.
@@ -122,7 +132,7 @@ func indexPhrase(words []string, phrase string) (from, count int) {
 
 // Find returns the document type that a text names: by its name, an abbreviation as in filenames, its
 // initials, or the start of its name if no other type fits. A word that several types have, such as
-// "deed", names none of them.
+// "lien", names none of them.
 func (l DocumentTypes) Find(text string) (DocumentType, bool) {
 	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if t, found := l.ByName(text); found || folded == "" {

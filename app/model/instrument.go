@@ -160,7 +160,7 @@ func (i Instrument) Heading(t DocumentType) string {
 		return list[0] + " et al."
 	}
 	parties := joinNonEmpty(" to ", name(i.Grantors), name(i.Grantees))
-	return joinNonEmpty(" · ", cmp.Or(t.Name, "Instrument"), i.RecordingReference(), parties)
+	return joinNonEmpty(" · ", t.Label(), i.RecordingReference(), parties)
 }
 
 // NormalizeRecordingNumber returns the form of an instrument, book, or page number for comparisons.

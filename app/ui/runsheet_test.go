@@ -438,9 +438,9 @@ func TestPasteRows(t *testing.T) {
 		return len(sheet.Instruments)
 	}
 	text := "No.\tType\tRecorded\tBook/Page\tGrantor\tGrantee\tAmount\tRelations\r\n1\tmtg\t5/2/2001\tBk 1022 Pg 314\tBea Cole; Ned <Cole>\tFirst Bank\t$96,000.00\t\r\n" +
-		"2\tDeed\t\t\t\t\t\t\r\n3\tsat\t1/5/2010\t\t\t\t\treleases 1\r\n4\tPlat\t2/30/2010\t\t\t\tlots\t\r\n"
+		"2\tLien\t\t\t\t\t\t\r\n3\tsat\t1/5/2010\t\t\t\t\treleases 1\r\n4\tPlat\t2/30/2010\t\t\t\tlots\t\r\n"
 	shown := staff.post(t, 200, address, url.Values{"text": {text}})
-	shown.has(t, "Add 2 instruments?", "2 rows can't be added:", "Row 3: “Deed” isn&#39;t a document type.", "Row 5: ",
+	shown.has(t, "Add 2 instruments?", "2 rows can't be added:", "Row 3: “Lien” isn&#39;t a document type.", "Row 5: ",
 		"not a valid date", "$96,000.00",
 		"1022/314", "Ned &lt;Cole&gt;", "Release or Satisfaction", `name="confirm"`)
 	part := staff.post(t, 200, address, url.Values{"text": {text}}, scriptHeader...)

@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -188,7 +187,7 @@ func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView,
 	}
 	form := &panelForm{Heading: "New instrument"}
 	if i.ID != 0 {
-		form.Heading = cmp.Or(i.Type.Name, "Instrument")
+		form.Heading = i.Type.Label()
 	}
 	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)

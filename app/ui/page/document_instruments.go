@@ -10,7 +10,7 @@ import (
 // InstrumentLine is an instrument in the list of the instruments of a document.
 type InstrumentLine struct {
 	ID        uint64
-	Type      string // name of its type, or "Instrument"
+	Type      string // see model.DocumentType.Label
 	Reference string // where it is recorded
 	Parties   string
 	Pages     string // pages of the document, such as "3-7"; "" for all pages
@@ -32,12 +32,9 @@ func DocumentInstruments(list []vault.InstrumentView) map[uint64][]InstrumentLin
 
 // NewInstrumentLine returns the line of an instrument on the given pages of a document.
 func NewInstrumentLine(i vault.InstrumentView, pages string) InstrumentLine {
-	line := InstrumentLine{ID: i.ID, Type: i.Type.Name, Reference: i.RecordingReference(), Pages: pages, FirstPage: model.FirstPage(pages)}
+	line := InstrumentLine{ID: i.ID, Type: i.Type.Label(), Reference: i.RecordingReference(), Pages: pages, FirstPage: model.FirstPage(pages)}
 	if len(i.Grantors)+len(i.Grantees) > 0 {
 		line.Parties = firstName(i.Grantors) + " to " + firstName(i.Grantees)
-	}
-	if line.Type == "" {
-		line.Type = "Instrument"
 	}
 	if i.Status != model.NotApplicable {
 		line.Status = i.Status
