@@ -110,6 +110,9 @@ func (a *wordsResult) add(kind byte, content []byte, _ bool) error {
 }
 
 func (a *wordsResult) finish(d taskDone) error {
+	if d.Rotation < 0 || d.Rotation > 270 || d.Rotation%90 != 0 {
+		return protocolError("invalid rotation of a page: %d", d.Rotation)
+	}
 	a.rotation = d.Rotation
 	return nil
 }

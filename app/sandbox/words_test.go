@@ -63,6 +63,11 @@ func TestWordsRoundTrip(t *testing.T) {
 			t.Errorf("%s: error = %v, want a protocol error", name, err)
 		}
 	}
+	for rotation, valid := range map[int]bool{0: true, 270: true, -90: false, 45: false, 360: false} {
+		if err := (&wordsResult{}).finish(taskDone{Rotation: rotation}); (err == nil) != valid || err != nil && !errors.Is(err, errProtocol) {
+			t.Errorf("rotation %d: error = %v, want a protocol error: %t", rotation, err, !valid)
+		}
+	}
 	full := &wordsResult{words: make([]ocr.Word, ocr.MaxWords)}
 	if err := full.add(frameWords, []byte(`[`+good+`]`), false); !errors.Is(err, errProtocol) {
 		t.Errorf("too many words: error = %v, want a protocol error", err)
