@@ -19,11 +19,15 @@ type ExtractLimits struct {
 	MaxUnpackedBytes int64 `json:"unpacked"`   // in one part of a zip or in an OLE stream (64 MiB)
 }
 
+// MaxPages is the default maximum number of pages of a document that can be shown and read. A TIFF of
+// 1 MB may claim to have 65,535.
+const MaxPages = 1000
+
 // DefaultExtractLimits returns the defaults.
 func DefaultExtractLimits() ExtractLimits {
 	return ExtractLimits{
 		MaxPixels: 80_000_000, MaxWidth: 5100, MaxTextBytes: 32 << 20,
-		MaxPageTextBytes: 1 << 20, MaxPages: 1000, MaxUnpackedBytes: 64 << 20,
+		MaxPageTextBytes: 1 << 20, MaxPages: MaxPages, MaxUnpackedBytes: 64 << 20,
 	}
 }
 

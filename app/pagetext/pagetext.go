@@ -267,7 +267,8 @@ func (s State) OCR() model.OCR {
 	return model.OCR{Pages: s.OCRPages, Read: s.OCRPages - len(s.Missing)}
 }
 
-// State returns which pages of a document need OCR and which of them have been read. Processing
+// State returns which pages of a document need OCR and which of them have been read. Pages beyond
+// document.MaxPages can't be shown, so they don't need OCR. Processing
 // must have ended. If the document's own text is missing and can be extracted again, the error
 // wraps fs.ErrNotExist.
 func (t *Texts) State(file model.File) (s State, err error) {
@@ -295,7 +296,7 @@ func (t *Texts) State(file model.File) (s State, err error) {
 	if err != nil {
 		return s, err
 	}
-	for page := 1; page <= max(file.PageCount(), 1); page++ {
+	for page := 1; page <= min(max(file.PageCount(), 1), document.MaxPages); page++ {
 		if usable[page] {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
 	"deedkeep/app/pagetext"
@@ -164,6 +165,17 @@ func TestOwnTextIsMissing(t *testing.T) {
 	file.Failure = model.FailureNoText
 	if state, err := f.State(file); err != nil || state.OCRPages != 1 || len(state.Missing) != 1 {
 		t.Errorf("State of a document without a text layer = %+v, %v; want one missing page", state, err)
+	}
+}
+
+// A small TIFF may claim to have tens of thousands of pages. Those that can't be shown need no OCR.
+func TestStateOfManyPages(t *testing.T) {
+	f := newFixture(t)
+	f.putOwn(nil)
+	pages := 65535
+	state, err := f.State(model.File{Digest: digest, MIME: "image/tiff", Pages: &pages})
+	if err != nil || state.OCRPages != document.MaxPages || len(state.Missing) != document.MaxPages {
+		t.Errorf("State = %d pages, %d missing, %v; want %d", state.OCRPages, len(state.Missing), err, document.MaxPages)
 	}
 }
 
