@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"sync/atomic"
 	"time"
@@ -71,6 +72,9 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 // SweepBlobs does the same as Sweep and returns the number and size of the deleted blobs.
 func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult, err error) {
 	orphans, err := s.orphans(ctx)
+	if err == nil {
+		err = s.removeOCROrphans(ctx)
+	}
 	if err != nil {
 		return result, fmt.Errorf("delete orphaned files: %w", err)
 	}
@@ -97,6 +101,20 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 		return result, fmt.Errorf("delete orphaned files: %w", err)
 	}
 	return result, nil
+}
+
+// removeOCROrphans deletes the OCR results of documents that are gone. A crash leaves them if a page
+// was read while its document was purged.
+func (s *Sweeper) removeOCROrphans(ctx context.Context) error {
+	return s.vault.OCRFiles.Walk(ctx, func(e blobstore.Entry) error {
+		if used, err := s.digestInUse(ctx, e.Digest); err != nil || used {
+			return err
+		}
+		if _, err := s.vault.Blobs.Size(e.Digest); !errors.Is(err, fs.ErrNotExist) {
+			return err // the results of a blob without a record are deleted with it
+		}
+		return s.vault.OCRFiles.Remove(e.Digest.String())
+	}, nil)
 }
 
 func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (bool, error) {

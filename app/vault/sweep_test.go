@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,28 @@ func TestSweepRemovesOrphansOnly(t *testing.T) {
 	}
 	if !bytes.Equal(vaulttest.Content(t, v, f.ID), vaulttest.PDF(1, "a")) {
 		t.Error("content of the document: got other bytes than were uploaded")
+	}
+}
+
+// A sweep removes the text of scans whose document is gone, also if there is no orphaned blob, and keeps that of others.
+func TestSweepRemovesOCRResultsWithoutDocument(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
+	gone := strings.Repeat("ab", 32)
+	for _, digest := range []string{f.Digest, gone} {
+		if err := v.OCRFiles.Append(digest, blobstore.OCRPage{Page: 1, Result: []byte("{}")}); err != nil {
+			t.Fatalf("Append: %v", err)
+		}
+	}
+	if err := v.Sweeper.Sweep(t.Context()); err != nil {
+		t.Fatalf("Sweeper.Sweep: %v", err)
+	}
+	if err := v.OCRFiles.Check(gone); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("results without a document after the sweep: got %v, want that they do not exist", err)
+	}
+	if err := v.OCRFiles.Check(f.Digest); err != nil {
+		t.Errorf("results of a document after the sweep: %v", err)
 	}
 }
 
