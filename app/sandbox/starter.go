@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"context"
+	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,7 +68,7 @@ func (s *starter) start(ctx context.Context, o Options, need engines) (*worker, 
 			s.delay = 0
 			s.missing.Store(&p.missing)
 			if s.need.OCR {
-				s.bad.Store(&p.badLanguages)
+				s.reportLanguages(o.Log, p.badLanguages)
 			}
 			return p, nil
 		}
@@ -79,6 +81,19 @@ func (s *starter) start(ctx context.Context, o Options, need engines) (*worker, 
 			return nil, err
 		}
 		o.Log.Warn("worker process did not start", "cause", err, "again_in", s.delay)
+	}
+}
+
+// reportLanguages stores the languages that can't be used and logs those that weren't known yet.
+func (s *starter) reportLanguages(log *slog.Logger, bad []BadLanguage) {
+	var known []BadLanguage
+	if last := s.bad.Swap(&bad); last != nil {
+		known = *last
+	}
+	for _, l := range bad {
+		if !slices.Contains(known, l) {
+			log.Warn("OCR does not use a language; check ocr.languages and the language file", "language", l.Name, "cause", l.Reason)
+		}
 	}
 }
 
