@@ -74,7 +74,7 @@ func (srv *testServer) dial(t testing.TB) net.Conn {
 	if err != nil {
 		t.Fatalf("dial: %v", err)
 	}
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatalf("set deadline: %v", err)
 	}
 	return conn
