@@ -46,6 +46,7 @@
 //	2     app/search/query query language, terms of documents, snippets, find     -
 //	2     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
+//	2     app/document/pdfwriter PDF documents of scanned pages with invisible text -
 //	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
 //	1     app/document/ooxml Office Open XML packages                             -
 //	1     app/document/tiff structure of TIFF files                               -

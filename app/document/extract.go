@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"io"
 )
 
 // ExtractLimits limits the work and the memory of one call. A zero field means the default, given
@@ -108,16 +109,18 @@ type handler struct {
 	text  func(doc *source, out *writer) error
 	sizes func(doc *source, lim ExtractLimits) ([]PageSize, error)
 	size  func(doc *source, n int, lim ExtractLimits) (PageSize, error) // of one page
+
+	searchable func(doc *source, words PageWords, w io.Writer, lim ExtractLimits) error
 }
 
 var handlers = map[string]handler{
-	mimePDF:  {pdfPage, pdfText, pdfSizes, pdfSize},
-	mimeTIFF: {tiffPage, nil, tiffSizes, tiffPageSize},
-	mimePNG:  {imagePage, nil, imageSizes, imagePageSize},
-	mimeJPEG: {imagePage, nil, imageSizes, imagePageSize},
-	mimeGIF:  {imagePage, nil, imageSizes, imagePageSize},
-	mimeBMP:  {imagePage, nil, imageSizes, imagePageSize},
-	mimeWEBP: {imagePage, nil, imageSizes, imagePageSize},
+	mimePDF:  {pdfPage, pdfText, pdfSizes, pdfSize, searchablePDF},
+	mimeTIFF: {tiffPage, nil, tiffSizes, tiffPageSize, searchableTIFF},
+	mimePNG:  {imagePage, nil, imageSizes, imagePageSize, searchableImage},
+	mimeJPEG: {imagePage, nil, imageSizes, imagePageSize, searchableImage},
+	mimeGIF:  {imagePage, nil, imageSizes, imagePageSize, searchableImage},
+	mimeBMP:  {imagePage, nil, imageSizes, imagePageSize, searchableImage},
+	mimeWEBP: {imagePage, nil, imageSizes, imagePageSize, searchableImage},
 	mimeText: {text: plainText},
 	mimeDOCX: {text: docxText},
 	mimeXLSX: {text: xlsxText},

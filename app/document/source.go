@@ -49,6 +49,8 @@ type PDF interface {
 	Render(ctx context.Context, page, width int) (image.Image, error)
 	Text(ctx context.Context, page int, maxBytes int64) (string, error)
 	Marks(ctx context.Context, page int, find func(text []rune) []pdf.Span) ([][]pdf.Rect, error)
+	PagePlace(ctx context.Context, page int) (pdf.PagePlace, error)
+	Save(ctx context.Context, w io.Writer) error
 	Close(ctx context.Context) error
 }
 

@@ -14,16 +14,25 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// openBlock starts decoding a strip or tile with the given number of rows. If the TIFF doesn't
-// specify its length, it extends to the end of the file.
-func (t *tiffImage) openBlock(i, height int) (rows, error) {
+// block returns the place of a strip or tile. If the TIFF doesn't specify its length, it extends to
+// the end of the file.
+func (t *tiffImage) block(i int) (off, n int64, err error) {
 	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
-		return nil, docio.Damaged("block %d is outside the file", i)
+		return 0, 0, docio.Damaged("block %d is outside the file", i)
 	}
-	off := int64(t.offsets[i])
-	n := t.doc.Size() - off
+	off = int64(t.offsets[i])
+	n = t.doc.Size() - off
 	if i < len(t.counts) && t.counts[i] > 0 && t.counts[i] < uint64(n) {
 		n = int64(t.counts[i])
+	}
+	return off, n, nil
+}
+
+// openBlock starts decoding a strip or tile with the given number of rows.
+func (t *tiffImage) openBlock(i, height int) (rows, error) {
+	off, n, err := t.block(i)
+	if err != nil {
+		return nil, err
 	}
 	if t.compression == tiffJPEG {
 		return t.openJPEG(off, n)

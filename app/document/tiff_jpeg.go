@@ -15,10 +15,10 @@ import (
 // the colors are stored unchanged, 1 means YCbCr (Adobe technical note 5116).
 var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 
-// openJPEG decodes a JPEG block (TIFF Technical Note 2). The block is a complete stream, except
-// that all blocks may share the same tables. The TIFF defines the color space because the stream
-// might not.
-func (t *tiffImage) openJPEG(off, n int64) (rows, error) {
+// jpegStream returns a function that reads a JPEG block from the start (TIFF Technical Note 2). The
+// block is a complete stream, except that all blocks may share the same tables. The TIFF defines the
+// color space because the stream might not.
+func (t *tiffImage) jpegStream(off, n int64) (func() io.Reader, error) {
 	// Read the start-of-image marker and, if present, an Adobe segment.
 	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
@@ -38,8 +38,16 @@ func (t *tiffImage) openJPEG(off, n int64) (rows, error) {
 	if isAdobe(head[2:]) {
 		rest += 2 + adobeLength // the color space in the TIFF takes precedence
 	}
-	stream := func() io.Reader {
+	return func() io.Reader {
 		return bufio.NewReader(io.MultiReader(bytes.NewReader(start), io.NewSectionReader(t.doc, off+rest, n-rest)))
+	}, nil
+}
+
+// openJPEG decodes a JPEG block.
+func (t *tiffImage) openJPEG(off, n int64) (rows, error) {
+	stream, err := t.jpegStream(off, n)
+	if err != nil {
+		return nil, err
 	}
 	config, err := jpeg.DecodeConfig(stream())
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/tetratelabs/wazero/api"
+
 	"deedkeep/app/wasm"
 )
 
@@ -21,6 +23,10 @@ type instance struct {
 	added   int        // number of files that were added
 	scratch uint32     // address of scratchSize bytes
 	dead    bool
+
+	callback  api.Module  // instance of callbackModule; nil until enableSaving
+	fileWrite uint32      // address of the FPDF_FILEWRITE; 0 until enableSaving
+	output    *outputFile // nil unless a copy is being saved
 }
 
 // start instantiates PDFium and stores the instance in e.live. It does so before the first call

@@ -19,6 +19,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/tetratelabs/wazero"
+
 	"deedkeep/app/wasm"
 )
 
@@ -45,10 +47,11 @@ type Options struct {
 // Engine is a compiled PDFium. Its methods and those of its documents are safe for concurrent use,
 // but only one of them runs at a time.
 type Engine struct {
-	mu     sync.Mutex
-	code   *wasm.Engine
-	live   *instance // nil until the next document needs one
-	broken int
+	mu       sync.Mutex
+	code     *wasm.Engine
+	callback wazero.CompiledModule // callbackModule
+	live     *instance             // nil until the next document needs one
+	broken   int
 }
 
 // New compiles PDFium or loads the compiled code from the cache. The caller must close the Engine.
@@ -61,7 +64,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{code: code}
-	if err := e.exportHost(ctx); err != nil {
+	err = e.exportHost(ctx)
+	if err == nil {
+		err = e.compileCallback(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), code.Close(ctx))
 	}
 	return e, nil
@@ -139,7 +146,11 @@ func (e *Engine) drop(ctx context.Context) error {
 	in := e.live
 	e.live = nil
 	in.dead = true
-	return in.Close(ctx)
+	var err error
+	if in.callback != nil {
+		err = in.callback.Close(ctx)
+	}
+	return errors.Join(err, in.Close(ctx))
 }
 
 // classify returns the error to report for err, which occurred while working on f. It drops the

@@ -22,12 +22,27 @@ type Instance struct {
 
 // Instantiate returns a new instance. It doesn't call any of its functions.
 func (e *Engine) Instantiate(ctx context.Context) (*Instance, error) {
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions()
-	module, err := e.Runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), e.Module, config)
+	module, err := e.Runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), e.Module, instanceConfig())
 	if err != nil {
 		return nil, err
 	}
 	return &Instance{Memory: module.Memory(), module: module, names: e.exports, calls: make(map[string]api.Function)}, nil
+}
+
+func instanceConfig() wazero.ModuleConfig {
+	return wazero.NewModuleConfig().WithName("").WithStartFunctions()
+}
+
+// Link returns an instance of another module. The module imports, under the given name, what in
+// exports. The caller must close it before in.
+func (e *Engine) Link(ctx context.Context, module wazero.CompiledModule, name string, in *Instance) (api.Module, error) {
+	ctx = experimental.WithImportResolver(ctx, func(wanted string) api.Module {
+		if wanted == name {
+			return in.module
+		}
+		return nil
+	})
+	return e.Runtime.InstantiateModule(ctx, module, instanceConfig())
 }
 
 // Close closes the instance and frees its memory.
