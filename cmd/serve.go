@@ -143,7 +143,7 @@ func (s *shell) warnOfExposures(c config.Config) {
 func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 	return sandbox.Open(sandbox.Options{
 		CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
-		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
+		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text, Searchable: c.Reader.Searchable}, Log: log,
 	})
 }
 
@@ -252,6 +252,7 @@ func vaultSettings(c config.Config) instance.Settings {
 		InstrumentsPerAbstract: c.Limits.InstrumentsPerAbstract, Inspect: limits,
 		Runsheet:          runsheet.Limits{Rows: c.Limits.RunsheetRows, Bytes: int64(c.Limits.RunsheetUnpacked)},
 		Extract:           document.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
+		SearchablePages:   c.Limits.SearchablePages,
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),

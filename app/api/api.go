@@ -137,6 +137,7 @@ func routes(s *server) []route {
 		{"DELETE", "/file-vault/files/:n", files.trash},
 		{"POST", "/file-vault/files/:n/restore", files.restore},
 		{"GET", "/file-vault/files/:n/download", files.download},
+		{"GET", "/file-vault/files/:n/searchable.pdf", files.searchable},
 		{"GET", "/file-vault/files/:n/text", files.text},
 		{"POST", uploadsPath, uploads.begin},
 		{"GET", uploadsPath + "/:id", uploads.show},

@@ -44,10 +44,11 @@ func byRecord(name string) filter {
 	}}
 }
 
-// noteDownload adds an audit log entry for the download of a file.
-func (s *server) noteDownload(r *request, file model.File) {
+// noteDownload adds an audit log entry for the download of a file. detail says what was sent, unless
+// it is the file itself.
+func (s *server) noteDownload(r *request, file model.File, detail map[string]string) {
 	if r.Method == http.MethodGet {
-		s.Vault.Events.RecordAccess(r.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
+		s.Vault.Events.RecordAccess(r.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), detail)
 	}
 }
 

@@ -1,11 +1,16 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
+	"strconv"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
+	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
@@ -83,9 +88,35 @@ func (h fileHandler) download(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	h.server.noteDownload(r, file)
+	h.server.noteDownload(r, file, nil)
 	link := secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.server.Now().Add(h.server.LinkTTL)}
 	return response{status: http.StatusFound, location: r.origin + h.server.links.Sign(link)}, nil
+}
+
+// searchable returns a PDF of a file with the words that OCR has read. HEAD only checks that it can
+// be created.
+func (h fileHandler) searchable(r *request) (response, error) {
+	_, file, err := h.read(r)
+	if err != nil {
+		return response{}, err
+	}
+	header := map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Content-Disposition": mime.FormatMediaType("attachment", map[string]string{"filename": jobs.SearchableFilename(file)})}
+	resp := response{status: http.StatusOK, header: header, media: model.MIMEPDF, stream: func(io.Writer) error { return nil }}
+	if r.Method == http.MethodHead {
+		return resp, h.server.Vault.Previews.CanBeSearchable(file)
+	}
+	created, err := h.server.Vault.Previews.Searchable(r.Context(), r.actor, file.ID)
+	if err != nil {
+		return response{}, err
+	}
+	h.server.noteDownload(r, file, map[string]string{"as": "searchable"})
+	header["Content-Length"] = strconv.FormatInt(created.Size, 10)
+	resp.stream = func(w io.Writer) error {
+		_, err := io.Copy(w, created)
+		return errors.Join(err, created.Close())
+	}
+	return resp, nil
 }
 
 func (s *server) files(r *request, files []model.File) []apitypes.File {

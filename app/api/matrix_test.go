@@ -4,13 +4,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"deedkeep/app/vaulttest"
 )
 
 // Each operation in the API description that requires a key is tested with each type of
 // credential. The test fails if it doesn't cover an operation.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, func(cfg *testConfig) { cfg.api.FailingKeys = 0 })
+	srv := newTestServer(t, func(cfg *testConfig) { cfg.api.FailingKeys, cfg.vault.OCRReader = 0, new(vaulttest.FakeOCR) })
 	// Each operation that deletes a record gets a record that other operations don't need.
 	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(1))))
 	withFile := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "", filePart("files", "c.pdf", pdf(1))))).Data.ID
@@ -23,6 +25,7 @@ func TestMatrix(t *testing.T) {
 		srv.do(t, jsonCall("POST", "/abstracts/"+withFile+"/notes", `{"text":"x"}`, 201))
 	}
 	srv.waitForIndex(t)
+	vaulttest.ReadPages(t, srv.vault, 1)
 	openUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
 	canceledUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
 	requests := map[string]call{
@@ -97,14 +100,15 @@ func TestMatrix(t *testing.T) {
 		"POST /abstracts/{id}/bring-down":  {status: 201},
 		"POST /abstracts/{id}/runsheet": {status: 200, header: []string{asForm},
 			body: formBody(filePart("file", "r.csv", "type,book\nMortgage,1\n"))},
-		"GET /file-vault/files/{n}/suggestions": {status: 200},
-		"GET /file-vault/files/{n}/text":        {status: 200},
-		"GET /document-types":                   {status: 200},
-		"GET /instruments":                      {status: 200},
-		"GET /instruments/{n}":                  {status: 200},
-		"PATCH /instruments/{n}":                {status: 200, header: []string{asJSON}, body: `{"book":"2"}`},
-		"DELETE /instruments/{n}":               {status: 204, path: "/instruments/2"},
-		"POST /instruments/{n}/restore":         {status: 200},
+		"GET /file-vault/files/{n}/suggestions":    {status: 200},
+		"GET /file-vault/files/{n}/text":           {status: 200},
+		"GET /file-vault/files/{n}/searchable.pdf": {status: 200, media: "application/pdf"},
+		"GET /document-types":                      {status: 200},
+		"GET /instruments":                         {status: 200},
+		"GET /instruments/{n}":                     {status: 200},
+		"PATCH /instruments/{n}":                   {status: 200, header: []string{asJSON}, body: `{"book":"2"}`},
+		"DELETE /instruments/{n}":                  {status: 204, path: "/instruments/2"},
+		"POST /instruments/{n}/restore":            {status: 200},
 	}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if len(item.Servers) > 0 {

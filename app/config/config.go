@@ -89,6 +89,8 @@ type Limits struct {
 	PicturePixels int `mapstructure:"picture_pixels" default:"80000000" min:"100000" max:"2000000000"`
 	// maximum width of a page image that the server renders, in pixels
 	PictureWidth int `mapstructure:"picture_width" default:"5100" min:"100" max:"10000"`
+	// maximum number of pages of a searchable PDF
+	SearchablePages int `mapstructure:"searchable_pages" default:"500" min:"1" max:"100000"`
 	// maximum size of a document's text
 	Text     Size `mapstructure:"text" default:"32 MB" min:"1 KB" max:"1 GB"`
 	JSONBody Size `mapstructure:"json_body" default:"8 MB" min:"1 KB" max:"32 MB"`
@@ -185,6 +187,8 @@ type Reader struct {
 	Picture time.Duration `mapstructure:"picture" default:"20s" min:"100ms" max:"10m"`
 	// timeout for extracting the text of a document
 	Text time.Duration `mapstructure:"text" default:"1m" min:"100ms" max:"10m"`
+	// timeout for creating a searchable PDF
+	Searchable time.Duration `mapstructure:"searchable" default:"5m" min:"100ms" max:"1h"`
 	// "" means the directory that ReaderCache returns
 	Cache string `mapstructure:"cache"`
 }

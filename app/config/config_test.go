@@ -111,6 +111,7 @@ limits:
   image_heavy_pages: 30
   picture_pixels: 1000000
   picture_width: 900
+  searchable_pages: 80
   text: 2 MB
   json_body: 1 MiB
   form_fields: 2mb
@@ -132,7 +133,7 @@ users: {session_idle: 2h, session_max: 3d, require_second_factor: true, known_ad
 uploads: {keep: 2h, per_user: 7, bytes_per_user: 3 GB}
 timeouts: {header: 5s, stall: 1m, stall_in_memory: 8s, idle: 1m30s, grace: 0s, min_rate: 0}
 validation: {enforce_required: true, unique_order_number: true}
-reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache: /var/cache/deedkeep}
+reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, searchable: 4m, cache: /var/cache/deedkeep}
 previews: {size: 3 GB}
 ocr: {enabled: false, workers: 3, hours: "18:00-06:00", languages: [eng, spa], page_timeout: 90s, dir: /srv/languages}
 search: {deadline: 3s, cache_size: 8 MB, batch_size: 1 MB, most_words: 9, at_once: 3}
@@ -156,7 +157,7 @@ func allSettingsConfig() Config {
 		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
 		Log: Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30,
-			PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
+			PicturePixels: 1_000_000, PictureWidth: 900, SearchablePages: 80, Text: 2 * MB, JSONBody: MB,
 			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, InstrumentsPerAbstract: 60,
 			RunsheetRows: 70, RunsheetUnpacked: 3 << 20, Connections: 10,
 			ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},
@@ -164,7 +165,7 @@ func allSettingsConfig() Config {
 		Uploads:    Uploads{2 * time.Hour, 7, 3 * GB},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 8 * time.Second, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
-		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
+		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, 4 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		OCR:        OCR{false, 3, "18:00-06:00", []string{"eng", "spa"}, 90 * time.Second, "/srv/languages"},
 		Search:     Search{3 * time.Second, 8 * MB, MB, 9, 3},

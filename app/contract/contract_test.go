@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"deedkeep/app/vaulttest"
 )
 
 const (
@@ -134,6 +136,7 @@ func (f *fuzzer) do(r *request) {
 		f.index(f.T)
 		f.indexed = true
 	}
+	f.readPages(r)
 	before := f.commits()
 	got, err := f.send(r)
 	if err != nil {
@@ -148,6 +151,19 @@ func (f *fuzzer) do(r *request) {
 	if f.percent(25) {
 		f.readBack(r, got)
 	}
+}
+
+// readPages usually reads the pages of a file before it is downloaded as a searchable PDF. Only the fuzzer does so,
+// because the server does no background work.
+func (f *fuzzer) readPages(r *request) {
+	if r.op.id != "downloadSearchableFile" || r.record == nil || r.record.hidden() || !f.percent(70) {
+		return
+	}
+	id, err := strconv.ParseUint(r.record.id, 10, 64)
+	if err != nil {
+		f.Fatalf("ID of a file = %q", r.record.id)
+	}
+	vaulttest.ReadPages(f.T, f.vault, id)
 }
 
 // describe returns a request in a form that can be repeated, and its response.

@@ -59,6 +59,7 @@ func open(t *testing.T, seed uint64) *testServer {
 	set.Now, set.Rand = h.clock.Now, &lockedRand{source: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16),
 		byte(seed >> 24)})}
 	set.Settings.FileSize, set.Settings.FilesPerRequest, set.Settings.FilesPerAbstract = maxFile, maxFiles, maxAbstract
+	set.OCRReader = new(vaulttest.FakeOCR)
 	set.Log = slog.New(slog.NewTextHandler(h.log, nil))
 	h.dir = set.Dir
 	h.vault = vaulttest.Open(t, set)

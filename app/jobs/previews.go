@@ -4,6 +4,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,14 +37,19 @@ type Previews struct {
 	reader   vault.Reader
 	limits   document.ExtractLimits
 	deadline time.Duration // time limit for a search within a document, including the wait for the lock
-	ocr      *OCR          // reads pages without text; nil until NewOCR
-	locks    keyedLock     // one per image being generated and per user searching in a document
+
+	maxSearchable int // pages of a searchable PDF
+
+	ocr   *OCR      // reads pages without text; nil until NewOCR
+	locks keyedLock // one per image being generated and per user searching in a document
 }
 
-// NewPreviews returns the previews of a vault. deadline is the time limit for a search
-// within a document.
-func NewPreviews(v *vault.Vault, limits document.ExtractLimits, deadline time.Duration) *Previews {
-	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits, deadline: deadline}
+// NewPreviews returns the previews of a vault. maxSearchable is the maximum number of pages of a
+// searchable PDF (0: DefaultSearchablePages). deadline is the time limit for a search within a
+// document.
+func NewPreviews(v *vault.Vault, limits document.ExtractLimits, maxSearchable int, deadline time.Duration) *Previews {
+	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits,
+		maxSearchable: cmp.Or(maxSearchable, DefaultSearchablePages), deadline: deadline}
 }
 
 // documentFailures maps permanent errors of a document to the sentences that users see. If

@@ -33,6 +33,7 @@ type Page struct {
 	Source     Source
 	Confidence int        // 0 to 100; only for SourceOCR
 	Words      []ocr.Word // only for SourceOCR
+	Rotation   int        // as in ocr.Page; only for SourceOCR
 }
 
 // Texts are the texts of all documents, keyed by the digest of the document.
@@ -62,7 +63,7 @@ func choose(number int, own string, read *ocr.Page) Page {
 	if document.LegibleText(own) && 2*document.Letters(text) < shortTextFactor*document.Letters(own) {
 		return page
 	}
-	return Page{number, text, SourceOCR, read.Confidence(), read.Words}
+	return Page{number, text, SourceOCR, read.Confidence(), read.Words, read.Rotation}
 }
 
 // Read calls fn for each page that has text, in order, until fn returns an error. It calls fn with

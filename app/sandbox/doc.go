@@ -101,6 +101,8 @@
 //	              ...                 until all words have been sent
 //	   (or)       <------ rows        JSON: of a runsheet, in order (runsheet.go)
 //	              ...                 until all rows have been sent
+//	   (or)       <------ file        bytes of a file (searchable.go)
+//	              ...                 until all bytes have been sent
 //	              <------ done        JSON: the report, or the end of the result
 //	   (or)       <------ error       JSON: why the task failed
 //
@@ -109,6 +111,6 @@
 // its data starts with the signature of its type. Page numbers ascend and stay within the limits,
 // as does the length of the text. Text contains no control characters except whitespace. Page sizes
 // are positive, and marks and words lie within their page. Words are printable and limited in
-// number. Row numbers ascend and stay within the limits. The parent kills a worker that violates any
-// of these rules.
+// number. Row numbers ascend and stay within the limits. A file has a maximum size. The parent kills
+// a worker that violates any of these rules.
 package sandbox

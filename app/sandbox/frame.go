@@ -34,6 +34,7 @@ const (
 	frameMarks      = 'm' // worker: rectangles of a phrase on one page
 	frameRows       = 'w' // worker: rows of a runsheet
 	frameWords      = 'o' // worker: words of one page
+	frameFile       = 'c' // worker: bytes of a file
 	frameDone       = 'd' // worker: report, or end of the result
 	frameError      = 'f' // worker: the task failed
 )
@@ -55,6 +56,7 @@ var maxContent = map[byte]int{
 	frameMarks:      512 << 10,
 	frameRows:       maxRowsFrame,
 	frameWords:      512 << 10,
+	frameFile:       fileChunkSize,
 	frameDone:       4 << 10,
 	frameError:      4 << 10,
 }

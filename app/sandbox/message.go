@@ -36,14 +36,15 @@ type workerReady struct {
 
 // Values of task.Task. The comments describe the result.
 const (
-	taskInspect  = "inspect"  // a document.Report
-	taskPicture  = "picture"  // an image of one page
-	taskText     = "text"     // the text of each page
-	taskSizes    = "sizes"    // the size of each page
-	taskMarks    = "marks"    // the rectangles of a phrase on one page
-	taskRunsheet = "runsheet" // the rows of a runsheet
-	taskWords    = "words"    // the words of one page, and their boxes
-	taskOCR      = "ocr"      // the same, read from the image of the page
+	taskInspect    = "inspect"    // a document.Report
+	taskPicture    = "picture"    // an image of one page
+	taskText       = "text"       // the text of each page
+	taskSizes      = "sizes"      // the size of each page
+	taskMarks      = "marks"      // the rectangles of a phrase on one page
+	taskRunsheet   = "runsheet"   // the rows of a runsheet
+	taskWords      = "words"      // the words of one page, and their boxes
+	taskOCR        = "ocr"        // the same, read from the image of the page
+	taskSearchable = "searchable" // a PDF with the words of the pages
 )
 
 type task struct {
@@ -57,7 +58,8 @@ type task struct {
 	Page     int                    `json:"page,omitempty"`  // starts at 1
 	Width    int                    `json:"width,omitempty"` // in pixels
 	Phrase   string                 `json:"phrase,omitempty"`
-	Words    bool                   `json:"words,omitempty"` // find the words of the phrase in any order
+	Words    bool                   `json:"words,omitempty"`    // find the words of the phrase in any order
+	Appended int64                  `json:"appended,omitempty"` // size of the data after the document, which Size includes
 }
 
 // imageHeader precedes an image. The image's bytes follow in chunks. Size is their total number.

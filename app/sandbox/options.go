@@ -31,6 +31,8 @@ type Deadlines struct {
 	Picture time.Duration // one page image, the page sizes, or the marks or words of one page; 0 means 20 s
 	Text    time.Duration // doesn't count time spent in the caller's callback; 0 means 60 s
 	OCR     time.Duration // the words on the image of one page; 0 means 120 s
+
+	Searchable time.Duration // a searchable PDF of all pages; 0 means 300 s
 }
 
 func (d Deadlines) forTask(t task) time.Duration {
@@ -41,6 +43,8 @@ func (d Deadlines) forTask(t task) time.Duration {
 		return d.Text
 	case taskOCR:
 		return d.OCR
+	case taskSearchable:
+		return d.Searchable
 	}
 	return d.Inspect
 }
@@ -51,6 +55,7 @@ const (
 	defaultDeadline     = 20 * time.Second
 	defaultTextDeadline = 60 * time.Second
 	defaultOCRDeadline  = 120 * time.Second
+	defaultFileDeadline = 300 * time.Second
 	defaultQueue        = 4096
 	defaultHelloTimeout = 15 * time.Second
 )
@@ -80,6 +85,8 @@ func (o Options) withDefaults() (Options, error) {
 		Picture: positiveOr(o.Deadlines.Picture, defaultDeadline),
 		Text:    positiveOr(o.Deadlines.Text, defaultTextDeadline),
 		OCR:     positiveOr(o.Deadlines.OCR, defaultOCRDeadline),
+
+		Searchable: positiveOr(o.Deadlines.Searchable, defaultFileDeadline),
 	}
 	if err := o.OCR.check(); err != nil {
 		return o, err

@@ -43,6 +43,8 @@ func (d *session) run(ctx context.Context, t task) error {
 		done, err = d.read(ctx, doc, t)
 	case taskRunsheet:
 		err = d.runsheet(doc, t)
+	case taskSearchable:
+		err = d.searchable(ctx, doc, t)
 	default:
 		return protocolError("task %q", t.Task)
 	}
@@ -95,7 +97,7 @@ func (d *session) inspect(ctx context.Context, doc io.ReaderAt, t task) (taskDon
 }
 
 func (d *session) source(doc io.ReaderAt, t task) document.Source {
-	return document.Source{Doc: doc, Size: t.Size, MIME: t.MIME, PDF: d.engine}
+	return document.Source{Doc: doc, Size: t.Size - t.Appended, MIME: t.MIME, PDF: d.engine}
 }
 
 func (d *session) picture(ctx context.Context, doc io.ReaderAt, t task) error {

@@ -413,3 +413,24 @@ func TestPageWords(t *testing.T) {
 	}
 	g.get(t, 404, "/documents/999/pages/1/words")
 }
+
+// The viewer's menu downloads a searchable PDF. Until OCR has read the pages, it says why it can't.
+func TestSearchablePDF(t *testing.T) {
+	t.Parallel()
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.OCRReader = new(vaulttest.FakeOCR) })
+	h.createUser(t, "Owner", model.RoleAdmin)
+	files := vaulttest.UploadDocs(t, h.vault, vaulttest.PDFDoc("Deed.pdf", "a"), vaulttest.TextDoc("note.txt", "plain words"))
+	g := h.openBrowser(t, model.RoleViewer)
+	path := documentPath(files[0], "/searchable.pdf")
+	g.get(t, 200, documentPath(files[0], "")).has(t, `aria-describedby="not-searchable"`, "being processed")
+	g.get(t, 200, documentPath(files[1], "")).lacks(t, "searchable PDF")
+	g.get(t, 409, path).has(t, "being processed")
+	g.get(t, 404, documentPath(files[1], "/searchable.pdf"))
+	vaulttest.ReadPages(t, h.vault, files[0].ID)
+	g.get(t, 200, documentPath(files[0], "")).has(t, `href="`+path+`"`)
+	got := g.get(t, 200, path)
+	got.has(t, "%PDF-", "Willoughby")
+	if name := got.Header.Get("Content-Disposition"); name != `attachment; filename=Deed-searchable.pdf` {
+		t.Errorf("Content-Disposition = %q", name)
+	}
+}

@@ -42,6 +42,8 @@ type Reader interface {
 	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, words bool, lim document.ExtractLimits) ([][]document.Rect, error)
 	Words(ctx context.Context, r sandbox.Request, page int, lim document.ExtractLimits) (ocr.Page, error)
 	Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error)
+	Searchable(ctx context.Context, r sandbox.Request, words io.ReaderAt, wordsSize int64, out io.WriterAt,
+		lim document.ExtractLimits) (size int64, err error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.

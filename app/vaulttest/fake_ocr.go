@@ -89,6 +89,19 @@ func WaitOCR(t *testing.T, v *instance.Instance, ids ...uint64) {
 	}
 }
 
+// ReadPages processes all documents and reads the pages of those with the given IDs, like a running server. The vault
+// must not be started.
+func ReadPages(t *testing.T, v *instance.Instance, ids ...uint64) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { v.Processing.Run(ctx) })
+	running.Go(func() { v.OCR.Run(ctx) })
+	WaitOCR(t, v, ids...)
+}
+
 // File returns the record of a document.
 func File(t *testing.T, v *instance.Instance, id uint64) model.File {
 	t.Helper()

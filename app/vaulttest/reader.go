@@ -49,6 +49,18 @@ func (Reader) Words(context.Context, sandbox.Request, int, document.ExtractLimit
 	return ocr.Page{}, document.ErrUnsupported
 }
 
+// Searchable writes a file that starts like a PDF and then contains the words, as JSON.
+func (Reader) Searchable(_ context.Context, _ sandbox.Request, words io.ReaderAt, wordsSize int64, out io.WriterAt,
+	_ document.ExtractLimits) (int64, error) {
+	file := []byte("%PDF-1.7\n")
+	text, err := io.ReadAll(io.NewSectionReader(words, 0, wordsSize))
+	if err != nil {
+		return 0, err
+	}
+	n, err := out.WriteAt(append(file, text...), 0)
+	return int64(n), err
+}
+
 // Runsheet reads an Excel workbook in the test process.
 func (Reader) Runsheet(_ context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error) {
 	raw, err := io.ReadAll(io.NewSectionReader(doc, 0, size))

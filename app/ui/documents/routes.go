@@ -32,6 +32,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /documents/{n}/thumbnail", page.MayRead, p.thumbnail),
 		page.NewRoute("GET /documents/{n}/text", page.MayRead, p.documentTextPage),
 		page.NewRoute("GET /documents/{n}/download", page.MayRead, p.downloadDocument),
+		page.NewRoute("GET /documents/{n}/searchable.pdf", page.MayRead, p.downloadSearchable),
 		page.NewRoute("GET /documents/{n}/original", page.MayRead, p.originalDocument),
 		page.NewRoute("GET /documents/{n}/print", page.MayRead, p.printPage),
 		page.NewRoute("GET /abstracts/{id}/zip", page.MayRead, p.zipAbstract),

@@ -45,6 +45,7 @@ type viewerData struct {
 	Hits            int
 	matched         query.WordSet // words of Find that are highlighted
 	Searchable, Cut bool
+	NotSearchable   string // why the document can't be downloaded as a searchable PDF now; "" if it can
 	Broken          string // why the document can't be shown
 	QueryIn         string // "?in=…", or ""
 	Rename          page.DocumentRow
@@ -109,6 +110,7 @@ func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected 
 	if err := p.loadContent(r, s); err != nil {
 		return err
 	}
+	s.NotSearchable = p.notSearchable(s.File)
 	if rejected.FileID == 0 { // if a name was rejected, this is still the same view
 		p.recordView(r)
 	}
