@@ -29,11 +29,12 @@ type serverProcess struct {
 
 // startServer starts a server on a free port and waits until it prints its address. The server is
 // killed when the test ends.
-func startServer(t *testing.T, data string) *serverProcess {
+func startServer(t *testing.T, data string, settings ...string) *serverProcess {
 	t.Helper()
 	p := &serverProcess{data: data, messages: new(bytes.Buffer), done: make(chan struct{})}
 	p.process = exec.Command("deedkeep", "serve", "--data", data, "--listen", "127.0.0.1:0")
 	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions, withoutOCR)
+	p.process.Env = append(p.process.Env, settings...)
 	p.process.Stderr = p.messages
 	out, err := p.process.StdoutPipe()
 	if err != nil {
