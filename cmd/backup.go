@@ -27,7 +27,7 @@ func (s *shell) backupCommand() *cobra.Command {
 func backupSettings(c config.Config) backup.Settings {
 	b := c.Backup
 	return backup.Settings{
-		To: b.To, Every: b.Every, Keep: archive.Retention{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly},
+		Text: b.Text, To: b.To, Every: b.Every, Keep: archive.Retention{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly},
 		Recipients: b.Recipients, Passphrase: b.Passphrase, PassphraseFile: b.PassphraseFile,
 	}
 }
@@ -69,6 +69,9 @@ Exit code 11: another process uses the backup directory.`,
 				s.remindAboutConfig()
 				if len(created.Damaged) > 0 {
 					s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
+				}
+				if len(created.DamagedText) > 0 {
+					s.messagef("damaged text, read by OCR again: %s", damagedFiles(created.DamagedText))
 				}
 				sealed := "NOT encrypted"
 				if created.Sealed {

@@ -112,6 +112,9 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 	if err != nil {
 		return err
 	}
+	if n := result.DamagedTexts; n > 0 {
+		s.messagef("the text of %s is damaged in the backup; OCR reads the pages again", apitypes.Count(n, "document", "documents"))
+	}
 	data, err := filepath.Abs(c.Data)
 	if err != nil {
 		return err

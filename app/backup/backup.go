@@ -46,6 +46,7 @@ func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys
 
 // Settings are the backup.* settings in config.example.yaml.
 type Settings struct {
+	Text           bool          // snapshots contain OCR results
 	To             string        // the configured directory; "": no scheduled backups
 	Every          time.Duration // 0: no scheduled backups
 	Keep           archive.Retention
@@ -64,8 +65,9 @@ type Backup struct {
 	BytesWritten int64         `json:"bytes_written"`
 	Archive      string        `json:"archive"` // ID of the archive in To
 	Duration     time.Duration `json:"took"`
-	Encrypted    bool          `json:"sealed"`            // encrypted
-	Damaged      []uint64      `json:"damaged,omitempty"` // IDs of documents that are damaged in the vault but intact in the backup
+	Encrypted    bool          `json:"sealed"`                 // encrypted
+	Damaged      []uint64      `json:"damaged,omitempty"`      // IDs of documents that are damaged in the vault but intact in the backup
+	DamagedText  []uint64      `json:"damaged_text,omitempty"` // IDs of documents whose OCR results were damaged; their pages are read again
 }
 
 // Progress is the number of bytes of a backup that are done, and the total.
@@ -209,7 +211,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(Progress)
 	return created, errors.Join(err, s.Close())
 }
 
-// writeSnapshot copies the database and then every document in it. The temporary copy of
+// writeSnapshot copies the database, then every document in it, and then OCR results. The temporary copy of
 // the database isn't encrypted, so it may be in the archive's tmp directory only if the
 // archive isn't encrypted either.
 func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter,
@@ -231,8 +233,12 @@ func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *arch
 	if err != nil {
 		return created, err
 	}
+	var plan textPlan
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		s.Plan(d, files[0].Size)
+		if b.settings.Text {
+			b.planText(ctx, s, d, files, &plan)
+		}
 		return ctx.Err()
 	})
 	if err != nil {
@@ -244,8 +250,12 @@ func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *arch
 	if err := b.addDocuments(ctx, s, copied, progress); err != nil {
 		return created, err
 	}
+	if err := b.addTexts(ctx, s, plan.texts, progress); err != nil {
+		return created, err
+	}
 	info, written, err := s.Commit(ctx)
-	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
+	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written,
+		DamagedText: plan.damaged}, err
 }
 
 // checkCopy verifies the copied database and counts its records. It returns an error if

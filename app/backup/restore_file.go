@@ -41,7 +41,12 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	}
 	defer release()
 	entries := map[string]archive.Entry{}
-	info, err := a.Manifest(snapshot, func(e archive.Entry) error { entries[e.Digest] = e; return ctx.Err() })
+	info, err := a.Manifest(snapshot, func(e archive.Entry) error {
+		if e.Text == "" {
+			entries[e.Digest] = e
+		}
+		return ctx.Err()
+	})
 	if err != nil {
 		return file, err
 	}

@@ -2,6 +2,7 @@ package blobstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -251,5 +252,68 @@ func (s *OCRFiles) Walk(ctx context.Context, visit func(Entry) error, stray func
 	return nil
 }
 
-// OpenFile opens the file of a document for a backup. Records may be added to it while it is open.
-func (s *OCRFiles) OpenFile(d Digest) (*os.File, error) { return os.Open(s.path(d)) }
+// Intact returns the size and SHA-256 of the intact part of a document's file. Appending
+// doesn't change that part, so OpenIntact can read it later. The size is 0 if there is no intact
+// part. damage is ErrOCRDamaged or ErrOCRVersion if there is something else in the file. A torn
+// end counts as damage.
+func (s *OCRFiles) Intact(d Digest) (size int64, sum Digest, damage, err error) {
+	s.mu.Lock() // the end of a file is torn while a record is written
+	defer s.mu.Unlock()
+	r, err := s.open(d.String())
+	if err != nil {
+		return 0, sum, nil, ignoreNotExist(err)
+	}
+	hash := sha256.New()
+	size, err = io.Copy(hash, io.NewSectionReader(r.file, 0, r.layout.end))
+	copy(sum[:], hash.Sum(nil))
+	return size, sum, r.layout.err, errors.Join(err, r.Close())
+}
+
+// OpenIntact opens the first size bytes of a document's file.
+func (s *OCRFiles) OpenIntact(d Digest, size int64) (io.ReadCloser, error) {
+	f, err := os.Open(s.path(d))
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(f, size), f}, nil
+}
+
+// Restore writes the file of a document from a backup, replacing an existing one. It writes to
+// the directory tmp first, and syncs the file but not its folder.
+func (s *OCRFiles) Restore(d Digest, src io.Reader, tmp string) error {
+	f, err := os.CreateTemp(tmp, "text-*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, src)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.MkdirAll(filepath.Dir(s.path(d)), 0o700)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), s.path(d))
+	}
+	if err != nil {
+		return errors.Join(err, ignoreNotExist(os.Remove(f.Name())))
+	}
+	return nil
+}
+
+// SyncFolders makes the files of Restore durable.
+func (s *OCRFiles) SyncFolders() error {
+	folders, err := os.ReadDir(s.dir)
+	if err != nil {
+		return ignoreNotExist(err)
+	}
+	for _, folder := range folders {
+		if folder.IsDir() {
+			err = errors.Join(err, durable.SyncDir(filepath.Join(s.dir, folder.Name())))
+		}
+	}
+	return errors.Join(err, durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
+}

@@ -283,6 +283,8 @@ type Backup struct {
 	KeepDaily   int           `mapstructure:"keep_daily" default:"7" min:"0" max:"10000"`
 	KeepWeekly  int           `mapstructure:"keep_weekly" default:"5" min:"0" max:"10000"`
 	KeepMonthly int           `mapstructure:"keep_monthly" default:"12" min:"0" max:"10000"`
+	// whether backups contain the text that OCR has read
+	Text bool `mapstructure:"text" default:"true"`
 	// age public keys (age1…)
 	Recipients     []string `mapstructure:"recipients"`
 	PassphraseFile string   `mapstructure:"passphrase_file"`

@@ -144,7 +144,7 @@ retention: {keep: 7y, templates: [3=10y, 5=0]}
 idempotency: {keep: 90m}
 sweep: {every: 1d12h}
 scrub: {every: 20d, verified_for: 6h, verify_first: 2 MB}
-backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, recipients: [age1qqqq, age1zzzz]}
+backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, text: false, recipients: [age1qqqq, age1zzzz]}
 metrics: {loopback: false}
 `
 

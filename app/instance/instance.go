@@ -11,7 +11,7 @@
 //	    vault.db.clean    exists while no process has the database open, after a clean stop (app/store, clean.go)
 //	    secret.key        the key of IDs and links (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
-//	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes a long time
+//	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes a long time; in backups
 //	    languages/        language files for OCR that an administrator added (app/sandbox)
 //	    previews/         page images and texts (app/blobstore): may be deleted, are rebuilt
 //	    search/           the search index (app/search): may be deleted

@@ -48,6 +48,8 @@ type RestoreResult struct {
 	Info   archive.Info
 	Report integrity.Report // verification of the restored vault
 	Copied int64            // bytes of documents restored in this run
+	// DamagedTexts is the number of documents whose OCR results are damaged in the backup. Their pages are read again.
+	DamagedTexts int
 }
 
 // Restore restores a snapshot into a data directory. The directory must not exist, be
@@ -74,7 +76,14 @@ func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err err
 	}
 	w.opts.Vault.Dir = w.dir
 	// Read the complete manifest before changing the directory.
-	w.info, err = a.Manifest(opts.Snapshot, func(e archive.Entry) error { w.entries = append(w.entries, e); return ctx.Err() })
+	w.info, err = a.Manifest(opts.Snapshot, func(e archive.Entry) error {
+		if e.Text != "" {
+			w.texts = append(w.texts, e)
+		} else {
+			w.entries = append(w.entries, e)
+		}
+		return ctx.Err()
+	})
 	if err != nil {
 		return r, backup.ClassifyError(err)
 	}
@@ -87,7 +96,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err err
 	if err := w.copyAll(ctx); err != nil {
 		return r, backup.ClassifyError(err)
 	}
-	r.Copied = w.copied
+	r.Copied, r.DamagedTexts = w.copied, w.damagedTexts
 	r.Report, err = w.openAndVerify(ctx)
 	return r, err
 }
@@ -97,8 +106,11 @@ type restorer struct {
 	a       *archive.Archive
 	dir     string
 	info    archive.Info
-	entries []archive.Entry
+	entries []archive.Entry // documents
+	texts   []archive.Entry // OCR results
 	copied  int64
+
+	damagedTexts int
 }
 
 // lockDir writes the restore marker. It accepts an existing marker of the same restore.
@@ -191,7 +203,7 @@ func checkNotRestoring(dir string, restoring bool) error {
 		dir, marker.Snapshot, marker.From)
 }
 
-// copyAll restores the secret key, then the documents, and finally the database.
+// copyAll restores the secret key, then the documents, their OCR results, and finally the database.
 func (w *restorer) copyAll(ctx context.Context) error {
 	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"),
 		blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
@@ -207,6 +219,9 @@ func (w *restorer) copyAll(ctx context.Context) error {
 	if err := w.documents(ctx, blobs); err != nil {
 		return err
 	}
+	if err := w.restoreTexts(ctx); err != nil {
+		return err
+	}
 	return w.database(ctx)
 }
 
@@ -220,6 +235,9 @@ func (w *restorer) checkSpace(blobs *blobstore.Store) error {
 		if size, err := blobs.Size(d); err != nil || size != e.Size {
 			need = saturatingAdd(need, uint64(e.Size))
 		}
+	}
+	for _, e := range w.texts {
+		need = saturatingAdd(need, uint64(e.Size))
 	}
 	free, err := blobstore.FreeSpace(w.dir)
 	if err != nil {

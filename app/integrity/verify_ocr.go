@@ -54,6 +54,22 @@ func (c *Checker) requeueOCR(ctx context.Context, list []blobstore.Digest) error
 	return nil
 }
 
+// RereadOCR removes what is damaged in the OCR results of a document, and queues the pages that are
+// lost, so that they are read again. lost is false if none is, because only the end was torn.
+func (c *Checker) RereadOCR(ctx context.Context, d blobstore.Digest, files []model.File) (lost bool, err error) {
+	if _, err := c.Vault.OCRFiles.Repair(d.String()); err != nil {
+		return false, err
+	}
+	read, err := c.Vault.OCRFiles.Pages(d.String())
+	for _, file := range files {
+		lost = lost || file.OCR != nil && len(read) < file.OCR.Read
+	}
+	if err != nil || !lost {
+		return false, err
+	}
+	return true, c.requeueOCR(ctx, []blobstore.Digest{d})
+}
+
 // repairOCR removes damaged OCR results and queues the documents, so that their pages are read
 // again. It also removes results without a document. It returns how many documents it queued.
 func (c *Checker) repairOCR(ctx context.Context) (queued int, err error) {

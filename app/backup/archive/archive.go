@@ -45,7 +45,7 @@
 // # Content of files
 //
 //	                plain format            encrypted format
-//	blob            the document            age(document)
+//	blob            the document or text    age(document or text)
 //	database        zstd(file)              age(zstd(file))
 //	manifest        zstd(lines)             age(zstd(lines))
 //	key.age         -                       age("AGE-SECRET-KEY-1…\n")
@@ -63,8 +63,10 @@
 // stanza.
 //
 // The lines of a manifest are JSON. The first line describes the snapshot (type Info).
-// Then there is one line for each blob, in ascending order of digest (type Entry). The
-// last line marks the end:
+// Then there is one line for each document, in ascending order of digest (type Entry). A
+// manifest of version 2 continues with one line for each document with OCR results, in
+// ascending order of the document's digest, which is the field "text"; "digest" is the
+// SHA-256 of the results. The last line marks the end:
 //
 //	{"manifest":1,"archive":"…","snapshot":"20261121T071500Z","vault":"…","created_at":"…","schema":3,
 //	 "files":2,"blobs":1,"bytes":19,…,"database":{"file":"….db","stored":…,"size":…,"digest":"…"},"secret":"deedkeep-secret-1 …"}

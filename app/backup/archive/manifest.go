@@ -48,8 +48,10 @@ type Database struct {
 	Digest string `json:"digest"`
 }
 
-// Entry describes a document of a snapshot and its blob.
+// Entry describes a document of a snapshot and its blob. If Text is set, the blob contains the
+// OCR results of the document that has this digest instead; Digest is the one of the blob.
 type Entry struct {
+	Text   string `json:"text,omitempty"`
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
 	File   string `json:"file,omitempty"`   // name of the file in blobs/xx; "" in the plain format
@@ -59,13 +61,17 @@ type Entry struct {
 type manifestEnd struct {
 	End   bool   `json:"end"`
 	Blobs uint64 `json:"blobs"`
+	Texts uint64 `json:"texts,omitempty"`
 	Sum   string `json:"sum"`
 }
 
 const (
 	manifestVersion = 1
-	maxLineSize     = 64 << 10
-	maxManifestSize = 1 << 30 // size of the file in bytes; enough for ten million documents
+	// textManifestVersion is the version of a manifest that may contain OCR results. Snapshots
+	// without them keep manifestVersion, which older versions of deedkeep can read.
+	textManifestVersion = 2
+	maxLineSize         = 64 << 10
+	maxManifestSize     = 1 << 30 // size of the file in bytes; enough for ten million documents
 	// maxZstdWindow limits the memory for decompressing any input.
 	maxZstdWindow = 128 << 20
 )
@@ -74,8 +80,10 @@ const (
 type manifestWriter struct {
 	zip   *zstd.Encoder
 	sum   hash.Hash
-	last  string
+	last  string // document
+	text  string // document of the last OCR results
 	count uint64
+	texts uint64
 }
 
 func newManifestWriter(w io.Writer, info Info) (*manifestWriter, error) {
@@ -99,8 +107,19 @@ func (m *manifestWriter) writeLine(v any) error {
 	return err
 }
 
-// add writes an entry. Entries must be added in ascending order of digest.
+// add writes an entry. Documents must be added in ascending order of digest, and then OCR
+// results in ascending order of the document.
 func (m *manifestWriter) add(e Entry) error {
+	if e.Text != "" {
+		if e.Text <= m.text {
+			return fmt.Errorf("manifest entries out of order: OCR results of %s after %s", e.Text, m.text)
+		}
+		m.text, m.texts = e.Text, m.texts+1
+		return m.writeLine(e)
+	}
+	if m.text != "" {
+		return fmt.Errorf("manifest entries out of order: document %s after OCR results", e.Digest)
+	}
 	if e.Digest <= m.last {
 		return fmt.Errorf("manifest entries out of order: %s after %s", e.Digest, m.last)
 	}
@@ -110,7 +129,7 @@ func (m *manifestWriter) add(e Entry) error {
 
 func (m *manifestWriter) close() error {
 	sum := hex.EncodeToString(m.sum.Sum(nil))
-	return errors.Join(m.writeLine(manifestEnd{End: true, Blobs: m.count, Sum: sum}), m.zip.Close())
+	return errors.Join(m.writeLine(manifestEnd{End: true, Blobs: m.count, Texts: m.texts, Sum: sum}), m.zip.Close())
 }
 
 // readManifest reads a complete manifest and calls visit for every entry. If visit is
@@ -134,7 +153,7 @@ func readManifest(r io.Reader, visit func(Entry) error) (Info, error) {
 	if err := json.Unmarshal(first, &version); err != nil {
 		return info, asDamaged(err)
 	}
-	if version.Manifest > manifestVersion {
+	if version.Manifest > textManifestVersion {
 		return info, ErrNewerVersion
 	}
 	if err := decodeStrict(first, &info); err != nil {
@@ -150,7 +169,7 @@ func (i Info) check() error {
 	_, named := ParseSnapshot(i.Snapshot)
 	_, _, db := parseDatabaseFile(i.Database.File)
 	switch {
-	case i.Manifest != manifestVersion, !named, i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
+	case i.Manifest != manifestVersion && i.Manifest != textManifestVersion, !named, i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
 		return fmt.Errorf("%w: manifest has no snapshot name", ErrDamaged)
 	case !isDigest(i.Database.Digest), strings.Trim(i.Database.Digest, "0") == "", !db, i.Database.Size < 0, i.Database.Stored < 0, i.Bytes < 0, i.Stored < 0:
 		return fmt.Errorf("%w: manifest has no database entry", ErrDamaged)
@@ -194,41 +213,50 @@ func (l *lineReader) next() ([]byte, error) {
 
 // entries reads the entries and the end marker, which must be the last line.
 func (l *lineReader) entries(info Info, visit func(Entry) error) error {
-	var last string
+	var last, lastText string
+	var count, texts uint64
 	remaining := info.Bytes
-	for count := uint64(0); ; count++ {
+	for {
 		line, err := l.next()
 		if err != nil {
 			return err
 		}
 		if bytes.HasPrefix(line, []byte(`{"end":`)) {
-			return l.end(info, line, count)
+			return l.end(info, line, count, texts)
 		}
 		var e Entry
 		if err := decodeStrict(line, &e); err != nil {
 			return err
 		}
-		if !isDigest(e.Digest) || e.Digest <= last || e.Size < 0 || e.Stored < 0 {
+		isText := e.Text != ""
+		switch {
+		case !isDigest(e.Digest), e.Size < 0, e.Stored < 0,
+			isText && (info.Manifest != textManifestVersion || !isDigest(e.Text) || e.Text <= lastText),
+			!isText && (e.Digest <= last || texts > 0):
 			return fmt.Errorf("%w: manifest entries out of order", ErrDamaged)
 		}
 		// Stop early. A manifest with more entries than its first line says could fill the
-		// memory.
-		if remaining -= e.Size; count >= info.Blobs || remaining < 0 {
+		// memory. A document has at most one file of OCR results.
+		if isText {
+			lastText, texts = e.Text, texts+1
+		} else {
+			last, count, remaining = e.Digest, count+1, remaining-e.Size
+		}
+		if count > info.Blobs || texts > info.Blobs || remaining < 0 {
 			return fmt.Errorf("%w: manifest has too many entries", ErrDamaged)
 		}
-		last = e.Digest
 		if err := visit(e); err != nil {
 			return err
 		}
 	}
 }
 
-func (l *lineReader) end(info Info, line []byte, count uint64) error {
+func (l *lineReader) end(info Info, line []byte, count, texts uint64) error {
 	var e manifestEnd
 	if err := decodeStrict(line, &e); err != nil {
 		return err
 	}
-	if !e.End || e.Blobs != count || info.Blobs != count || e.Sum != hex.EncodeToString(l.sum.Sum(nil)) {
+	if !e.End || e.Blobs != count || e.Texts != texts || info.Blobs != count || e.Sum != hex.EncodeToString(l.sum.Sum(nil)) {
 		return fmt.Errorf("%w: manifest totals are wrong", ErrDamaged)
 	}
 	if _, err := l.r.ReadByte(); !errors.Is(err, io.EOF) {

@@ -204,7 +204,7 @@ func TestReadManifestRejects(t *testing.T) {
 	info := validInfo()
 	one, two := Entry{Digest: strings.Repeat("0a", 32), Size: 1}, Entry{Digest: strings.Repeat("0b", 32), Size: 2}
 	newer := info
-	newer.Manifest = 2
+	newer.Manifest = 3
 	first, err := json.Marshal(info)
 	if err != nil {
 		t.Fatalf("encode JSON: %v", err)
@@ -221,6 +221,7 @@ func TestReadManifestRejects(t *testing.T) {
 	}{
 		{"valid", encodeManifest(t, info, one), nil},
 		{"newer", encodeManifest(t, newer, one), ErrNewerVersion},
+		{"text in version 1", encodeManifest(t, info, one, Entry{Text: one.Digest, Digest: one.Digest}), ErrDamaged},
 		{"newer with unknown fields", compress(t, `{"manifest":9,"unknown":1}`+"\n"), ErrNewerVersion},
 		{"empty", nil, ErrDamaged},
 		{"not compressed", []byte("words\n"), ErrDamaged},

@@ -20,7 +20,7 @@ import (
 func (a *Archive) Info(name string) (Info, error) { return a.Manifest(name, nil) }
 
 // Manifest reads and verifies the manifest of a snapshot, and calls visit for every entry
-// in ascending order of digest. If visit is nil, it reads only the first line. name may be
+// in the order of the manifest. If visit is nil, it reads only the first line. name may be
 // Latest. It returns ErrNotFound, ErrDamaged, ErrDecrypt, ErrNewerVersion, or an error from
 // visit.
 func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
@@ -93,7 +93,7 @@ func missingAsDamaged(err error) error {
 	return err
 }
 
-// Blob returns the content of a document. The caller closes it. Reading ends with io.EOF
+// Blob returns the content of an entry. The caller closes it. Reading ends with io.EOF
 // if all bytes are correct, and with ErrDamaged otherwise, so the content is verified
 // only when the end is reached. Reading fails when ctx ends.
 func (a *Archive) Blob(ctx context.Context, e Entry) (io.ReadCloser, error) {

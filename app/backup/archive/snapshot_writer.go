@@ -15,9 +15,9 @@ import (
 )
 
 // SnapshotWriter adds one snapshot to an archive. It holds the write lock. The caller
-// calls Plan for every document, then Start, then Add for every document in ascending
-// order of digest, and then Commit, which makes the snapshot visible. The caller must
-// always call Close.
+// calls Plan for every document and PlanText for its OCR results, then Start, then Add for
+// every document in ascending order of digest, then AddText in the same order, and then
+// Commit, which makes the snapshot visible. The caller must always call Close.
 type SnapshotWriter struct {
 	a            *Archive
 	throttle     func(context.Context)
@@ -121,6 +121,15 @@ func (s *SnapshotWriter) Plan(d blobstore.Digest, size int64) {
 	}
 }
 
+// PlanText adds OCR results with the digest d to the size of the planned snapshot.
+func (s *SnapshotWriter) PlanText(d blobstore.Digest, size int64) {
+	s.info.Manifest = textManifestVersion
+	if _, exists := s.existingEntry(d, size); !exists {
+		s.bytesToWrite += s.a.format.storedSize(size)
+		s.newFiles++
+	}
+}
+
 // Upper bounds in bytes: the disk space that a file needs in addition to its size, and
 // the size of a manifest entry.
 const (
@@ -196,6 +205,23 @@ func (s *SnapshotWriter) Add(ctx context.Context, d blobstore.Digest, size int64
 			return err
 		}
 	}
+	return writeError(s.lines.add(e))
+}
+
+// AddText adds the OCR results of a document, whose own digest is text. It returns
+// ErrSourceDamaged like Add, but the results may then be left out of the snapshot.
+func (s *SnapshotWriter) AddText(ctx context.Context, text, d blobstore.Digest, size int64, open func() (io.ReadCloser, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e, exists := s.existingEntry(d, size)
+	if !exists {
+		var err error
+		if e, err = s.copyBlob(ctx, d, size, open); err != nil {
+			return err
+		}
+	}
+	e.Text = text.String()
 	return writeError(s.lines.add(e))
 }
 

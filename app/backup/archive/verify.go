@@ -22,8 +22,8 @@ type VerifyReport struct {
 	NotDecrypted bool
 }
 
-// Finding is one damaged item: its type ("snapshot", "document", "database", "key",
-// "backup"), its name, and the problem.
+// Finding is one damaged item: its type ("snapshot", "document", "text",
+// "database", "key", "backup"), its name, and the problem.
 type Finding struct{ Kind, Subject, Problem string }
 
 // Verify reads every byte of one snapshot, or of all snapshots if name is empty. name may
@@ -124,7 +124,9 @@ func (v *verifier) manifests(names []string) (complete bool, err error) {
 }
 
 func (v *verifier) blob(snapshot string, e Entry) {
-	v.r.Blobs++
+	if e.Text == "" {
+		v.r.Blobs++
+	}
 	err := v.read(e.Stored, func() (io.ReadCloser, error) {
 		b, _ := v.a.parseBlobFile(e.File) // validated by Manifest
 		if v.r.NotDecrypted {
@@ -132,7 +134,12 @@ func (v *verifier) blob(snapshot string, e Entry) {
 		}
 		return v.a.Blob(v.ctx, e)
 	})
-	if err != nil && v.ctx.Err() == nil { // a cancellation is not damage
+	switch {
+	case err == nil || v.ctx.Err() != nil: // a cancellation is not damage
+	case e.Text != "":
+		v.addFinding("text", e.Text, fmt.Errorf("snapshot %s: %w; the document is not affected, and a restore reads its pages again. "+
+			"Move %s to another directory, and the next backup copies the text again", snapshot, err, v.a.path(blobPath(e.File)...)))
+	default:
 		v.addFinding("document", e.Digest, fmt.Errorf("snapshot %s: %w; move %s to another directory, "+
 			"and the next backup copies the document again if it is still in the vault",
 			snapshot, err, v.a.path(blobPath(e.File)...)))
