@@ -148,16 +148,16 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.press(kb.Enter)
 	b.waitVisible(".viewer-hits-head | No match for the phrase. Its words:")
 	b.waitFor(`document.querySelectorAll(".viewer-marks i").length > 1`)
-	// While a scan is not read, the page says so instead of reporting no matches.
+	// OCR is off in these tests. The page says so instead of reporting no matches.
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[2].name]))
 	b.waitPageImage(1)
 	b.fill("#find-in", "quillfeather")
 	b.press(kb.Enter)
-	b.waitVisible(".viewer-hits-head | This document is not searchable yet.")
-	b.waitVisible(".viewer-count | not yet")
+	b.waitVisible(".viewer-hits-head | This document can't be searched: OCR is off.")
+	b.waitVisible(".viewer-count | OCR is off")
 	b.screenshot("scene-find-in-a-scan")
 	b.goTo("/abstracts/" + f.abstract)
-	b.waitVisible(".document .badge | Not searchable yet")
+	b.waitVisible(".document .badge | Not searchable")
 	b.screenshot("scene-not-searchable")
 	// The text view helps users who can't read images.
 	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chainDocuments[4].name]))
