@@ -119,8 +119,8 @@ func testEnterOrder(t *testing.T, env *browserEnv) {
 	b.screenshot("scene-order-next")
 	b.clickLink("a.primary | New abstract")
 	b.clickLink("main button.primary")
-	b.waitVisible("aside a | 26-2")
-	b.clickLink("aside a | 26-2")
+	b.waitVisible(".abstract-work a | 26-2")
+	b.clickLink(".abstract-work a | 26-2")
 	b.waitVisible("#abstracts a.name | 26-2")
 	b.screenshot("scene-order-abstract")
 

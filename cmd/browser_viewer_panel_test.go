@@ -277,7 +277,7 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 		t.Errorf("remarks: got %q, want what was typed", got)
 	}
 	if got := eval[[]string](one, `[...document.querySelectorAll(".panel-list b")].map(e => e.innerText)`); !slices.Equal(got,
-		[]string{"Instrument"}) {
+		[]string{"Deed"}) {
 		t.Errorf("instruments: got %q, want one", got)
 	}
 }

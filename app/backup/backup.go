@@ -67,7 +67,8 @@ type Backup struct {
 	Duration     time.Duration `json:"took"`
 	Encrypted    bool          `json:"sealed"`                 // encrypted
 	Damaged      []uint64      `json:"damaged,omitempty"`      // IDs of documents that are damaged in the vault but intact in the backup
-	DamagedText  []uint64      `json:"damaged_text,omitempty"` // IDs of documents whose OCR results were damaged; their pages are read again
+	// IDs of documents whose OCR results were damaged; their pages are read again.
+	DamagedText  []uint64      `json:"damaged_text,omitempty"`
 }
 
 // Progress is the number of bytes of a backup that are done, and the total.

@@ -169,7 +169,8 @@ func (i Info) check() error {
 	_, named := ParseSnapshot(i.Snapshot)
 	_, _, db := parseDatabaseFile(i.Database.File)
 	switch {
-	case i.Manifest != manifestVersion && i.Manifest != textManifestVersion, !named, i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
+	case i.Manifest != manifestVersion && i.Manifest != textManifestVersion, !named,
+		i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
 		return fmt.Errorf("%w: manifest has no snapshot name", ErrDamaged)
 	case !isDigest(i.Database.Digest), strings.Trim(i.Database.Digest, "0") == "", !db, i.Database.Size < 0, i.Database.Stored < 0, i.Bytes < 0, i.Stored < 0:
 		return fmt.Errorf("%w: manifest has no database entry", ErrDamaged)
