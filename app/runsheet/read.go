@@ -67,9 +67,14 @@ const minTitles = 2
 // ErrNoHeader is returned if a file has no row with the titles of at least two columns.
 var ErrNoHeader = errors.New("the file has no header row with column titles such as Type, Recorded, Grantors, and Grantees")
 
-// IsExcel reports whether a file is an Excel workbook (.xlsx) or another ZIP file, according to its
-// first bytes. ReadCSV reads all other files.
-func IsExcel(raw []byte) bool { return bytes.HasPrefix(raw, []byte("PK\x03\x04")) }
+// Read reads a runsheet from an Excel workbook (.xlsx) or a CSV file. Call it only in a worker
+// process: the file is untrusted, and a row may have millions of cells.
+func Read(raw []byte, limits Limits) ([]Entry, error) {
+	if bytes.HasPrefix(raw, []byte("PK\x03\x04")) { // a ZIP file
+		return readExcel(raw, limits)
+	}
+	return ReadCSV(raw, limits)
+}
 
 // ErrInvalid is returned if a file is neither CSV nor an Excel workbook (.xlsx).
 var ErrInvalid = errors.New("the file is not a valid CSV file or Excel workbook (.xlsx)")
@@ -149,9 +154,8 @@ func decodeText(raw []byte) (string, error) {
 	return string(text), nil
 }
 
-// ReadExcel reads a runsheet from the first sheet of an Excel workbook (.xlsx). Call it only in a
-// worker process, because the file is untrusted.
-func ReadExcel(raw []byte, limits Limits) (_ []Entry, err error) {
+// readExcel reads a runsheet from the first sheet of an Excel workbook (.xlsx).
+func readExcel(raw []byte, limits Limits) (_ []Entry, err error) {
 	book, err := excelize.OpenReader(bytes.NewReader(raw), excelize.Options{UnzipSizeLimit: limits.Bytes, UnzipXMLSizeLimit: limits.Bytes,
 		RawCellValue: true})
 	if err != nil {

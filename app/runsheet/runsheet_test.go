@@ -51,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 		"CSV":   func(b *bytes.Buffer) error { return WriteCSV(b, rowsOf(sample()...)) },
 		"Excel": func(b *bytes.Buffer) error { return WriteExcel(b, rowsOf(sample()...)) },
 	}
-	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": ReadExcel}
+	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": readExcel}
 	for format := range write {
 		t.Run(format, func(t *testing.T) {
 			var b bytes.Buffer
@@ -120,15 +120,15 @@ func TestReadInvalidFiles(t *testing.T) {
 	}
 	for name, raw := range map[string][]byte{"empty": nil, "text": []byte("type,book"),
 		"an empty ZIP file": []byte("PK\x05\x06" + strings.Repeat("\x00", 18))} {
-		if _, err := ReadExcel(raw, limits); err == nil {
-			t.Errorf("ReadExcel of %s: no error, want one", name)
+		if _, err := readExcel(raw, limits); err == nil {
+			t.Errorf("readExcel of %s: no error, want one", name)
 		}
 	}
 	var b bytes.Buffer
 	if err := WriteExcel(&b, rowsOf(sample()...)); err != nil {
 		t.Fatalf("write: %v", err)
 	}
-	if _, err := ReadExcel(b.Bytes(), Limits{Rows: 10, Bytes: 1 << 10}); err == nil {
+	if _, err := readExcel(b.Bytes(), Limits{Rows: 10, Bytes: 1 << 10}); err == nil {
 		t.Error("a workbook of more than 1 KB unpacked: no error, want one")
 	}
 }
@@ -202,8 +202,8 @@ func TestReadLargeExcel(t *testing.T) {
 			if err := errors.Join(err, writeErr, book.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := ReadExcel(raw.Bytes(), Limits{Rows: 5000, Bytes: 8 << 20}); !errors.Is(err, ErrTooLarge) {
-				t.Errorf("ReadExcel: error %v, want %v", err, ErrTooLarge)
+			if _, err := readExcel(raw.Bytes(), Limits{Rows: 5000, Bytes: 8 << 20}); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("readExcel: error %v, want %v", err, ErrTooLarge)
 			}
 		})
 	}

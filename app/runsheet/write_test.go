@@ -19,7 +19,7 @@ import (
 // A long runsheet needs no more memory than a short one, and its rows are all there.
 func TestWriteManyRows(t *testing.T) {
 	const count = 10_000
-	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": ReadExcel}
+	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": readExcel}
 	for format, write := range writers {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer
@@ -90,7 +90,7 @@ func TestWriteStops(t *testing.T) {
 		if err := write(&out, failing(manyRows(3_000, func() {}), 2_500)); !errors.Is(err, errRow) {
 			t.Errorf("%s with a damaged row: error %v, want %v", format, err, errRow)
 		}
-		if _, err := ReadExcel(out.Bytes(), Limits{Rows: 5_000, Bytes: 10 << 20}); format == "Excel" && err == nil {
+		if _, err := readExcel(out.Bytes(), Limits{Rows: 5_000, Bytes: 10 << 20}); format == "Excel" && err == nil {
 			t.Error("Excel with a damaged row is a complete workbook, want one that no program opens")
 		}
 	}
@@ -153,7 +153,7 @@ func TestRoundTripOfSeparators(t *testing.T) {
 	for _, text := range texts {
 		row.Relations = append(row.Relations, model.Relation{Kind: "references", Text: text})
 	}
-	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": ReadExcel}
+	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": readExcel}
 	for format, write := range writers {
 		var b bytes.Buffer
 		if err := write(&b, rowsOf(row)); err != nil {
@@ -188,7 +188,7 @@ func TestLongCell(t *testing.T) {
 		if err := WriteExcel(&b, rowsOf(Row{Position: 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: row.value}})); err != nil {
 			t.Fatalf("%s: %v", row.name, err)
 		}
-		entries, err := ReadExcel(b.Bytes(), limits)
+		entries, err := readExcel(b.Bytes(), limits)
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("%s: read = %d entries, %v, want 1", row.name, len(entries), err)
 		}

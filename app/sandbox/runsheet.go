@@ -14,13 +14,13 @@ const (
 	maxRunsheetBytes = 64 << 20  // bytes of all rows of a file
 )
 
-// Runsheet reads the rows of an Excel workbook (.xlsx). Its class is Upload. It returns
+// Runsheet reads the rows of a CSV file or an Excel workbook (.xlsx). Its class is Upload. It returns
 // the errors of package runsheet, document.ErrDamaged, ErrDeadline, ErrMemory (see IsDocumentError),
 // and the errors of Inspect.
 func (p *Pool) Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &rowsResult{lim: lim}
-	r := Request{Doc: doc, Size: size, Ext: "xlsx", Owner: owner, Class: Upload}
+	r := Request{Doc: doc, Size: size, Owner: owner, Class: Upload}
 	if err := p.run(ctx, r, task{Task: taskRunsheet, Runsheet: lim}, a); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (d *session) runsheet(doc io.ReaderAt, t task) error {
 	if err != nil {
 		return err
 	}
-	rows, err := runsheet.ReadExcel(raw, t.Runsheet)
+	rows, err := runsheet.Read(raw, t.Runsheet)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (a *rowsResult) add(kind byte, content []byte, _ bool) error {
 		last = a.rows[n-1].Row
 	}
 	for _, row := range rows {
-		if row.Row <= last || row.Row > a.lim.Rows || !row.Valid() {
+		if row.Row <= last || !row.Valid() {
 			return protocolError("row %d after row %d", row.Row, last)
 		}
 		last = row.Row

@@ -54,12 +54,7 @@ const (
 func (s *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, abstract uint64, raw []byte) (list []Suggestion,
 	rejected []RejectedRow, err error) {
 	limits := s.v.Settings.Runsheet
-	var entries []runsheet.Entry
-	if runsheet.IsExcel(raw) {
-		entries, err = s.v.Reader.Runsheet(sandbox.WithOwner(ctx, actor.Record()), bytes.NewReader(raw), int64(len(raw)), limits)
-	} else {
-		entries, err = runsheet.ReadCSV(raw, limits)
-	}
+	entries, err := s.v.Reader.Runsheet(sandbox.WithOwner(ctx, actor.Record()), bytes.NewReader(raw), int64(len(raw)), limits)
 	const field = "file"
 	switch {
 	case errors.Is(err, runsheet.ErrNoHeader):

@@ -61,13 +61,13 @@ func (Reader) Searchable(_ context.Context, _ sandbox.Request, words io.ReaderAt
 	return int64(n), err
 }
 
-// Runsheet reads an Excel workbook in the test process.
+// Runsheet reads a runsheet file in the test process.
 func (Reader) Runsheet(_ context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error) {
 	raw, err := io.ReadAll(io.NewSectionReader(doc, 0, size))
 	if err != nil {
 		return nil, err
 	}
-	return runsheet.ReadExcel(raw, lim)
+	return runsheet.Read(raw, lim)
 }
 
 // Text returns the content of a text file.
