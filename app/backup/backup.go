@@ -65,10 +65,10 @@ type Backup struct {
 	BytesWritten int64         `json:"bytes_written"`
 	Archive      string        `json:"archive"` // ID of the archive in To
 	Duration     time.Duration `json:"took"`
-	Encrypted    bool          `json:"sealed"`                 // encrypted
-	Damaged      []uint64      `json:"damaged,omitempty"`      // IDs of documents that are damaged in the vault but intact in the backup
+	Encrypted    bool          `json:"sealed"`            // encrypted
+	Damaged      []uint64      `json:"damaged,omitempty"` // IDs of documents that are damaged in the vault but intact in the backup
 	// IDs of documents whose OCR results were damaged; their pages are read again.
-	DamagedText  []uint64      `json:"damaged_text,omitempty"`
+	DamagedText []uint64 `json:"damaged_text,omitempty"`
 }
 
 // Progress is the number of bytes of a backup that are done, and the total.
