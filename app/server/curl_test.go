@@ -79,6 +79,8 @@ func wantStatus(s api.Sample) string {
 		return "204"
 	case s.Method == "POST" && !strings.HasSuffix(s.Path, "/restore") && !strings.HasSuffix(s.Path, "/runsheet"):
 		return "201"
+	case strings.HasSuffix(s.Path, "/searchable.pdf"):
+		return "409" // OCR is off, and the document has no text
 	}
 	return "200"
 }

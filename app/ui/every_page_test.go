@@ -55,10 +55,11 @@ var otherStatusPages = []string{
 	"GET /documents/{n}/pages/{page}",       // the test worker doesn't render images
 	"GET /documents/{n}/pages/{page}/marks", // the test worker doesn't find matches
 	"GET /documents/{n}/thumbnail",
-	"GET /admin/trash/purge", // the request doesn't specify a record
-	"GET /uploads/{id}",      // there is no upload
-	"GET /join/{token}",      // the link is invalid
-	"GET /vault/{n}/zip",     // the folder is empty
+	"GET /documents/{n}/searchable.pdf", // OCR hasn't read the document
+	"GET /admin/trash/purge",            // the request doesn't specify a record
+	"GET /uploads/{id}",                 // there is no upload
+	"GET /join/{token}",                 // the link is invalid
+	"GET /vault/{n}/zip",                // the folder is empty
 }
 
 // createRecords creates a record of each type. It returns a function that replaces the placeholders

@@ -222,7 +222,7 @@ func TestSaveCell(t *testing.T) {
 		})
 	}
 	for _, c := range []struct{ field, value, want string }{
-		{"type", "deed", "“deed” isn't a document type. Select one from the list."},
+		{"type", "grant", "“grant” isn't a document type. Select one from the list."},
 		{"recorded", "2/30/2001", "The recording date is not a valid date."},
 		{"recorded", "5/2/2001 25:00", "must be a time such as 14:05"},
 		{"consideration", "one dollar", "must be an amount of money"},
