@@ -49,7 +49,7 @@ func TestScaleOCR(t *testing.T) {
 	if after == 0 || after >= before {
 		t.Errorf("%d pages waited for OCR before the measurement and %d after it, want fewer but not 0", before, after)
 	}
-	fmt.Printf("\n%d pages read meanwhile\n\n| request | times | p50 ms | p99 ms | max ms | with OCR: times | p50 ms | p99 ms | max ms |\n"+
+	fmt.Printf("\n%d pages were read during the measurement\n\n| request | times | p50 ms | p99 ms | max ms | with OCR: times | p50 ms | p99 ms | max ms |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", before-after)
 	for i, name := range workRequests {
 		fmt.Printf("| %s | %s %s\n", name, without[i], with[i])
