@@ -195,31 +195,30 @@ func humanSize(n uint64) string {
 // case, Commit will fail, but other documents may still be added, so that their blobs are
 // stored.
 func (s *SnapshotWriter) Add(ctx context.Context, d blobstore.Digest, size int64, open func() (io.ReadCloser, error)) error {
-	if err := ctx.Err(); err != nil {
+	e, err := s.stored(ctx, d, size, open)
+	if err != nil {
 		return err
 	}
-	e, exists := s.existingEntry(d, size)
-	if !exists {
-		var err error
-		if e, err = s.copyBlob(ctx, d, size, open); err != nil {
-			return err
-		}
-	}
 	return writeError(s.lines.add(e))
+}
+
+// stored returns the entry of a content, which it copies if the archive doesn't have it yet.
+func (s *SnapshotWriter) stored(ctx context.Context, d blobstore.Digest, size int64, open func() (io.ReadCloser, error)) (Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return Entry{}, err
+	}
+	if e, exists := s.existingEntry(d, size); exists {
+		return e, nil
+	}
+	return s.copyBlob(ctx, d, size, open)
 }
 
 // AddText adds the OCR results of a document, whose own digest is text. It returns
 // ErrSourceDamaged like Add, but the results may then be left out of the snapshot.
 func (s *SnapshotWriter) AddText(ctx context.Context, text, d blobstore.Digest, size int64, open func() (io.ReadCloser, error)) error {
-	if err := ctx.Err(); err != nil {
+	e, err := s.stored(ctx, d, size, open)
+	if err != nil {
 		return err
-	}
-	e, exists := s.existingEntry(d, size)
-	if !exists {
-		var err error
-		if e, err = s.copyBlob(ctx, d, size, open); err != nil {
-			return err
-		}
 	}
 	e.Text = text.String()
 	return writeError(s.lines.add(e))
