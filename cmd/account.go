@@ -40,7 +40,8 @@ func (s *shell) becomeOwner(c config.Config) error {
 	s.operator = operatorName() // must run before the switch
 	owner := lookupAccount(uid, gid)
 	if err := switchUser(owner); err != nil {
-		return fmt.Errorf("the vault in %s belongs to the user %s, and root can't switch to that user (%w); run: sudo -u %s deedkeep … --data %s", c.Data, owner.name, err, owner.name, c.Data)
+		return fmt.Errorf("the vault in %s belongs to the user %s, and root can't switch to that user (%w); run: sudo -u %s deedkeep … --data %s",
+			c.Data, owner.name, err, owner.name, c.Data)
 	}
 	s.runAs = owner.name
 	s.messagef("running as %s, the owner of %s", owner.name, c.Data)

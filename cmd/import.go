@@ -94,7 +94,8 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 		defer func() { err = errors.Join(err, rejections.close()) }()
 		progress, finish := s.showProgress("import")
 		defer finish()
-		i := &importRun{shell: s, client: c, dry: f.dry, rejections: rejections, destination: strings.FieldsFunc(f.folder, func(r rune) bool { return r == '/' }), folders: map[string]targetFolder{}, progress: progress,
+		i := &importRun{shell: s, client: c, dry: f.dry, rejections: rejections,
+			destination: strings.FieldsFunc(f.folder, func(r rune) bool { return r == '/' }), folders: map[string]targetFolder{}, progress: progress,
 			position: apitypes.Progress{Total: int64(total), Unit: "documents"}}
 		walkErr := i.run(ctx, dir, dataDir, f.parallel)
 		finish()

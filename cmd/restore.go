@@ -45,8 +45,10 @@ recipient, use --identity FILE.
 With --file, the command restores one document to the file specified by -o.
 
 Exit code 3: the backup is damaged.`,
-		Args:    argCount("[SNAPSHOT|latest]"), // not needed for one document
-		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n  deedkeep restore latest --from /mnt/cloud/deedkeep --passphrase-file passphrase.txt --data /srv/deedkeep\n  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
+		Args: argCount("[SNAPSHOT|latest]"), // not needed for one document
+		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n" +
+			"  deedkeep restore latest --from /mnt/cloud/deedkeep --passphrase-file passphrase.txt --data /srv/deedkeep\n" +
+			"  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
 			switch {
@@ -97,7 +99,8 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 	}
 	if err := checkNoServer(ctx, c); err != nil {
 		if errors.Is(err, control.ErrInUse) {
-			return &errs.Error{Kind: errs.Locked, Err: control.ErrInUse, Message: fmt.Sprintf("a server is using %s; restore never overwrites live data, so choose another directory with --data", c.Data)}
+			return &errs.Error{Kind: errs.Locked, Err: control.ErrInUse,
+				Message: fmt.Sprintf("a server is using %s; restore never overwrites live data, so choose another directory with --data", c.Data)}
 		}
 		return err
 	}
@@ -151,7 +154,8 @@ func (s *shell) restoreFile(ctx context.Context, name string, src *backupSource,
 	if err != nil {
 		return err
 	}
-	return s.print(apitypes.RestoredFile{ID: int64(restored.ID), Filename: restored.Filename, Size: restored.Size, Path: path}, "%s: file %d, %q, %s\n", path, restored.ID, restored.Filename, apitypes.HumanSize(restored.Size))
+	return s.print(apitypes.RestoredFile{ID: int64(restored.ID), Filename: restored.Filename, Size: restored.Size, Path: path},
+		"%s: file %d, %q, %s\n", path, restored.ID, restored.Filename, apitypes.HumanSize(restored.Size))
 }
 
 func (s *shell) backupDrill() *cobra.Command {

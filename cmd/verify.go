@@ -81,7 +81,8 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 	fmt.Fprintf(&text, "%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
 		verdict, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
 		apitypes.Count(r.Events, "audit log entry", "audit log entries"), index,
-		apitypes.Count(r.Orphans, "orphaned file", "orphaned files"), apitypes.Count(r.Leftovers, "temporary file", "temporary files"), apitypes.Count(len(r.Findings), "finding", "findings"))
+		apitypes.Count(r.Orphans, "orphaned file", "orphaned files"), apitypes.Count(r.Leftovers, "temporary file", "temporary files"),
+		apitypes.Count(len(r.Findings), "finding", "findings"))
 	return s.printReport(r, r.OK, text.String())
 }
 

@@ -42,7 +42,8 @@ type settingGroup struct {
 var settingLabels = map[string]string{
 	"": "Server", "tls": "HTTPS", "log": "Logging", "limits": "Limits", "rate": "Rate limits", "links": "Download links",
 	"users": "Sessions and sign-in", "uploads": "Uploads", "timeouts": "Timeouts", "validation": "Validation", "reader": "Document processing",
-	"previews": "Page previews", "ocr": "OCR of scanned pages", "search": "Search", "disk": "Disk", "cors": "CORS", "trash": "Trash", "retention": "Retention", "idempotency": "Idempotency",
+	"previews": "Page previews", "ocr": "OCR of scanned pages", "search": "Search", "disk": "Disk",
+	"cors": "CORS", "trash": "Trash", "retention": "Retention", "idempotency": "Idempotency",
 	"sweep": "Cleanup", "scrub": "Document verification", "backup": "Backups",
 }
 

@@ -81,7 +81,8 @@ func (p *Pages) createTemplate(r *page.Request) error {
 func (p *Pages) templateEditor(r *page.Request) (definitionEditor, error) {
 	now, err := p.Vault.Templates.Get(r.Context(), r.PathID)
 	return definitionEditor{
-		path: page.TemplatePath(r.PathID), heading: now.Name, recordType: "abstract", hasName: true, hasStatuses: true, hasFields: true, template: now, seenMark: now.Fingerprint(), newKey: model.NewAbstractFieldKey,
+		path: page.TemplatePath(r.PathID), heading: now.Name, recordType: "abstract", hasName: true, hasStatuses: true, hasFields: true,
+		template: now, seenMark: now.Fingerprint(), newKey: model.NewAbstractFieldKey,
 		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.Vault.Templates.Edit(ctx, actor, model.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
 			return err

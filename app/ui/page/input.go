@@ -78,7 +78,8 @@ func CustomFieldName(key string) string { return "custom_fields." + key }
 
 // NewInput returns the input for a custom field with the given values.
 func NewInput(def model.Field, values []string) Input {
-	in := Input{Name: CustomFieldName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == model.Paragraph || def.Type == model.Multiselect}
+	in := Input{Name: CustomFieldName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options,
+		Wide: def.Type == model.Paragraph || def.Type == model.Multiselect}
 	in.AddOptions(values)
 	return in
 }

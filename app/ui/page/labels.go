@@ -16,7 +16,8 @@ type FieldType struct {
 // FieldTypes lists the custom field types in the order that forms show them.
 var FieldTypes = []FieldType{
 	{model.Text, "Text, single line", false}, {model.Paragraph, "Paragraph, multiple lines", false}, {model.Date, "Date", false},
-	{model.Dropdown, "Dropdown, single choice", true}, {model.Multiselect, "Multiselect, multiple choices", true}, {model.Number, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
+	{model.Dropdown, "Dropdown, single choice", true}, {model.Multiselect, "Multiselect, multiple choices", true},
+	{model.Number, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
 	{model.Money, "Money, dollars and cents", false}, {model.Email, "Email address", false}, {model.Phone, "Phone number", false}, {model.URL, "Web address (URL)", false},
 }
 

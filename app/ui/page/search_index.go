@@ -27,7 +27,8 @@ func (s SearchIndexStatus) Says() string {
 	case !s.Ready:
 		return "The search index is missing. Search finds only numbers, Parcel IDs, and addresses."
 	case s.PendingChanges > 0:
-		return fmt.Sprintf("%s in the search index (%s). %s not searchable yet.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes), Plural(s.PendingChanges, "change is", "changes are"))
+		return fmt.Sprintf("%s in the search index (%s). %s not searchable yet.",
+			Plural(s.Documents, "record", "records"), FormatSize(s.Bytes), Plural(s.PendingChanges, "change is", "changes are"))
 	}
 	return fmt.Sprintf("%s in the search index (%s). It is up to date.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes))
 }
