@@ -243,6 +243,11 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 	case "sends":
 		send(extra)
 		waitForEnd(r)
+	case "completes one task, then spins":
+		send("done")
+		_, _, err := readFrame(r, new([]byte))
+		must(err)
+		spin()
 	case "sends a little, then":
 		first, file, _ := strings.Cut(extra, "@")
 		if _, err := os.Stat(file); err != nil {

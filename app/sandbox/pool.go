@@ -180,11 +180,12 @@ func reusable(err error) bool {
 
 // retryable reports whether the task may succeed in another worker. If a new worker exceeded its
 // deadline or memory limit, another one would, too. An inspection isn't retried after a deadline
-// because a user is waiting for it.
+// because a user is waiting for it, and a page isn't because the caller of ReadPage reads it again
+// after the other pages.
 func retryable(err error, t task, used bool) bool {
 	switch {
 	case errors.Is(err, errDeadline):
-		return used && t.Task != taskInspect
+		return used && t.Task != taskInspect && t.Task != taskOCR
 	case errors.Is(err, errMemory):
 		return used
 	}

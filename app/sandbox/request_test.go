@@ -182,6 +182,38 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// A used worker that exceeds the deadline may have been slow because of an earlier document, so the
+// task gets a new worker. A page doesn't, because it takes minutes and OCR reads it again later.
+func TestDeadlineInUsedWorker(t *testing.T) {
+	for name, row := range map[string]struct {
+		run     func(*sandbox.Pool) error
+		want    error
+		started int
+	}{
+		"text": {func(p *sandbox.Pool) error { return p.Text(t.Context(), request(), tight, nil) }, nil, 2},
+		"ocr": {func(p *sandbox.Pool) error {
+			_, err := p.ReadPage(t.Context(), request(), 1, tight)
+			return err
+		}, sandbox.ErrDeadline, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := fake(t, "completes one task, then spins")
+			o.Workers, o.Deadlines = 1, sandbox.Deadlines{Text: 2 * time.Second, OCR: 2 * time.Second}
+			p := open(t, o)
+			if err := row.run(p); err != nil {
+				t.Errorf("first task: %v", err)
+			}
+			if err := row.run(p); !errors.Is(err, row.want) {
+				t.Errorf("second task: error = %v, want %v", err, row.want)
+			}
+			if n := p.Stats().Started; n != row.started {
+				t.Errorf("%d workers were started, want %d", n, row.started)
+			}
+		})
+	}
+}
+
 // The deadline begins when a worker gets the document.
 func TestDeadlineExcludesWaiting(t *testing.T) {
 	o := fake(t, "sends=page done")
