@@ -278,7 +278,10 @@ func (o *OCR) open(file model.File) *ocrFile {
 			delete(o.active, id)
 		}
 	}
-	active := &ocrFile{File: file, unread: state.Missing, attempts: map[int]int{}, savedAt: o.Now()}
+	active := &ocrFile{File: file, unread: state.Missing, attempts: map[int]int{}}
+	if file.OCR != nil && *file.OCR == state.OCR() {
+		active.savedAt = o.Now() // otherwise, pages were read before a crash, and the next page stores the progress
+	}
 	o.active[file.ID] = active
 	return active
 }

@@ -186,6 +186,29 @@ func TestLongScanIsSearchableWhileItIsRead(t *testing.T) {
 	vaulttest.WaitSearchHits(t, v, "sheet4", fmt.Sprint("file ", file.ID))
 }
 
+// Pages that were read before a crash become searchable with the first page after it.
+func TestProgressBeforeCrashIsStored(t *testing.T) {
+	t.Parallel()
+	clock := vaulttest.NewClock() // never advances
+	v, reader := openWithOCR(t, func(o *instance.Options) { o.Now = clock.Now })
+	file := vaulttest.UploadDocs(t, v, scan(4, "long"))[0]
+	runProcessing(t, v)
+	readUntil := func(page int, what string, until func() bool) {
+		reader.SetHandler(func(ctx context.Context, c vaulttest.OCRCall) error {
+			if c.Page > page {
+				<-ctx.Done()
+			}
+			return nil
+		})
+		runOCR(t, v, reader, jobs.OCRSettings{}, what, until)
+	}
+	readUntil(2, "two pages", func() bool { return len(reader.Calls()) == 2 })
+	if f := vaulttest.File(t, v, file.ID); f.OCR.Read != 0 {
+		t.Errorf("OCR = %+v, want no page before 10 seconds have passed", f.OCR)
+	}
+	readUntil(3, "the progress of three pages", func() bool { return vaulttest.File(t, v, file.ID).OCR.Read == 3 })
+}
+
 func TestPageThatCanNotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
