@@ -96,4 +96,22 @@ func testOCR(t *testing.T, env *browserEnv) {
 	if err != nil || len(got.Grantors) != 1 || got.Grantors[0] != name {
 		t.Errorf("instrument: got %+v, %v, want the grantor %q", got, err, name)
 	}
+	checkPriorSearch(t, b, c)
+}
+
+// checkPriorSearch enters an order whose seller the scan names. The abstract with the scan is a prior
+// search of the order, which says why.
+func checkPriorSearch(t *testing.T, b *tab, c *client.Client) {
+	t.Helper()
+	order, err := c.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "26-0231", County: "Wexcombe", State: "PA",
+		CustomFields: map[string]any{"seller_owner": "Pennyfarthing, Eudora"}})
+	if err != nil || order.ID == "" {
+		t.Fatalf("create order: got %+v, %v, want an ID", order, err)
+	}
+	b.goTo("/orders/" + order.ID)
+	b.waitVisible("#prior-searches li | Pennyfarthing, Eudora in Scan 17.png")
+	b.screenshot("scene-prior-search")
+	b.checkAccessible(t, "prior searches of an order")
+	b.clickLink("#prior-searches a | A-1")
+	b.waitVisible("h1 | A-1")
 }

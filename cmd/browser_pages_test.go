@@ -49,6 +49,7 @@ func (f *firm) screens() []screen {
 		{name: "abstract-bare", path: "/abstracts/" + f.emptyAbstract, as: staff},
 		{name: "abstract-edit", path: abstract + "?edit=property", as: staff},
 		{name: "abstract-history", path: abstract + "/history", as: staff},
+		{name: "abstract-prior-searches", path: abstract + "/prior-searches", as: staff},
 		{name: "runsheet-upload", path: abstract + "/runsheet/upload", as: staff},
 		{name: "abstract-people", path: abstract + "/people?edit=1", as: staff},
 		{name: "abstract-order-link", path: abstract + "/order-link", as: staff},
@@ -69,6 +70,7 @@ func (f *firm) screens() []screen {
 		{name: "order", path: order, as: staff},
 		{name: "order-viewer", path: order, as: viewer},
 		{name: "order-history", path: order + "/history", as: staff},
+		{name: "order-prior-searches", path: order + "/prior-searches", as: staff},
 		{name: "order-notes", path: order + "/notes", as: staff},
 		{name: "order-abstract-link", path: order + "/abstract-link", as: staff},
 		{name: "vault", path: "/vault", as: staff},
@@ -115,7 +117,7 @@ func (f *firm) screens() []screen {
 
 // nonPageRoutes maps the ends of route patterns that aren't pages to what they return.
 var nonPageRoutes = map[string]string{
-	"/pages/{page}": "image", "/thumbnail": "image", "/download": "document", "/original": "document",
+	"/pages/{page}": "image", "/thumbnail": "image", "/download": "document", "/original": "document", "/searchable.pdf": "document",
 	"/marks": "part of a page", "GET /find/box": "part of a page", "GET /orders/number": "part of a page",
 	"GET /admin/search": "part of a page", "/latest": "part of a page", "/documents/{n}/row": "part of a page",
 	"/{part}": "part of a page", "GET /abstracts/{id}/documents": "part of a page", "GET /documents/{n}/find": "part of a page",

@@ -40,7 +40,7 @@ func (s *Instruments) SuggestFromDocument(ctx context.Context, file uint64) (lis
 		if err != nil {
 			return err
 		}
-		linked = slices.ContainsFunc(instruments, func(i model.Instrument) bool { return i.Trashed == nil })
+		linked = isRecorded(instruments)
 		d, err = s.newDraft(t, f.AbstractID)
 		return err
 	})
@@ -56,6 +56,51 @@ func (s *Instruments) SuggestFromDocument(ctx context.Context, file uint64) (lis
 		return nil, nil
 	}
 	return []Suggestion{g}, nil
+}
+
+// UnrecordedFacts returns what the text of the documents of an abstract states that aren't linked to an
+// instrument, for up to limit documents, in their order.
+func (s *Instruments) UnrecordedFacts(ctx context.Context, a model.Abstract, limit int) (list []extract.Facts, err error) {
+	var files []model.File
+	var d suggestionDraft
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		if d, err = s.newDraft(t, a.ID); err != nil {
+			return err
+		}
+		for _, id := range a.Files {
+			if len(files) == limit {
+				break
+			}
+			instruments, err := t.InstrumentsOfFile(id)
+			if err != nil {
+				return err
+			}
+			if isRecorded(instruments) {
+				continue
+			}
+			f, err := t.File(id)
+			if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) { // an integrity check reports damage
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			files = append(files, f)
+		}
+		return nil
+	})
+	for n := 0; err == nil && n < len(files); n++ {
+		var facts extract.Facts
+		if facts, err = s.factsOf(ctx, files[n], d); len(facts) > 0 {
+			list = append(list, facts)
+		}
+	}
+	return list, err
+}
+
+// isRecorded reports whether one of the instruments that a document is linked to isn't in the trash.
+func isRecorded(instruments []model.Instrument) bool {
+	return slices.ContainsFunc(instruments, func(i model.Instrument) bool { return i.Trashed == nil })
 }
 
 var errEnoughPages = errors.New("enough pages were read")
@@ -194,13 +239,7 @@ func (g *Suggestion) setOtherParties(facts extract.Facts) {
 
 // setLegal sets the short legal description to the lot and the subdivision.
 func (g *Suggestion) setLegal(facts extract.Facts) {
-	lot, subdivision := facts[extract.Lot], facts[extract.Subdivision].Value()
-	if lot.Value() == "" || subdivision == "" {
-		return
+	if l, ok := facts.LotReference(); ok {
+		g.set("legal", facts[extract.Lot], l.String())
 	}
-	legal := "Lot " + lot.Value()
-	if block := facts[extract.Block].Value(); block != "" {
-		legal += ", Block " + block
-	}
-	g.set("legal", lot, legal+", "+subdivision)
 }

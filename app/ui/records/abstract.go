@@ -26,6 +26,7 @@ type abstractView struct {
 	Documents              documentList
 	TitleWork              titlework.Work
 	Suggestions            page.Suggestions
+	Prior                  priorView
 }
 
 // Aside returns the field groups shown next to the documents.
@@ -67,6 +68,7 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if view.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract); err != nil {
 		return err
 	}
+	view.Prior = priorView{PriorSearches: view.Related.PriorSearches(), Path: view.Path, Partial: true}
 	if view.TitleWork, err = p.work.Load(r, filed.Abstract, template); err != nil {
 		return err
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"deedkeep/app/model"
-	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
@@ -22,22 +20,8 @@ type orderView struct {
 	Earlier bool          // the history has earlier entries that are not shown
 	Linked  []titlework.OrderAbstract
 	Notes   titlework.Notes
+	Prior   priorView
 }
-
-// Priors returns the abstracts with the order's parcel or address that aren't linked to it.
-func (s orderView) Priors() []search.Hit {
-	return slices.DeleteFunc(slices.Clone(s.Related.ByKind("abstract").Hits), func(hit search.Hit) bool {
-		return slices.ContainsFunc(s.Linked, func(a titlework.OrderAbstract) bool { return a.Abstract.ID == hit.ID })
-	})
-}
-
-// MorePriors reports whether the property has more abstracts than are shown.
-func (s orderView) MorePriors() bool {
-	return s.Related.ByKind("abstract").More
-}
-
-// Placed reports whether the order identifies a property by parcel ID or address.
-func (s orderView) Placed() bool { return s.ParcelID() != "" || s.LookupAddress() != "" }
 
 // orderPage serves the page of an order, or one of its field groups.
 func (p *Pages) orderPage(r *page.Request) error {
@@ -62,6 +46,7 @@ func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) 
 	if s.Linked, err = p.work.OrderAbstracts(r, s.ID); err != nil {
 		return err
 	}
+	s.Prior = priorView{PriorSearches: withoutLinked(s.Related.PriorSearches(), s.Linked), Path: s.Path, Order: true, Partial: true}
 	if s.Notes, err = p.work.OrderNotes(r, s.ID); err != nil {
 		return err
 	}

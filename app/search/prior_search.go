@@ -1,0 +1,409 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+)
+
+// PriorSearches are abstracts, and documents in folders, that may be about the same property as an
+// order or an abstract, most likely first.
+type PriorSearches struct {
+	List []PriorSearch
+	More bool // there may be others
+	// Incomplete means that instruments and documents were not all searched, because the index is
+	// unavailable or the search took too long.
+	Incomplete bool
+}
+
+// PriorSearch is an abstract, or a document in a folder, with the reasons why it may be about the same
+// property, best first.
+type PriorSearch struct {
+	Hit
+	Reasons []Reason
+}
+
+// Reason is something that two searches have in common.
+type Reason struct {
+	Kind  ReasonKind
+	Value string // the common parcel ID, address, lot, or name
+	In    Hit    // the instrument or document that has it; the zero value if the abstract itself has it
+}
+
+// ReasonKind is the kind of a Reason.
+type ReasonKind string
+
+// The kinds of reasons.
+const (
+	SameParcel  ReasonKind = "parcel"
+	SameAddress ReasonKind = "address"
+	SameLot     ReasonKind = "lot"
+	SameParty   ReasonKind = "party" // to an instrument
+	SameName    ReasonKind = "name"  // in the text of a document
+)
+
+const (
+	maxPriorSearches = 20
+	maxReasons       = 3  // per prior search
+	maxPriorHits     = 50 // per value
+	maxPriorParcels  = 5
+	maxPriorLots     = 3
+	maxPriorNames    = 6
+	maxPriorFacts    = 25 // documents whose text is read
+	minParcelChars   = 4  // letters and digits; shorter numbers are in too many texts
+)
+
+// rank returns how much a reason counts. A parcel or a lot outweighs names, because people own more than
+// one property. Recorded instruments outweigh the texts of documents.
+func (r Reason) rank() int {
+	rank := map[ReasonKind]int{SameParcel: 1000, SameAddress: 900, SameLot: 800, SameParty: 30, SameName: 10}[r.Kind]
+	switch r.In.Kind {
+	case query.Instrument:
+		rank -= 2
+	case query.File:
+		rank -= 4
+	}
+	return rank
+}
+
+// subject is what is known about the property of an order or an abstract.
+type subject struct {
+	kind     string // of the record
+	id       uint64
+	property model.Property
+	parcel   string   // of the record itself
+	parcels  []string // of its instruments and documents
+	lots     []extract.LotReference
+	names    []string // owners, then parties to conveyances, the latest first
+}
+
+// PriorToOrder returns the prior searches of an order. It looks for its parcel and address, and for its
+// parcel and the names of owners in the instruments and documents of all abstracts. It isn't logged as a
+// search, because the actor typed no text.
+func (s *Service) PriorToOrder(ctx context.Context, actor model.Actor, o model.Order) (PriorSearches, error) {
+	sub := subject{kind: vault.OrderOps.Name, id: o.ID, property: o.Property, parcel: o.ParcelID()}
+	sub.addOwners(o.Custom)
+	return s.priorSearches(ctx, actor, sub)
+}
+
+// PriorToAbstract is the same as PriorToOrder for an abstract. It also looks for the parcels, lots, and
+// parties of its instruments, and of its documents that aren't recorded as instruments yet.
+func (s *Service) PriorToAbstract(ctx context.Context, actor model.Actor, a model.Abstract) (PriorSearches, error) {
+	sub := subject{kind: vault.AbstractOps.Name, id: a.ID, property: a.Property, parcel: a.ParcelID()}
+	sub.addLot(a.Custom.Text("subdivision_lot_block"))
+	sub.addOwners(a.Custom)
+	err := s.Store.View(ctx, func(t *store.Tx) error {
+		types, err := t.DocumentTypes()
+		if err != nil {
+			return err
+		}
+		instruments, err := t.LiveInstruments(a.ID)
+		slices.SortStableFunc(instruments, func(a, b model.Instrument) int { return cmp.Compare(b.Recorded, a.Recorded) })
+		for _, i := range instruments {
+			documentType, _ := types.ByID(i.TypeID)
+			sub.addInstrument(i, documentType)
+		}
+		return err
+	})
+	if err != nil {
+		return PriorSearches{}, err
+	}
+	documents, err := s.vault.Instruments.UnrecordedFacts(ctx, a, maxPriorFacts)
+	if err != nil {
+		return PriorSearches{}, err
+	}
+	for _, facts := range documents {
+		sub.addFacts(facts)
+	}
+	return s.priorSearches(ctx, actor, sub)
+}
+
+func (sub *subject) addInstrument(i model.Instrument, documentType model.DocumentType) {
+	sub.parcels = append(sub.parcels, i.Parcels...)
+	sub.addLot(i.Legal)
+	if documentType.Category == model.Conveyance {
+		sub.names = append(append(sub.names, i.Grantees...), i.Grantors...)
+	}
+}
+
+// addFacts adds what the text of a document states. Its parties count whatever its type is, because a
+// mortgage names the owner, too.
+func (sub *subject) addFacts(facts extract.Facts) {
+	sub.parcels = append(sub.parcels, facts[extract.Parcels].Values...)
+	if l, ok := facts.LotReference(); ok {
+		sub.lots = append(sub.lots, l)
+	}
+	sub.names = append(append(sub.names, facts[extract.Grantees].Values...), facts[extract.Grantors].Values...)
+}
+
+func (sub *subject) addLot(legal string) {
+	if l, ok := extract.ReadLot(legal); ok {
+		sub.lots = append(sub.lots, l)
+	}
+}
+
+// addOwners adds the names in the fields of the default templates.
+func (sub *subject) addOwners(fields model.CustomValues) {
+	for _, key := range []string{"current_owner", "seller_owner", "borrower", "buyer_borrower"} {
+		sub.names = append(sub.names, splitOwners(fields.Text(key))...)
+	}
+}
+
+// splitOwners returns the people in an owner field, such as "John and Mary Quill" or "Quill, John; Mary
+// Quill". A first name alone gets the last name that follows.
+func splitOwners(text string) []string {
+	var owners []string
+	for _, part := range model.SplitNames(text) {
+		people := strings.Split(strings.NewReplacer(" and ", "&", " AND ", "&").Replace(part), "&")
+		words := strings.Fields(part)
+		for n, person := range people {
+			person = strings.TrimSpace(person)
+			if n < len(people)-1 && !strings.ContainsAny(person, " ,") {
+				person += " " + words[len(words)-1]
+			}
+			owners = append(owners, person)
+		}
+	}
+	return owners
+}
+
+// distinct returns the first values of a list that pass, up to limit. Values that fold returns the same
+// text for are equal.
+func distinct[T any](list []T, limit int, fold func(T) string) (kept []T) {
+	seen := map[string]bool{}
+	for _, value := range list {
+		if text := fold(value); len(kept) < limit && text != "" && !seen[text] {
+			seen[text] = true
+			kept = append(kept, value)
+		}
+	}
+	return kept
+}
+
+// parcelKey returns the letters and digits of a parcel ID, or "" if there are too few to look for.
+func parcelKey(parcel string) string {
+	key := model.NormalizeNumber(parcel)
+	if utf8.RuneCountInString(key) < minParcelChars {
+		return ""
+	}
+	return key
+}
+
+// nameKey returns the words of a name without single letters. It is "" for a single word, which is in
+// too many names.
+func nameKey(name string) string {
+	words := strings.Fields(model.NormalizeText(name))
+	words = slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) == 1 })
+	if len(words) < 2 {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+// spokenName returns a name as documents write it: "Ada B. Quill" for "Quill, Ada B.".
+func spokenName(name string) string {
+	last, first, ok := strings.Cut(name, ",")
+	if first = strings.TrimSpace(first); !ok || strings.ContainsAny(strings.TrimSpace(last), " ") || strings.Contains(first, ",") {
+		return name
+	}
+	return first + " " + last
+}
+
+// quoted returns a text as a phrase of a search.
+func quoted(text string) string {
+	return `"` + strings.Map(func(r rune) rune {
+		if strings.ContainsRune(model.QuoteMarks, r) {
+			return ' '
+		}
+		return r
+	}, text) + `"`
+}
+
+// clue is a value to look for in the index.
+type clue struct {
+	Reason
+	Query
+}
+
+// clues returns what to look for in the index, best first.
+func (sub *subject) clues() (list []clue) {
+	for _, parcel := range distinct(append([]string{sub.parcel}, sub.parcels...), maxPriorParcels, parcelKey) {
+		list = append(list, clue{Reason{Kind: SameParcel, Value: parcel}, Query{Text: quoted(parcel)}})
+	}
+	for _, l := range distinct(sub.lots, maxPriorLots, func(l extract.LotReference) string { return strings.ToLower(l.String()) }) {
+		text := quoted("lot "+l.Lot) + " " + quoted(l.SubdivisionName())
+		if l.Block != "" {
+			text += " " + quoted("block "+l.Block)
+		}
+		list = append(list, clue{Reason{Kind: SameLot, Value: l.String()}, Query{Text: text}})
+	}
+	names := distinct(sub.names, maxPriorNames, nameKey)
+	for _, name := range names {
+		list = append(list, clue{Reason{Kind: SameParty, Value: name},
+			Query{Kind: query.Instrument, Party: nameKey(name), County: sub.property.County, State: sub.property.State}})
+	}
+	for _, name := range names {
+		list = append(list, clue{Reason{Kind: SameName, Value: name},
+			Query{Kind: query.File, Text: quoted(spokenName(name)), County: sub.property.County, State: sub.property.State}})
+	}
+	return list
+}
+
+// priorSearches finds the prior searches of a subject property.
+func (s *Service) priorSearches(ctx context.Context, actor model.Actor, sub subject) (prior PriorSearches, err error) {
+	related, err := s.related(ctx, sub.kind, sub.id, sub.parcel, sub.property)
+	if err != nil {
+		return prior, err
+	}
+	prior = related.PriorSearches()
+	found := priorFinder{Service: s, subject: sub, list: prior.List}
+	if err := found.searchIndex(ctx, actor); err != nil {
+		if ctx.Err() != nil {
+			return prior, ctx.Err()
+		}
+		s.Log.Debug("prior searches are incomplete", "error", err)
+		prior.Incomplete = true
+	}
+	prior.List, prior.More = found.best(), prior.More || len(found.list) > maxPriorSearches
+	return prior, nil
+}
+
+// PriorSearches returns the abstracts among the related records as prior searches with their reason.
+func (f Groups) PriorSearches() PriorSearches {
+	abstracts := f.ByKind(vault.AbstractOps.Name)
+	prior := PriorSearches{More: abstracts.More}
+	for _, h := range abstracts.Hits {
+		reason := Reason{Kind: SameParcel, Value: h.Value}
+		if h.Field == string(store.SortAddress) {
+			reason.Kind = SameAddress
+		}
+		prior.List = append(prior.List, PriorSearch{Hit: h, Reasons: []Reason{reason}})
+	}
+	return prior
+}
+
+// priorFinder collects the prior searches of a subject property.
+type priorFinder struct {
+	*Service
+	subject
+	list []PriorSearch
+}
+
+// searchIndex looks for all clues. All of them share one search slot and the deadline of one search.
+func (f *priorFinder) searchIndex(ctx context.Context, actor model.Actor) error {
+	clues := f.clues()
+	if len(clues) == 0 {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, f.settings.Timeout())
+	defer cancel()
+	release, err := f.Index.Acquire(within, clientKey(actor))
+	if err != nil {
+		return err
+	}
+	defer release()
+	for _, c := range clues {
+		c.Limit, c.SkipCounts = maxPriorHits, true
+		result, err := f.Index.Search(within, c.Query)
+		if errors.Is(err, query.ErrShort) || errors.Is(err, query.ErrLong) || errors.Is(err, query.ErrParty) {
+			continue // such a value can't be looked for
+		}
+		if err != nil {
+			return err
+		}
+		result.Hits = slices.DeleteFunc(result.Hits, func(h query.Hit) bool { return h.Approximate || h.Kind == query.Order })
+		err = f.Store.View(ctx, func(t *store.Tx) error { return f.addHits(t, c, result) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addHits adds the abstracts and documents that the hits for a clue belong to.
+func (f *priorFinder) addHits(t *store.Tx, c clue, result query.Result) error {
+	records, err := f.readHits(t, indexResult{query: c.Query, result: result})
+	if err != nil {
+		return err
+	}
+	for _, record := range records {
+		prior, reason := record.Hit, c.Reason
+		if record.Kind != query.Abstract {
+			reason.In = record.Hit
+		}
+		if record.AbstractID != 0 {
+			if f.isSubject(record.AbstractID) {
+				continue
+			}
+			a, err := t.Abstract(record.AbstractID)
+			if err != nil {
+				continue // an integrity check reports it
+			}
+			prior = f.abstractHit(t, &a)
+		}
+		if mayBeSameProperty(prior.property, f.property, store.SortParcel) {
+			f.add(prior, reason)
+		}
+	}
+	return nil
+}
+
+// isSubject reports whether an abstract is the one whose prior searches are looked for.
+func (f *priorFinder) isSubject(abstract uint64) bool {
+	return f.kind == vault.AbstractOps.Name && abstract == f.id
+}
+
+// add adds a reason to a prior search. Of several hits for the same value, only the first one counts.
+func (f *priorFinder) add(h Hit, reason Reason) {
+	if h.Kind == vault.AbstractOps.Name && f.isSubject(h.ID) {
+		return
+	}
+	at := slices.IndexFunc(f.list, func(p PriorSearch) bool { return p.Kind == h.Kind && p.ID == h.ID })
+	if at < 0 {
+		f.list = append(f.list, PriorSearch{Hit: h})
+		at = len(f.list) - 1
+	}
+	prior := &f.list[at]
+	same := func(other Reason) bool {
+		return other.Kind == reason.Kind && (other.In.Kind == reason.In.Kind || other.In.Kind == "") && foldValue(other) == foldValue(reason)
+	}
+	if !slices.ContainsFunc(prior.Reasons, same) {
+		prior.Reasons = append(prior.Reasons, reason)
+	}
+}
+
+// foldValue returns what two reasons with the same value have in common.
+func foldValue(r Reason) string {
+	if r.Kind == SameParcel {
+		return parcelKey(r.Value)
+	}
+	return model.NormalizeText(r.Value)
+}
+
+// best returns the most likely prior searches, the newest of equally likely ones first.
+func (f *priorFinder) best() []PriorSearch {
+	rank := func(p PriorSearch) (total int) {
+		for _, r := range p.Reasons {
+			total += r.rank()
+		}
+		return total
+	}
+	for n := range f.list {
+		reasons := f.list[n].Reasons
+		slices.SortStableFunc(reasons, func(a, b Reason) int { return cmp.Compare(b.rank(), a.rank()) })
+		f.list[n].Reasons = reasons[:min(len(reasons), maxReasons)]
+	}
+	slices.SortStableFunc(f.list, func(a, b PriorSearch) int {
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	return f.list[:min(len(f.list), maxPriorSearches)]
+}

@@ -1,0 +1,183 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/search/query"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// openPriorSearches starts an instance that extracts texts with pagesReader.
+func openPriorSearches(t *testing.T) *instance.Instance {
+	t.Helper()
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Reader = pagesReader{} })
+	v.Start(1 << 40)
+	return v
+}
+
+// inCounty returns a property that is only known by its county.
+func inCounty(county string) model.PropertyDraft {
+	return model.PropertyDraft{County: model.StringInput(county), State: model.StringInput("NY")}
+}
+
+// createSearched creates an abstract with a document of each text.
+func createSearched(t *testing.T, v *instance.Instance, number, county string, texts ...string) model.Abstract {
+	t.Helper()
+	var docs []vaulttest.Doc
+	for n, text := range texts {
+		docs = append(docs, vaulttest.PDFDoc(fmt.Sprintf("scan %d.pdf", n+1), text))
+	}
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: inCounty(county), Custom: vaulttest.CustomText("file_number", fmt.Sprintf("%q", number))},
+		vaulttest.StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil {
+		t.Fatalf("create abstract: %v", err)
+	}
+	for _, f := range created.Files {
+		vaulttest.ProcessingFailure(t, v, f.ID)
+	}
+	return created.Abstract
+}
+
+// formatPrior returns the headings of prior searches, each with its reasons.
+func formatPrior(prior search.PriorSearches) (list []string) {
+	for _, p := range prior.List {
+		var reasons []string
+		for _, r := range p.Reasons {
+			reasons = append(reasons, strings.TrimSpace(fmt.Sprintf("%s %q %s", r.Kind, r.Value, r.In.Kind)))
+		}
+		list = append(list, p.Heading+": "+strings.Join(reasons, ", "))
+	}
+	return list
+}
+
+func TestPriorToAbstract(t *testing.T) {
+	t.Parallel()
+	v := openPriorSearches(t)
+	const parcel = "47-0312-B-119.04"
+	vaulttest.CreateInstrument(t, v, createSearched(t, v, "99-1", "Wexcombe").ID,
+		`{"type":"Mortgage","county":"Wexcombe","state":"NY","grantors":["Quill, Ada"],"parcels":["47.0312.b.11904"]}`)
+	vaulttest.CreateInstrument(t, v, createSearched(t, v, "99-2", "Wexcombe").ID, `{"type":"Plat","legal":"Birch Orchard Subdivision, Lot 7"}`)
+	vaulttest.CreateInstrument(t, v, createSearched(t, v, "99-3", "Wexcombe").ID,
+		`{"type":"Quitclaim Deed","county":"Wexcombe","state":"NY","grantors":["Ada C. Quill"],"grantees":["Sam Poe"]}`)
+	createSearched(t, v, "99-4", "Wexcombe", "nothing|made by Ada B. Quill, widow")
+	createSearched(t, v, "99-5", "Wexcombe", "tax map "+parcel)
+	createSearched(t, v, "99-6", "Wexcombe", "Lot 17 of Birch Orchard, sold to Ada Dorn and Ben Quill")
+	vaulttest.CreateInstrument(t, v, createSearched(t, v, "99-7", "Albany").ID,
+		`{"type":"Warranty Deed","county":"Albany","state":"NY","grantors":["Ada B. Quill"],"parcels":["`+parcel+`"]}`)
+	trashed := createSearched(t, v, "99-8", "Wexcombe")
+	vaulttest.CreateInstrument(t, v, trashed.ID, deed)
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, trashed.ID, vault.Match{}))
+	starter := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("starter.pdf", "being Lot 7 of the Birch Orchard Plat"))[0]
+	vaulttest.ProcessingFailure(t, v, starter.ID)
+
+	subject := createSearched(t, v, "26-1", "Wexcombe")
+	vaulttest.CreateInstrument(t, v, subject.ID, deed)
+	vaulttest.WaitIndexed(t, v)
+	for _, row := range []struct {
+		county string
+		want   []string
+	}{
+		{"Wexcombe", []string{
+			`99-1: parcel "47-0312-B-119.04" instrument, party "Quill, Ada B." instrument`,
+			`99-5: parcel "47-0312-B-119.04" file`,
+			`99-2: lot "Lot 7, Birch Orchard" instrument`,
+			`starter.pdf: lot "Lot 7, Birch Orchard" file`,
+			`99-3: party "Quill, Ada B." instrument`,
+			`99-4: name "Quill, Ada B." file`,
+		}},
+		{"Albany", []string{ // documents in folders have no county
+			`99-7: parcel "47-0312-B-119.04" instrument, party "Quill, Ada B." instrument`,
+			`starter.pdf: lot "Lot 7, Birch Orchard" file`,
+		}},
+	} {
+		t.Run(row.county, func(t *testing.T) {
+			asked := subject
+			asked.County = row.county
+			prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, asked)
+			if got := formatPrior(prior); err != nil || prior.More || prior.Incomplete || !slices.Equal(got, row.want) {
+				t.Errorf("PriorToAbstract() = %v, more %t, incomplete %t, %v\nwant\n%v", strings.Join(got, "\n"), prior.More, prior.Incomplete, err,
+					strings.Join(row.want, "\n"))
+			}
+		})
+	}
+}
+
+// A document that isn't recorded as an instrument counts with what its text states. Once it is recorded,
+// the instrument counts.
+func TestPriorToAbstractByDocuments(t *testing.T) {
+	t.Parallel()
+	v := openPriorSearches(t)
+	createSearched(t, v, "99-1", "Wexcombe", "Lot 12, Block C, Sunset Hills, surveyed in 1951")
+	subject := createSearched(t, v, "26-1", "Wexcombe", "WARRANTY DEED\nLot 12, Block C, of the Plan of Sunset Hills, as shown")
+	vaulttest.WaitIndexed(t, v)
+	prior := func() string {
+		list, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, subject)
+		if err != nil {
+			t.Fatalf("PriorToAbstract: %v", err)
+		}
+		return strings.Join(formatPrior(list), "\n")
+	}
+	if got, want := prior(), `99-1: lot "Lot 12, Block C, Sunset Hills" file`; got != want {
+		t.Errorf("PriorToAbstract() = %q, want %q", got, want)
+	}
+	vaulttest.CreateInstrument(t, v, subject.ID, fmt.Sprintf(`{"type":"Warranty Deed","legal":"Lot 13, Sunset Hills","documents":[{"file_id":%d}]}`,
+		subject.Files[0]))
+	if got := prior(); got != "" {
+		t.Errorf("PriorToAbstract() = %q after the deed was recorded for another lot, want none", got)
+	}
+}
+
+// Orders and abstracts are compared by the owners that their fields name.
+func TestPriorSearchesByOwner(t *testing.T) {
+	t.Parallel()
+	v := openPriorSearches(t)
+	vaulttest.CreateInstrument(t, v, createSearched(t, v, "99-1", "Wexcombe").ID,
+		`{"type":"Warranty Deed","county":"Wexcombe","state":"NY","grantees":["John T. Quill","Mary Quill"]}`)
+	order, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1"), PropertyDraft: inCounty("Wexcombe"),
+		Custom: vaulttest.CustomText("seller_owner", `"John and Mary Quill"`)}, vault.Idempotency[model.Order]{})
+	if err != nil {
+		t.Fatalf("create order: %v", err)
+	}
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: inCounty("Wexcombe"),
+		Custom: vaulttest.CustomText("current_owner", `"Quill"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil {
+		t.Fatalf("create abstract: %v", err)
+	}
+	vaulttest.WaitIndexed(t, v)
+	want := `99-1: party "John Quill" instrument, party "Mary Quill" instrument`
+	prior, err := v.Search.PriorToOrder(t.Context(), vaulttest.Operator, order)
+	if got := strings.Join(formatPrior(prior), "\n"); err != nil || got != want {
+		t.Errorf("PriorToOrder() = %q, %v; want %q", got, err, want)
+	}
+	prior, err = v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, created.Abstract)
+	if err != nil || len(prior.List) != 0 {
+		t.Errorf("PriorToAbstract() = %q, %v; want none for a last name alone", formatPrior(prior), err)
+	}
+}
+
+// Without the index, abstracts with the same parcel are still found. A canceled request is an error.
+func TestPriorSearchesWithoutIndex(t *testing.T) {
+	t.Parallel()
+	v, f := withFakeIndex(t)
+	createAbstract(t, v, "99-1", "12-34567", inCounty("Wexcombe"))
+	subject := createAbstract(t, v, "26-1", "12.34567", inCounty("Wexcombe"))
+	f.err = query.ErrDeadline
+	prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, subject)
+	if got, want := strings.Join(formatPrior(prior), "\n"), `99-1: parcel "12-34567"`; err != nil || got != want || !prior.Incomplete {
+		t.Errorf("PriorToAbstract() = %q, incomplete %t, %v; want %q, incomplete", got, prior.Incomplete, err, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := v.Search.PriorToAbstract(ctx, vaulttest.Operator, subject); !errors.Is(err, context.Canceled) {
+		t.Errorf("PriorToAbstract of a canceled request: %v, want context.Canceled", err)
+	}
+}

@@ -1,0 +1,68 @@
+package records
+
+import (
+	"net/http"
+	"slices"
+
+	"deedkeep/app/search"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
+)
+
+// priorView is the template data of the prior searches of an order or an abstract
+// (part_prior_searches.html).
+type priorView struct {
+	search.PriorSearches
+	Path    string // address of the record
+	Heading string // of the record
+	Order   bool   // the record is an order
+	Partial bool   // instruments and documents were not searched yet, so the page requests the rest
+}
+
+// withoutLinked returns the prior searches without the abstracts that are linked to the order.
+func withoutLinked(prior search.PriorSearches, linked []titlework.OrderAbstract) search.PriorSearches {
+	prior.List = slices.DeleteFunc(prior.List, func(p search.PriorSearch) bool {
+		return p.Kind == "abstract" && slices.ContainsFunc(linked, func(a titlework.OrderAbstract) bool { return a.Abstract.ID == p.ID })
+	})
+	return prior
+}
+
+// priorToAbstract serves the prior searches of an abstract.
+func (p *Pages) priorToAbstract(r *page.Request) error {
+	filed, template, err := p.readAbstract(r)
+	if err != nil {
+		return err
+	}
+	prior, err := p.Vault.Search.PriorToAbstract(r.Context(), r.Actor, filed.Abstract)
+	if err != nil {
+		return err
+	}
+	return p.showPrior(r, "abstracts", priorView{PriorSearches: prior, Path: p.AbstractPath(filed.Abstract.ID),
+		Heading: p.Vault.Heading(filed.Abstract, template)})
+}
+
+// priorToOrder serves the prior searches of an order.
+func (p *Pages) priorToOrder(r *page.Request) error {
+	o, err := p.Vault.Orders.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	prior, err := p.Vault.Search.PriorToOrder(r.Context(), r.Actor, o)
+	if err != nil {
+		return err
+	}
+	linked, err := p.work.OrderAbstracts(r, o.ID)
+	if err != nil {
+		return err
+	}
+	return p.showPrior(r, "orders", priorView{PriorSearches: withoutLinked(prior, linked), Path: p.OrderPath(o.ID),
+		Heading: "Order " + o.Number, Order: true})
+}
+
+func (p *Pages) showPrior(r *page.Request, section string, view priorView) error {
+	if r.IsPart() {
+		return p.RenderPart(r, http.StatusOK, "priorsearches.html", "prior-searches", view)
+	}
+	return p.RenderPage(r, http.StatusOK, "priorsearches.html", page.Page{Heading: "Prior searches", Section: section, Data: view,
+		Styles: []string{"record.css"}})
+}
