@@ -58,6 +58,9 @@ func Fake(args []string) int {
 	case "other build":
 		must(writeMessage(os.Stdout, frameHello, hello{"another"}))
 		spin()
+	case "swells before it is ready":
+		must(writeMessage(os.Stdout, frameHello, hello{buildID()}))
+		swell()
 	case "wrong first word":
 		must(writeFrame(os.Stdout, frameRead, nil))
 		spin()
@@ -331,6 +334,12 @@ func must(err error) {
 	if err != nil {
 		os.Exit(7)
 	}
+}
+
+// WithSetupMemory returns o with a different memory limit for workers that are not ready yet.
+func (o Options) WithSetupMemory(limit int64) Options {
+	o.setupMemory = limit
+	return o
 }
 
 // WithHelloTimeout returns o with a different timeout for a worker's first frame.

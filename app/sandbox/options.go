@@ -22,6 +22,7 @@ type Options struct {
 	Log         *slog.Logger  // nil disables logging
 
 	helloTimeout time.Duration // how long a worker may take to send its first frame
+	setupMemory  int64         // resident bytes above which a worker is killed while it loads engines and languages
 }
 
 // Deadlines limits the time for each type of task on one document. Time starts when a worker gets
@@ -80,6 +81,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.Workers = min(runtime.NumCPU(), defaultWorkers)
 	}
 	o.MemoryLimit = positiveOr(o.MemoryLimit, defaultMemoryLimit)
+	// Compiling the engines takes about 170 MiB, which may be more than the documents get.
+	o.setupMemory = positiveOr(o.setupMemory, max(o.MemoryLimit, defaultMemoryLimit))
 	o.Deadlines = Deadlines{
 		Inspect: positiveOr(o.Deadlines.Inspect, positiveOr(o.Deadline, defaultDeadline)),
 		Picture: positiveOr(o.Deadlines.Picture, defaultDeadline),

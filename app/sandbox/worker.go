@@ -32,8 +32,9 @@ type worker struct {
 // Reasons why the parent kills a worker.
 var (
 	errDeadline = errors.New("document exceeded the time limit")
-	errMemory   = errors.New("document exceeded the memory limit")
+	errMemory   = errors.New("worker process exceeded the memory limit")
 	errNoHello  = errors.New("no message from the worker process")
+	errSetup    = errors.New("worker process took too long to load its engines and languages")
 )
 
 // launch starts a worker process. The calling goroutine must be locked to a thread that lives as
@@ -85,8 +86,9 @@ func (p *worker) handshake(ctx context.Context, o Options, load engines) error {
 		return cause
 	}
 	if err == nil {
-		// Compiling the engines may take a long time on a slow computer.
-		g = p.watch(ctx, setupTimeout, errNoHello, 0, false)
+		// Compiling the engines may take a long time on a slow computer. The data of a language is
+		// untrusted, like a document.
+		g = p.watch(ctx, setupTimeout, errSetup, o.setupMemory, o.LowPriority)
 		err = p.readReady()
 		if cause := g.release(); cause != nil {
 			return cause

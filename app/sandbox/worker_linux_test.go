@@ -157,6 +157,17 @@ func TestWorkerExceedsMemoryLimit(t *testing.T) {
 	}
 }
 
+// The limit also applies while a worker loads its engines and languages. The document is not to blame.
+func TestWorkerExceedsMemoryLimitBeforeItIsReady(t *testing.T) {
+	t.Parallel()
+	p := open(t, fake(t, "swells before it is ready").WithSetupMemory(64<<20))
+	doc, size := text("x")
+	_, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
+	if err == nil || !strings.Contains(err.Error(), "exceeded the memory limit") || sandbox.IsDocumentError(err) {
+		t.Errorf("error = %v, want one about the memory limit that isn't the document's", err)
+	}
+}
+
 // If memory grows too fast for the watchdog, the system limits it.
 func TestWorkerAllocatesTooFast(t *testing.T) {
 	self, err := os.Executable()
