@@ -78,7 +78,7 @@
 //	test  app            this map and the tests of the repository's layout        -
 //	test  app/contract   fuzzer: the server against its OpenAPI description       -
 //	test  app/powercut   the server through power failures                        -
-//	test  app/vaulttest  fixtures shared by the tests of several packages         -
+//	test  app/vaulttest  fixtures shared by the tests of several packages         golang.org/x/image
 //	test  app/vaulttest/client calls of /v1 with Go types              -
 //	test  app/vaulttest/description openapi.yaml for tests that check responses   -
 //	test  app/vaulttest/blockdev block devices that fail or record a power cut    github.com/hanwen/go-fuse/v2

@@ -5,35 +5,20 @@ package cmd_test
 import (
 	"bytes"
 	"fmt"
-	"image"
-	"image/draw"
 	"image/png"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/gofont/goregular"
-	"golang.org/x/image/font/opentype"
-	"golang.org/x/image/math/fixed"
 
+	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/client"
 )
 
-// scanOfDeed returns a PNG of the first page of a recorded deed, letters of 12 points at 300 dpi.
+// scanOfDeed returns a PNG of the first page of a recorded deed.
 func scanOfDeed(t *testing.T) []byte {
 	t.Helper()
-	parsed, err := opentype.Parse(goregular.TTF)
-	if err != nil {
-		t.Fatalf("parse font: %v", err)
-	}
-	face, err := opentype.NewFace(parsed, &opentype.FaceOptions{Size: 12, DPI: 300})
-	if err != nil {
-		t.Fatalf("create font face: %v", err)
-	}
-	page := image.NewGray(image.Rect(0, 0, 1700, 1100))
-	draw.Draw(page, page.Bounds(), image.White, image.Point{}, draw.Src)
-	for i, line := range []string{
+	page := vaulttest.Scan(t, 1700, 1100,
 		"Instrument No. 201904170093382",
 		"Recorded 04/17/2019 10:42 AM",
 		"Deed Book 2417 Page 883",
@@ -41,9 +26,7 @@ func scanOfDeed(t *testing.T) []byte {
 		"Eudora Pennyfarthing, a widow, Grantor, grants and",
 		"conveys to Obadiah Quillfeather, Grantee, all that",
 		"parcel of land in the county of Wexcombe.",
-	} {
-		(&font.Drawer{Dst: page, Src: image.Black, Face: face, Dot: fixed.P(150, 200+100*i)}).DrawString(line)
-	}
+	)
 	var out bytes.Buffer
 	if err := png.Encode(&out, page); err != nil {
 		t.Fatalf("encode PNG: %v", err)

@@ -148,6 +148,8 @@ type harness struct {
 	rng     *rand.Rand
 	stats   stats
 
+	env []string // additional environment variables of the server
+
 	dir       string // the data directory
 	key       string
 	acked     map[int64]ackedDocument // acknowledged documents in this vault, by file ID

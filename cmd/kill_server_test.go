@@ -31,6 +31,7 @@ func (h *harness) startNoWait() *serverProcess {
 	s := &serverProcess{stderr: &bytes.Buffer{}, address: make(chan string, 1), transport: &http.Transport{}}
 	s.cmd = exec.Command(h.program, "serve", "--data", h.dir, "--listen", "127.0.0.1:0", "--log-level", "warn")
 	s.cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=64 MB", "DEEDKEEP_OCR_ENABLED=false")
+	s.cmd.Env = append(s.cmd.Env, h.env...)
 	s.cmd.Stderr = s.stderr
 	setProcessGroup(s.cmd)
 	out, err := s.cmd.StdoutPipe()
