@@ -147,3 +147,29 @@ func BenchmarkCreate(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkInstrumentsByBookAndPage lists 100 instruments of 100 abstracts with 20 instruments each.
+func BenchmarkInstrumentsByBookAndPage(b *testing.B) {
+	const abstracts = 100
+	v := vaulttest.OpenUnchecked(b, vaulttest.Options(b))
+	defer vaulttest.Close(b, v)
+	for range abstracts {
+		abstract := vaulttest.CreateAbstractFromTemplate(b, v, 1, nil).ID
+		fillRunsheet(b, v, abstract, 20)
+		err := v.Store.Update(b.Context(), nil, func(tx *store.Tx) error {
+			i, err := tx.Instrument(tx.InstrumentIDs(abstract)[7])
+			i.Book, i.Page = "417", "7"
+			return errors.Join(err, tx.PutInstrument(i))
+		})
+		if err != nil {
+			b.Fatalf("change an instrument: %v", err)
+		}
+	}
+	query := vault.Query{Limit: abstracts, Filters: []vault.Filter{{Column: vault.ColumnBook, Value: "417"}, {Column: vault.ColumnPage, Value: "7"}}}
+	for b.Loop() {
+		page, err := v.Instruments.List(b.Context(), query)
+		if err != nil || len(page.Items) != abstracts || page.Items[0].Position == 0 {
+			b.Fatalf("List = %d instruments, %v, want %d with positions", len(page.Items), err, abstracts)
+		}
+	}
+}
