@@ -91,6 +91,11 @@ func checkTitleWork(t *testing.T, v *instance.Instance) {
 	if err != nil || len(sheet.Instruments) != 2 || sheet.Instruments[0].Book != "0417" || sheet.Instruments[0].Status != model.InstrumentReleased {
 		t.Errorf("Runsheet(1) = %+v, %v; want a released mortgage and its release", sheet, err)
 	}
+	for n, i := range sheet.Instruments {
+		if got, err := v.Instruments.Get(t.Context(), i.ID); err != nil || got.Position != n+1 {
+			t.Errorf("Instruments.Get(%d) = position %d, %v; want %d", i.ID, got.Position, err, n+1)
+		}
+	}
 	if notes, err := v.Notes.List(t.Context(), "abstract", 1); err != nil || len(notes) != 1 || notes[0].Text != "Call the county" {
 		t.Errorf("Notes.List = %+v, %v; want one note", notes, err)
 	}

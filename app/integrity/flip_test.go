@@ -15,7 +15,7 @@ import (
 )
 
 // titleWorkBuckets are the buckets with title work: its records and what is derived from them.
-var titleWorkBuckets = []string{"instruments", "instrument_index", "instrument_refs", "abstract_instruments", "title_work", "order_abstracts",
+var titleWorkBuckets = []string{"instruments", "instrument_index", "instrument_refs", "runsheet_rows", "title_work", "order_abstracts",
 	"user_abstracts", "notes", "record_notes"}
 
 // closedTitleWork returns the options of a closed vault with title work of every kind.

@@ -81,7 +81,7 @@ func TestRepairRebuildsDerivedData(t *testing.T) {
 	}
 	for _, bucket := range []string{
 		"order_index", "order_sorted", "abstract_index", "abstract_sorted", "file_index", "event_index", "trash",
-		"folder_names", "file_digests", "key_hashes", "counts", "instrument_index", "instrument_refs", "abstract_instruments", "record_notes",
+		"folder_names", "file_digests", "key_hashes", "counts", "instrument_index", "instrument_refs", "runsheet_rows", "record_notes",
 	} {
 		tests[bucket+" without an entry"] = test{damage: func(db string) { vaulttest.DeleteFirst(t, db, bucket) }}
 		tests[bucket+" with a wrong key"] = test{damage: func(db string) { vaulttest.FlipBit(t, db, bucket, 3, true) }}

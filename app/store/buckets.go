@@ -43,7 +43,7 @@ var (
 	bucketInstruments         = []byte("instruments")
 	bucketInstrumentIndex     = []byte("instrument_index")
 	bucketInstrumentRefs      = []byte("instrument_refs")
-	bucketAbstractInstruments = []byte("abstract_instruments")
+	bucketRunsheetRows        = []byte("runsheet_rows")
 	bucketTitleWork           = []byte("title_work")
 	bucketOrderAbstracts      = []byte("order_abstracts")
 	bucketUserAbstracts       = []byte("user_abstracts")
@@ -78,9 +78,9 @@ func allBuckets() [][]byte {
 		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges, bucketOCRQueue)
 }
 
-// titleBuckets returns the buckets that were added in schema 7.
+// titleBuckets returns the buckets of title work, which was added in schema 7.
 func titleBuckets() [][]byte {
-	return [][]byte{bucketInstruments, bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketTitleWork,
+	return [][]byte{bucketInstruments, bucketInstrumentIndex, bucketInstrumentRefs, bucketRunsheetRows, bucketTitleWork,
 		bucketOrderAbstracts, bucketUserAbstracts, bucketNotes, bucketRecordNotes}
 }
 

@@ -53,7 +53,7 @@
 //	instruments/     id                   record model.Instrument
 //	instrument_index/ list index: abstract_id a, county k, state y, type_id t, number i, book b, page p, recorded d
 //	instrument_refs/ tag, target id, instrument id    tag r: target of a relation; f: file
-//	abstract_instruments/ abstract id, instrument id  includes instruments in the trash
+//	runsheet_rows/   abstract id, instrument id     -> sort key of the runsheet (see instrument.go); includes instruments in the trash
 //	title_work/      abstract id          record model.TitleWork
 //	order_abstracts/ order id, abstract id            abstracts of an order
 //	user_abstracts/  user id, due date (10), abstract id  open abstracts that a user works on; 9999-99-99 without a due date

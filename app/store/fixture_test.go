@@ -52,7 +52,8 @@ func TestMakeFixture(t *testing.T) {
 				Custom: model.CustomValues{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
 			tx.PutAbstract(model.Abstract{ID: 2, TemplateID: 1, Property: model.Property{Address: "7 Elm St.", City: "Troy"},
 				Custom: model.CustomValues{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
-			tx.PutKey(model.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
+			tx.PutKey(model.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}),
+			putInstruments(tx, 3))
 	})
 	if err := s.Close(); err != nil {
 		t.Fatalf("close store: %v", err)
@@ -133,12 +134,18 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if schema > 7 {
 					want++
 				}
+				if schema > 8 {
+					want += 3
+				}
 				if err != nil || len(changes) != want || tx.LastChange() != uint64(want) {
 					t.Errorf("Changes(1, 99) = %+v, %v; want %d", changes, err, want)
 				}
 				next, waits, err := tx.NextForOCR(func(uint64) bool { return false })
 				if want := schema > 7; err != nil || waits != want || want && (next.ID != 2 || next.PagesWaitingForOCR() != 1) {
 					t.Errorf("NextForOCR = %+v, %t, %v; want file 2 since schema 8", next, waits, err)
+				}
+				if keys, err := tx.RunsheetKeys(1); err != nil || schema > 8 && (len(keys) != 3 || keys[2].Recorded != "2019-04-03") {
+					t.Errorf("RunsheetKeys(1) = %+v, %v; want those of 3 instruments since schema 9", keys, err)
 				}
 				if schema < 3 {
 					return nil

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,7 +123,7 @@ func (t *Tx) ListInstrumentsByID(ids []uint64, maxBytes int, matches func(*model
 // or in the trash, in ID order.
 func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrument) bool) (list []model.Instrument, err error) {
 	prefix := encodeUint64(abstract)
-	c := t.bucket(bucketAbstractInstruments).Cursor()
+	c := t.bucket(bucketRunsheetRows).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
 		id, _ := idSuffix(key)
 		i, found, err := instruments.find(t, id)
@@ -140,7 +141,7 @@ func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrumen
 // order.
 func (t *Tx) InstrumentIDs(abstract uint64) (list []uint64) {
 	prefix := encodeUint64(abstract)
-	c := t.bucket(bucketAbstractInstruments).Cursor()
+	c := t.bucket(bucketRunsheetRows).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
 		if id, ok := idSuffix(key); ok {
 			list = append(list, id)
@@ -208,12 +209,12 @@ func (t *Tx) PutInstrument(i model.Instrument) error {
 		return err
 	}
 	if existed && old.AbstractID != i.AbstractID {
-		if err := t.bucket(bucketAbstractInstruments).Delete(abstractInstrumentKey(&old)); err != nil {
+		if err := t.bucket(bucketRunsheetRows).Delete(runsheetRowKey(&old)); err != nil {
 			return fmt.Errorf("move instrument %d: %w", i.ID, err)
 		}
 	}
-	if err := putKeyOnly(t.bucket(bucketAbstractInstruments), abstractInstrumentKey(&i)); err != nil {
-		return fmt.Errorf("index instrument %d: %w", i.ID, err)
+	if err := t.putRunsheetRow(&i); err != nil {
+		return err
 	}
 	if err := t.updateRefs(&old, &i); err != nil {
 		return err
@@ -229,7 +230,7 @@ func (t *Tx) RemoveInstrument(id uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.bucket(bucketAbstractInstruments).Delete(abstractInstrumentKey(&old)); err != nil {
+	if err := t.bucket(bucketRunsheetRows).Delete(runsheetRowKey(&old)); err != nil {
 		return fmt.Errorf("remove instrument %d: %w", id, err)
 	}
 	if err := t.updateRefs(&old, &model.Instrument{ID: id}); err != nil {
@@ -239,9 +240,91 @@ func (t *Tx) RemoveInstrument(id uint64) error {
 	return instruments.purge(t, id, &old)
 }
 
-// abstractInstrumentKey returns the key of an instrument in the bucket abstract_instruments.
-func abstractInstrumentKey(i *model.Instrument) []byte {
+// The bucket runsheet_rows contains what a runsheet is sorted by, so that the position of an
+// instrument is known without decoding the other instruments:
+//
+//	key    ID of the abstract (8) | ID of the instrument (8)
+//	value  record header (see record.go) | in the trash (1) | texts of rowTexts, each with its length (uvarint) before it
+
+// runsheetRowKey returns the key of an instrument in the bucket runsheet_rows.
+func runsheetRowKey(i *model.Instrument) []byte {
 	return append(encodeUint64(i.AbstractID), encodeUint64(i.ID)...)
+}
+
+// rowTexts returns the texts of a sort key in the order in which they are stored.
+func rowTexts(k *model.RunsheetKey) [6]*string {
+	return [...]*string{&k.Recorded, &k.RecordedTime, &k.Book, &k.Page, &k.Number, &k.Dated}
+}
+
+// encodeRunsheetRow returns the value of an instrument in the bucket runsheet_rows.
+func encodeRunsheetRow(key []byte, i *model.Instrument) []byte {
+	sortKey, content := i.RunsheetKey(), []byte{0}
+	if i.Trashed != nil {
+		content[0] = 1
+	}
+	for _, text := range rowTexts(&sortKey) {
+		content = append(binary.AppendUvarint(content, uint64(len(*text))), *text...)
+	}
+	return addRecordHeader(bucketRunsheetRows, key, content)
+}
+
+// decodeRunsheetRow decodes an entry of the bucket runsheet_rows. The error wraps ErrDamaged if the
+// entry is damaged.
+func decodeRunsheetRow(key, raw []byte) (k model.RunsheetKey, trashed bool, err error) {
+	content, err := removeRecordHeader(bucketRunsheetRows, key, raw)
+	if err != nil {
+		return k, false, err
+	}
+	damaged := func() (model.RunsheetKey, bool, error) {
+		return model.RunsheetKey{}, false, fmt.Errorf("read %s %x: %w", bucketRunsheetRows, key, ErrDamaged)
+	}
+	id, ok := idSuffix(key)
+	if k.ID = id; !ok || len(content) == 0 || content[0] > 1 {
+		return damaged()
+	}
+	all, at := string(content), 1 // one allocation for all texts
+	for _, text := range rowTexts(&k) {
+		length, size := binary.Uvarint(content[at:])
+		if size <= 0 || length > uint64(len(content)-at-size) {
+			return damaged()
+		}
+		at += size
+		end := at + int(length) // #nosec G115 -- at most len(content)
+		*text, at = all[at:end], end
+	}
+	if at != len(content) {
+		return damaged()
+	}
+	return k, content[0] == 1, nil
+}
+
+// putRunsheetRow updates the entry of an instrument in the bucket runsheet_rows.
+func (t *Tx) putRunsheetRow(i *model.Instrument) error {
+	b, key := t.bucket(bucketRunsheetRows), runsheetRowKey(i)
+	value := encodeRunsheetRow(key, i)
+	if bytes.Equal(b.Get(key), value) {
+		return nil
+	}
+	if err := b.Put(key, value); err != nil {
+		return fmt.Errorf("index instrument %d: %w", i.ID, err)
+	}
+	return nil
+}
+
+// RunsheetKeys returns the sort keys of the live instruments of an abstract in ID order.
+func (t *Tx) RunsheetKeys(abstract uint64) (list []model.RunsheetKey, err error) {
+	prefix := encodeUint64(abstract)
+	c := t.bucket(bucketRunsheetRows).Cursor()
+	for key, raw := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, raw = c.Next() {
+		k, trashed, err := decodeRunsheetRow(key, raw)
+		if err != nil {
+			return nil, err
+		}
+		if !trashed {
+			list = append(list, k)
+		}
+	}
+	return list, nil
 }
 
 // DocumentTypes returns the document types in display order, including the retired ones.

@@ -12,7 +12,7 @@ import (
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 8
+const Schema = 9
 
 // migration migrates a file from the previous schema to its own.
 type migration struct {
@@ -64,6 +64,26 @@ var migrations = []migration{
 		return tx.Bucket(bucketWorkspace).Put(keyDocumentTypes, raw)
 	}},
 	{schema: 8, build: buildOCRQueue, run: countOCRQueue},
+	{schema: 9, build: buildRunsheetRows, run: func(tx *bolt.Tx) error {
+		if err := tx.DeleteBucket([]byte("abstract_instruments")); !errors.Is(err, berrors.ErrBucketNotFound) {
+			return err
+		}
+		return nil
+	}},
+}
+
+// buildRunsheetRows creates the sort keys of the runsheets, which replace the list of the
+// instruments of each abstract.
+func buildRunsheetRows(r *rebuilder) error {
+	hasInstruments := false
+	err := r.update(func(t *Tx) error {
+		hasInstruments = t.bucket(bucketInstruments) != nil // not before schema 7
+		return t.recreateBuckets([][]byte{bucketRunsheetRows})
+	})
+	if err != nil || !hasInstruments {
+		return err
+	}
+	return eachRecord(r, instruments.table, func(t *Tx, _ uint64, i *model.Instrument) error { return t.putRunsheetRow(i) })
 }
 
 // buildOCRQueue creates the OCR queue. All documents that are shown as images are in it, because

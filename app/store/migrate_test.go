@@ -77,7 +77,7 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// downgrade converts a database with the current schema to schema 7, 6, 5, 4, 3, or 2.
+// downgrade converts a database with the current schema to an older one, at least schema 2.
 func downgrade(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -85,13 +85,21 @@ func downgrade(t *testing.T, path string, schema uint64) {
 		t.Fatalf("open database with bbolt: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
+		list, err := tx.CreateBucket([]byte("abstract_instruments"))
+		if err != nil {
+			return err
+		}
+		err = tx.Bucket(bucketRunsheetRows).ForEach(func(key, _ []byte) error { return putKeyOnly(list, key) })
+		if err = errors.Join(err, tx.DeleteBucket(bucketRunsheetRows)); err != nil || schema == 8 {
+			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(8)))
+		}
 		counters := tx.Bucket(bucketCounters)
-		err := errors.Join(tx.DeleteBucket(bucketOCRQueue), counters.Delete([]byte(CountOCRFiles)), counters.Delete([]byte(CountOCRPages)))
+		err = errors.Join(tx.DeleteBucket(bucketOCRQueue), counters.Delete([]byte(CountOCRFiles)), counters.Delete([]byte(CountOCRPages)))
 		if err != nil || schema == 7 {
 			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(7)))
 		}
-		for _, name := range titleBuckets() {
-			if err := tx.DeleteBucket(name); err != nil {
+		for _, name := range append(titleBuckets(), []byte("abstract_instruments")) {
+			if err := tx.DeleteBucket(name); err != nil && !bytes.Equal(name, bucketRunsheetRows) {
 				return err
 			}
 		}
@@ -175,7 +183,8 @@ func readAll(t *testing.T, path string) map[string]string {
 // are the same as in a database that always had them.
 func TestInterruptedMigration(t *testing.T) {
 	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99},
-		6: {0, 99}, 7: {0, 1, 2, 3, 99}} {
+		6: {0, 99}, 7: {0, 1, 2, 3, 4, 5, 6, 99},
+		8: {0, 1, 2, 3, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { interruptMigration(t, schema, cuts) })
 	}
 }
@@ -192,6 +201,9 @@ func interruptMigration(t *testing.T, schema uint64, cuts []int) {
 			_, err := putScan(tx, func(f *model.File) { f.Trashed = trashedAt(1, "") })
 			return err
 		})
+	}
+	if schema > 6 { // schema 7 added instruments
+		update(t, s, func(tx *Tx) error { return putInstruments(tx, smallBatch+10) })
 	}
 	want := derivedContents(t, s)
 	if err := s.Close(); err != nil {

@@ -176,7 +176,7 @@ func listIndexBuckets() [][]byte {
 
 // titleIndexBuckets returns the indexes of instruments, title work, and notes.
 func titleIndexBuckets() [][]byte {
-	return [][]byte{bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts, bucketUserAbstracts,
+	return [][]byte{bucketInstrumentIndex, bucketInstrumentRefs, bucketRunsheetRows, bucketOrderAbstracts, bucketUserAbstracts,
 		bucketRecordNotes}
 }
 

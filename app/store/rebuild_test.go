@@ -62,7 +62,7 @@ func fillAll(t testing.TB, s *Store) {
 // derivedBuckets returns the buckets that a rebuild regenerates.
 func derivedBuckets() [][]byte {
 	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes,
-		bucketStoredResponseTimes, bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts,
+		bucketStoredResponseTimes, bucketInstrumentIndex, bucketInstrumentRefs, bucketRunsheetRows, bucketOrderAbstracts,
 		bucketUserAbstracts, bucketRecordNotes, bucketOCRQueue)
 }
 

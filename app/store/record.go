@@ -51,7 +51,7 @@ func encodeRecord(bucket, key []byte, v any) ([]byte, error) {
 	return addRecordHeader(bucket, key, payload), nil
 }
 
-// addRecordHeader returns the record with this JSON.
+// addRecordHeader returns the record with this content, which is JSON except in runsheet_rows.
 func addRecordHeader(bucket, key, payload []byte) []byte {
 	raw := make([]byte, recordHeaderSize, recordHeaderSize+len(payload))
 	raw[0] = recordVersion
@@ -61,14 +61,23 @@ func addRecordHeader(bucket, key, payload []byte) []byte {
 
 // decodeRecord verifies a record and decodes it into v.
 func decodeRecord(bucket, key, raw []byte, v any) error {
-	if len(raw) < recordHeaderSize || raw[0] != recordVersion ||
-		binary.BigEndian.Uint32(raw[1:]) != recordChecksum(bucket, key, raw[recordHeaderSize:]) {
-		return fmt.Errorf("read %s %x: %w", bucket, key, ErrDamaged)
+	payload, err := removeRecordHeader(bucket, key, raw)
+	if err != nil {
+		return err
 	}
-	if err := json.Unmarshal(raw[recordHeaderSize:], v, recordJSON); err != nil {
+	if err := json.Unmarshal(payload, v, recordJSON); err != nil {
 		return fmt.Errorf("read %s %x: %w: %w", bucket, key, ErrDamaged, err)
 	}
 	return nil
+}
+
+// removeRecordHeader verifies a record and returns what addRecordHeader got.
+func removeRecordHeader(bucket, key, raw []byte) ([]byte, error) {
+	if len(raw) < recordHeaderSize || raw[0] != recordVersion ||
+		binary.BigEndian.Uint32(raw[1:]) != recordChecksum(bucket, key, raw[recordHeaderSize:]) {
+		return nil, fmt.Errorf("read %s %x: %w", bucket, key, ErrDamaged)
+	}
+	return raw[recordHeaderSize:], nil
 }
 
 // recordChecksum returns the CRC-32C of a record.

@@ -39,7 +39,13 @@ func (k *checker) checkInstrument(i model.Instrument) {
 	if i.Trashed == nil {
 		k.counts[CountInstruments]++
 	}
-	k.checkIndexed("instrument", i.ID, bucketAbstractInstruments, abstractInstrumentKey(&i))
+	key := runsheetRowKey(&i)
+	switch have := k.t.bucket(bucketRunsheetRows).Get(key); {
+	case have == nil:
+		k.addFinding("instrument", fmt.Sprint(i.ID), "is missing from the database index %s", bucketRunsheetRows)
+	case !bytes.Equal(have, encodeRunsheetRow(key, &i)):
+		k.addFinding("instrument", fmt.Sprint(i.ID), "has a wrong entry in the database index %s", bucketRunsheetRows)
+	}
 	for _, key := range instrumentRefs(&i) {
 		k.checkIndexed("instrument", i.ID, bucketInstrumentRefs, key)
 	}
@@ -62,10 +68,10 @@ func (k *checker) checkTitleIndexes() {
 		i, err := instruments.get(k.t, id)
 		return ok && err == nil && slices.ContainsFunc(instrumentRefs(&i), func(want []byte) bool { return bytes.Equal(want, key) })
 	})
-	k.checkEntries(bucketAbstractInstruments, func(key, _ []byte) bool {
+	k.checkEntries(bucketRunsheetRows, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
 		i, err := instruments.get(k.t, id)
-		return ok && err == nil && bytes.Equal(key, abstractInstrumentKey(&i))
+		return ok && err == nil && bytes.Equal(key, runsheetRowKey(&i))
 	})
 	k.checkEntries(bucketOrderAbstracts, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
@@ -108,7 +114,7 @@ func (r *rebuilder) rebuildInstruments() error {
 		if err := t.updateRefs(&model.Instrument{ID: id}, i); err != nil {
 			return err
 		}
-		return putKeyOnly(t.bucket(bucketAbstractInstruments), abstractInstrumentKey(i))
+		return t.putRunsheetRow(i)
 	})
 }
 

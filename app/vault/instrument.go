@@ -346,13 +346,13 @@ func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstra
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		list, err := t.LiveInstruments(abstract)
+		keys, err := t.RunsheetKeys(abstract)
 		if err != nil {
 			return err
 		}
 		var live []uint64
-		for _, i := range list {
-			live = append(live, i.ID)
+		for _, key := range keys {
+			live = append(live, key.ID)
 		}
 		if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, live) {
 			return errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")

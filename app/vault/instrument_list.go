@@ -126,19 +126,8 @@ func runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := runsheetKeys(t, abstract)
+	keys, err := t.RunsheetKeys(abstract)
 	return model.SortKeys(keys, work.Sequence), err
-}
-
-// runsheetKeys returns the keys of the live instruments of an abstract.
-func runsheetKeys(t *store.Tx, abstract uint64) (keys []model.RunsheetKey, err error) {
-	_, err = t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool {
-		if i.Trashed == nil {
-			keys = append(keys, i.RunsheetKey())
-		}
-		return false
-	})
-	return keys, err
 }
 
 // view returns an instrument with its type, status, and position.

@@ -183,7 +183,7 @@ func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abst
 	if err != nil {
 		return nil, err
 	}
-	keys, err := runsheetKeys(t, abstract)
+	keys, err := t.RunsheetKeys(abstract)
 	if err != nil {
 		return nil, err
 	}

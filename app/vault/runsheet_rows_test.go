@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,6 +73,86 @@ func TestRowsStop(t *testing.T) {
 	}
 	if !errors.Is(failed, context.Canceled) || read > 1_000 {
 		t.Errorf("read %d rows, error %v, want 1,000 or less, %v", read, failed, context.Canceled)
+	}
+}
+
+// Positions follow each change of the runsheet. The runsheet itself, which is read from the
+// instruments, has the same ones.
+func TestPositionsFollowChanges(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	from := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	to := vaulttest.CreateAbstract(t, v)
+	file := from.Files[0].ID
+	for _, recorded := range []string{"2019-04-17", "2019-04-18", "2019-04-19"} {
+		vaulttest.CreateInstrument(t, v, from.Abstract.ID, fmt.Sprintf(`{"recorded": %q, "documents": [{"file_id": %d}]}`, recorded, file))
+	}
+	vaulttest.CreateInstrument(t, v, to.Abstract.ID, `{"recorded": "2019-04-18"}`)
+	operator, ctx := vaulttest.Operator, t.Context()
+	for _, step := range []struct {
+		name         string
+		do           func() error
+		inFrom, inTo []uint64
+	}{
+		{"create", func() error { return nil }, []uint64{1, 2, 3}, []uint64{4}},
+		{"patch, which keeps the position", func() error {
+			_, err := v.Instruments.Patch(ctx, operator, 1,
+				vault.InstrumentPatch{Input: model.InstrumentInput{"recorded": json.RawMessage(`"2019-05-01"`)}}, vault.Match{})
+			return err
+		}, []uint64{1, 2, 3}, []uint64{4}},
+		{"trash", func() error { return v.Instruments.Trash(ctx, operator, 3, vault.Match{}) }, []uint64{1, 2}, []uint64{4}},
+		{"restore", func() error {
+			_, err := v.Instruments.Restore(ctx, operator, 3, vault.Idempotency[vault.InstrumentView]{})
+			return err
+		}, []uint64{1, 2, 3}, []uint64{4}},
+		{"reorder", func() error { return v.Instruments.SetSequence(ctx, operator, from.Abstract.ID, []uint64{3, 2, 1}) },
+			[]uint64{3, 2, 1}, []uint64{4}},
+		{"move", func() error {
+			_, err := v.Files.Move(ctx, operator, vault.MoveRequest{Files: []uint64{file}, To: vault.Destination{Abstract: to.Abstract.ID},
+				Instruments: []uint64{1, 3}})
+			return err
+		}, []uint64{2}, []uint64{4, 3, 1}},
+		{"purge", func() error {
+			if err := v.Instruments.Trash(ctx, operator, 4, vault.Match{}); err != nil {
+				return err
+			}
+			_, err := v.Trash.Purge(ctx, operator, "instrument", 4, "")
+			return err
+		}, []uint64{2}, []uint64{3, 1}},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			if err := step.do(); err != nil {
+				t.Fatalf("%s: %v", step.name, err)
+			}
+			for abstract, want := range map[uint64][]uint64{from.Abstract.ID: step.inFrom, to.Abstract.ID: step.inTo} {
+				sheet, err := v.Instruments.Runsheet(ctx, abstract)
+				vaulttest.NoError(t, err)
+				var ids []uint64
+				for _, i := range sheet.Instruments {
+					ids = append(ids, i.ID)
+					if got, err := v.Instruments.Get(ctx, i.ID); err != nil || got.Position != i.Position {
+						t.Errorf("Get(%d) = position %d, %v; want %d", i.ID, got.Position, err, i.Position)
+					}
+				}
+				if !slices.Equal(ids, want) {
+					t.Errorf("runsheet of abstract %d = %v, want %v", abstract, ids, want)
+				}
+			}
+			page, err := v.Instruments.List(ctx, vault.Query{Limit: 9})
+			vaulttest.NoError(t, err)
+			for _, i := range page.Items {
+				want := step.inFrom
+				if i.AbstractID == to.Abstract.ID {
+					want = step.inTo
+				}
+				if slices.Index(want, i.ID) != i.Position-1 {
+					t.Errorf("List: instrument %d has position %d, want its place in %v", i.ID, i.Position, want)
+				}
+			}
+			if len(page.Items) != len(step.inFrom)+len(step.inTo) {
+				t.Errorf("List = %d instruments, want %d", len(page.Items), len(step.inFrom)+len(step.inTo))
+			}
+		})
 	}
 }
 
