@@ -130,6 +130,39 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// readCounter counts the bytes that are read from a document.
+type readCounter struct {
+	*bytes.Reader
+	bytes int64
+}
+
+func (r *readCounter) ReadAt(p []byte, offset int64) (int, error) {
+	r.bytes += int64(len(p))
+	return r.Reader.ReadAt(p, offset)
+}
+
+// Streams without an end make PDFium read a document without a cross-reference table again and again:
+// 3.4 GB of these 300 KB. The next document isn't affected.
+func TestOpenReadsAreLimited(t *testing.T) {
+	e := engine(t)
+	raw := []byte("%PDF-1.7\n" + strings.Repeat("1 0 obj<</Length 9>>stream\n", 11_000))
+	r := &readCounter{Reader: bytes.NewReader(raw)}
+	if _, err := e.Open(t.Context(), r, r.Size()); !errors.Is(err, pdf.ErrUnreadable) {
+		t.Errorf("Open: error %v, want %v", err, pdf.ErrUnreadable)
+	}
+	if r.bytes > 100<<20 {
+		t.Errorf("%d bytes were read, want at most 100 MiB", r.bytes)
+	}
+	next := onePage(stream("", "/X Do"), image)
+	d, err := e.Open(t.Context(), bytes.NewReader(next), int64(len(next)))
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	if err := d.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
 func TestImageHeavy(t *testing.T) {
 	e := engine(t)
 	draw := func(m string) string { return "q " + m + " cm /X Do Q " }

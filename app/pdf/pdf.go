@@ -87,12 +87,14 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document
 	if err != nil {
 		return nil, fmt.Errorf("start PDFium: %w", err)
 	}
-	f := in.addFile(r, size)
+	reads := &budgetReader{ReaderAt: r, limited: true, left: openReads(size)}
+	f := in.addFile(reads, size)
 	var d *Document
 	err = wasm.CatchFault(func() (err error) {
 		d, err = load(ctx, e, in, f)
 		return err
 	})
+	reads.limited = false
 	if err != nil {
 		in.files.Remove(f)
 		return nil, e.classify(ctx, in, f, err)
