@@ -2,7 +2,7 @@
 // root.
 //
 // TestReplay records every block write and flush of a file system while the server handles uploads, abstracts, orders,
-// changes, deletions, a backup, a purge, and a sweep. It then rebuilds the disk at positions of the recording, with
+// changes, deletions, OCR, a backup, a purge, and a sweep. It then rebuilds the disk at positions of the recording, with
 // some of the writes since the last flush missing or torn. For each of these states, it checks that the vault opens,
 // passes verification, and has all acknowledged changes. TestShutdown makes the kernel shut down the mounted file
 // system under load. TestMutants runs servers that omit a sync and checks that this test method detects the loss.

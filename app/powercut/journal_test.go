@@ -98,10 +98,17 @@ func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (
 	return wrong, err
 }
 
-// document returns the SHA-256 of a file as recorded in the database, with a prefix if the file is in the trash, or ""
-// if the file doesn't exist. The verification compares the stored content with this digest.
+// document returns the SHA-256 of a file as recorded in the database, with a prefix if the file is in the trash or if the
+// text of pages is lost that the record says OCR has read, or "" if the file doesn't exist. The verification compares the
+// stored content with this digest, and would have lost pages read again.
 func document(ctx context.Context, v *instance.Instance, id uint64) (string, error) {
 	file, err := v.Files.Get(ctx, id)
+	if err == nil && file.OCR != nil {
+		read, err := v.Vault.OCRFiles.Pages(file.Digest)
+		if err != nil || len(read) < file.OCR.Read {
+			return fmt.Sprintf("text of %d of %d pages ", len(read), file.OCR.Read) + file.Digest, err
+		}
+	}
 	if err == nil {
 		return file.Digest, nil
 	}

@@ -3,14 +3,17 @@
 package powercut
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"image/png"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
+	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/client"
 )
 
@@ -30,9 +33,20 @@ type uploaded struct {
 	trashed bool
 }
 
-// document returns a text document that differs from all others, and its SHA-256.
+// scanEach is how often a document is a scan, which the server reads later.
+const scanEach = 6
+
+// document returns a text document or a scan that differs from all others, and its SHA-256.
 func (w *worker) document() (upload client.Upload, digest string) {
 	w.count++
+	if w.count%scanEach == 1 {
+		var scan bytes.Buffer
+		if err := png.Encode(&scan, vaulttest.Scan(w.testServer.t, 900, 200, fmt.Sprintf("Deed %d of %s", w.count, w.name))); err != nil {
+			w.testServer.t.Errorf("encode PNG: %v", err)
+		}
+		sum := sha256.Sum256(scan.Bytes())
+		return client.Upload{Filename: fmt.Sprintf("%s-%d.png", w.name, w.count), Reader: &scan}, hex.EncodeToString(sum[:])
+	}
 	var text strings.Builder
 	size := 500 << w.rng.IntN(9) // up to 128 KB
 	fmt.Fprintf(&text, "Deed %d of %s\n", w.count, w.name)

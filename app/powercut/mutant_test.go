@@ -30,6 +30,10 @@ var mutants = []struct {
 		File: "app/blobstore/files.go", Line: "return durable.SyncDir(path)",
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"directory\" {\nreturn nil\n}\n", Import: "os",
 	}},
+	{"text", vaulttest.Mutation{
+		File: "app/blobstore/ocr_files.go", Line: "_, err = f.WriteAt(records, layout.end)\n",
+		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"text\" {\n_, err = f.WriteAt(records, layout.end)\nreturn err\n}\n", Import: "os",
+	}},
 	{"database", vaulttest.Mutation{
 		File: "app/store/open.go", Line: "InitialMmapSize: initialMmap,",
 		Before: "NoSync: os.Getenv(\"" + mutantEnv + "\") == \"database\",\n", Import: "os",
@@ -37,7 +41,7 @@ var mutants = []struct {
 }
 
 // TestMutants checks that replaying a recording detects an omitted sync of a document, of the directory that the
-// document is renamed into, or of the database (bbolt's NoSync).
+// document is renamed into, of the text of a scan, or of the database (bbolt's NoSync).
 func TestMutants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed(t), 2))
 	mutations := make([]vaulttest.Mutation, len(mutants))

@@ -81,7 +81,8 @@ func record(t *testing.T, binary, mutant, kind string, rng *rand.Rand, together,
 	h.command("backup", "create", "--to", backupIn(h.folder))
 	r.backup = h.moment()
 	err := errors.Join(<-done, h.work(h.workers[:1], alone))
-	if err != nil {
+	h.waitOCR()
+	if err = errors.Join(err, h.work(h.workers[:1], 1)); err != nil {
 		t.Fatalf("a request failed: %v\n%s", err, h.said)
 	}
 	h.stop()

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/instance"
 	"deedkeep/app/secret"
 	"deedkeep/app/vaulttest"
@@ -178,6 +180,23 @@ func (h *testServer) command(args ...string) string {
 		h.t.Fatalf("%s: %v\n%s", args[0], err, &said)
 	}
 	return string(out)
+}
+
+// waitOCR waits until the server has read all scans.
+func (h *testServer) waitOCR() {
+	h.t.Helper()
+	for start := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		var status apitypes.Status
+		if err := json.Unmarshal([]byte(h.command("status", "--json")), &status); err != nil {
+			h.t.Fatalf("decode status: %v", err)
+		}
+		if status.Queue == 0 && status.OCRPages == 0 {
+			return
+		}
+		if time.Since(start) > 5*time.Minute {
+			h.t.Fatalf("%d pages wait for OCR after 5 minutes, want none", status.OCRPages)
+		}
+	}
 }
 
 // kill kills the server and its child processes with SIGKILL.
