@@ -280,7 +280,9 @@ func (o *OCR) open(file model.File) *ocrFile {
 	}
 	active := &ocrFile{File: file, unread: state.Missing, attempts: map[int]int{}}
 	if file.OCR != nil && *file.OCR == state.OCR() {
-		active.savedAt = o.Now() // otherwise, pages were read before a crash, and the next page stores the progress
+		active.savedAt = o.Now()
+	} else {
+		active.unsaved = true // pages were read before a crash, and the next page stores the progress
 	}
 	o.active[file.ID] = active
 	return active

@@ -123,9 +123,13 @@ func (o *OCR) finishPage(ctx context.Context, file *ocrFile, page int, err error
 	default:
 		o.giveUp(file, err)
 	}
-	due := file.unsaved && !file.saving && o.Now().Sub(file.savedAt) >= ocrSaveInterval
-	if ctx.Err() == nil && (due || file.complete()) {
-		o.save(ctx, file)
+	if file.saving {
+		return // the worker that saves it continues here
+	}
+	for ctx.Err() == nil && file.unsaved && (file.complete() || o.Now().Sub(file.savedAt) >= ocrSaveInterval) {
+		if !o.save(ctx, file) {
+			break
+		}
 	}
 	if file.complete() {
 		delete(o.active, file.ID)
@@ -145,14 +149,14 @@ func (o *OCR) giveUp(file *ocrFile, err error) {
 }
 
 // save stores the progress of a document. The caller must hold mu, which save releases while it
-// writes.
-func (o *OCR) save(ctx context.Context, file *ocrFile) {
-	changed := file.unsaved
+// writes. Only one worker saves a document at a time, so that an older state never replaces a newer
+// one.
+func (o *OCR) save(ctx context.Context, file *ocrFile) (saved bool) {
 	file.saving, file.unsaved, file.savedAt = true, false, o.Now()
 	o.mu.Unlock()
 	state, err := o.previews.vault.Texts.State(file.File)
 	if err == nil {
-		err = o.Store.Update(ctx, nil, func(t *store.Tx) error { return setOCR(t, file.ID, state, changed) })
+		err = o.Store.Update(ctx, nil, func(t *store.Tx) error { return setOCR(t, file.ID, state, true) })
 	}
 	o.mu.Lock()
 	file.saving = false
@@ -161,4 +165,5 @@ func (o *OCR) save(ctx context.Context, file *ocrFile) {
 		file.unsaved = true
 		o.giveUp(file, err)
 	}
+	return err == nil
 }

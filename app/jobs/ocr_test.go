@@ -177,10 +177,10 @@ func TestLongScanIsSearchableWhileItIsRead(t *testing.T) {
 	v.Start(time.Hour)
 	file := vaulttest.UploadDocs(t, v, scan(4, "long"))[0]
 	vaulttest.WaitSearchHits(t, v, "Willoughby", fmt.Sprint("file ", file.ID))
-	f := vaulttest.File(t, v, file.ID)
-	if *f.OCR != (model.OCR{Pages: 4, Read: 2}) || f.PagesWaitingForOCR() != 2 {
-		t.Errorf("OCR = %+v, want 2 of 4 pages", f.OCR)
-	}
+	vaulttest.Eventually(t, "2 of 4 pages in the record", func() bool {
+		f := vaulttest.File(t, v, file.ID)
+		return *f.OCR == model.OCR{Pages: 4, Read: 2} && f.PagesWaitingForOCR() == 2
+	})
 	close(release)
 	vaulttest.WaitOCR(t, v, file.ID)
 	vaulttest.WaitSearchHits(t, v, "sheet4", fmt.Sprint("file ", file.ID))
