@@ -33,7 +33,7 @@ func TestUsableText(t *testing.T) {
 			"Book 2417 Page 0883 Simplifile.com 800.460.5657 Clerk of the Court", false, true},
 		"metes and bounds":   {strings.Repeat("THENCE N 89°15'30\" E 125.00 FT TO A PT; S 00°44'30\" W 87.50 FT; ", 8), true, true},
 		"a table of numbers": {strings.Repeat("1,204.55 20190417 0883 ", 20), true, true},
-		"Spanish":            {strings.Repeat("Escritura de compraventa otorgada ante el señor notario público. ", 6), true, true},
+		"Spanish":            {strings.Repeat("Escritura de compraventa otorgada ante el señor juez público. ", 6), true, true},
 		"Greek":              {strings.Repeat("Συμβόλαιο αγοραπωλησίας ακινήτου. ", 12), true, true},
 		"no mapping":         {strings.Repeat("\uFFFD\uFFFD\uFFFD \uFFFD\uFFFD\n", 100), false, false},
 		"private use":        {strings.Repeat("\uF0A1\uF0B2\uF0C3 ", 100), false, false},

@@ -3,6 +3,7 @@ package extract
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"deedkeep/app/model"
 )
@@ -81,5 +82,11 @@ func (r *reader) isHeading(line string) bool {
 	}
 	const maxMixedCase = 7 // words
 	return len(words) > 0 && float64(known) >= minTitleShare*float64(len(words)) &&
-		(upper*10 >= letters*8 || len(words) <= maxMixedCase && unicode.IsUpper([]rune(strings.TrimLeft(line, " (\""))[0]))
+		(upper*10 >= letters*8 || len(words) <= maxMixedCase && unicode.IsUpper(firstRune(strings.TrimLeft(line, " (\""))))
+}
+
+// firstRune returns the first character of a text, or utf8.RuneError if it is empty.
+func firstRune(text string) rune {
+	first, _ := utf8.DecodeRuneInString(text)
+	return first
 }

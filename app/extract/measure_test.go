@@ -110,9 +110,7 @@ func sortedKeys(m map[string]*score) []string {
 // compare compares a field with what the document says.
 func compare(field string, facts extract.Facts, d document) score {
 	var got []string
-	for _, value := range facts[field].Values {
-		got = append(got, value)
-	}
+	got = append(got, facts[field].Values...)
 	want := d.facts[field]
 	switch {
 	case len(got) == 0:

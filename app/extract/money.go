@@ -24,17 +24,14 @@ func isNominal(value string) bool {
 // states both, they must be equal.
 func (r *reader) money(from, to int) ([]string, bool) {
 	text := r.source.text[from:to]
-	inFigures, number := "", ""
-	words := text
+	inFigures, words := "", text
 	if at := figures.FindStringSubmatchIndex(text); at != nil {
 		words = text[:at[0]]
-		if number = text[at[0]:at[1]]; at[2] >= 0 {
-			number = text[at[2]:at[3]]
-		} else {
-			number = text[at[4]:at[5]]
+		from, to := at[4], at[5]
+		if at[2] >= 0 {
+			from, to = at[2], at[3]
 		}
-		inFigures = parseFigures(number)
-		if inFigures == "" {
+		if inFigures = parseFigures(text[from:to]); inFigures == "" {
 			return nil, false
 		}
 	}

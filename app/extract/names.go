@@ -110,7 +110,7 @@ func (r *reader) lineBreak(at int, before string) byte {
 	next := strings.ToLower(strings.TrimLeft(r.source.text[at:min(at+6, len(r.source.text))], " \n"))
 	last := before[strings.LastIndexAny(before, " \n;")+1:]
 	if at-start > narrowLine || strings.HasSuffix(before, ",") || strings.HasSuffix(strings.ToLower(before), " and") ||
-		strings.HasPrefix(next, "and ") || last != "" && unicode.IsLower([]rune(last)[0]) {
+		strings.HasPrefix(next, "and ") || unicode.IsLower(firstRune(last)) {
 		return ' '
 	}
 	return ';'
@@ -283,7 +283,7 @@ var personWord = regexp.MustCompile(`^[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'.-]*$`)
 
 // isParty reports whether a name looks like that of a person or a company.
 func (r *reader) isParty(name string) bool {
-	first := []rune(name)[0]
+	first := firstRune(name)
 	words := strings.FieldsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || c == ',' })
 	if !unicode.IsUpper(first) && !unicode.IsDigit(first) || len(words) > maxNameWords || len(name) > model.MaxNameLength {
 		return false

@@ -45,8 +45,6 @@ func (r *reader) text(from, to int) string {
 	return strings.TrimSpace(r.source.original[r.source.originalAt(from):r.source.originalAt(to)])
 }
 
-var separators = regexp.MustCompile(`[-/.\s]+`)
-
 // minInstrumentDigits is the minimum number of digits of an instrument number.
 const minInstrumentDigits = 4
 

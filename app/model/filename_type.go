@@ -105,8 +105,8 @@ func typeAlias(words []string, types DocumentTypes) (name, alias string, from, t
 
 // offered returns the name of the type with this name, or "" if the firm doesn't have it or has retired
 // it.
-func (l DocumentTypes) offered(name string) string {
-	if t, known := l.ByName(name); known && !t.Retired {
+func (list DocumentTypes) offered(name string) string {
+	if t, known := list.ByName(name); known && !t.Retired {
 		return t.Name
 	}
 	return ""
@@ -133,20 +133,20 @@ func indexPhrase(words []string, phrase string) (from, count int) {
 // Find returns the document type that a text names: by its name, an abbreviation as in filenames, its
 // initials, or the start of its name if no other type fits. A word that several types have, such as
 // "lien", names none of them.
-func (l DocumentTypes) Find(text string) (DocumentType, bool) {
+func (list DocumentTypes) Find(text string) (DocumentType, bool) {
 	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
-	if t, found := l.ByName(text); found || folded == "" {
+	if t, found := list.ByName(text); found || folded == "" {
 		return t, found
 	}
 	words := strings.Fields(strings.NewReplacer("-", " ", ".", " ", "'", "", "’", "").Replace(folded))
-	if name, _, from, to := typeAlias(words, l); name != "" && from == 0 && to == len(words) {
-		return l.ByName(name)
+	if name, _, from, to := typeAlias(words, list); name != "" && from == 0 && to == len(words) {
+		return list.ByName(name)
 	}
-	if t, found := l.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found {
+	if t, found := list.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found {
 		return t, true
 	}
-	t, found := l.only(func(t DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
-	inOtherName := slices.ContainsFunc(l, func(other DocumentType) bool {
+	t, found := list.only(func(t DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
+	inOtherName := slices.ContainsFunc(list, func(other DocumentType) bool {
 		return other.ID != t.ID && slices.Contains(strings.Fields(strings.ToLower(other.Name)), folded)
 	})
 	if !found || inOtherName || len(folded) < 3 {
@@ -156,9 +156,9 @@ func (l DocumentTypes) Find(text string) (DocumentType, bool) {
 }
 
 // only returns the offered type that fits, if it is the only one.
-func (l DocumentTypes) only(fits func(DocumentType) bool) (DocumentType, bool) {
+func (list DocumentTypes) only(fits func(DocumentType) bool) (DocumentType, bool) {
 	var found DocumentTypes
-	for _, t := range l {
+	for _, t := range list {
 		if !t.Retired && fits(t) {
 			found = append(found, t)
 		}

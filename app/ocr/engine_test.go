@@ -209,7 +209,7 @@ func TestCheckLanguage(t *testing.T) {
 		{"without a model", append([]byte{1, 0, 0, 0, 12}, make([]byte, 100)...),
 			"the language data has no LSTM model; use a file from tessdata_fast or tessdata_best"},
 		{"huge", make([]byte, ocr.MaxLanguageSize+1), "the language data is too large"},
-		{"garbled", garbled, "Tesseract can't read the language data"},
+		{"garbled", garbled, "language data that Tesseract can't read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := e.Check(t.Context(), ocr.Language{Name: "xyz", Data: c.data})

@@ -37,12 +37,12 @@ func threshold(img *image.Gray) (level, contrast int) {
 		}
 	}
 	total, sum := 0., 0.
-	for v, n := range counts {
+	for v, n := range &counts {
 		total += n
 		sum += float64(v) * n
 	}
 	best, below, sumBelow := -1., 0., 0.
-	for v, n := range counts {
+	for v, n := range &counts {
 		below += n
 		sumBelow += float64(v) * n
 		if below == 0 || below == total {

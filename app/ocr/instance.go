@@ -3,7 +3,6 @@ package ocr
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strings"
 
 	"deedkeep/app/wasm"
@@ -69,18 +68,6 @@ func (in *instance) cString(ctx context.Context, s string) uint32 {
 	address := in.Alloc(ctx, len(s)+1)
 	copy(in.Read(address, uint32(len(s)+1)), s+"\x00")
 	return address
-}
-
-// set sets a parameter of Tesseract.
-func (in *instance) set(ctx context.Context, name, value string) error {
-	n, v := in.cString(ctx, name), in.cString(ctx, value)
-	ok := in.Call(ctx, "SetVariable_2", in.api, n, v)
-	in.Call(ctx, "free", n)
-	in.Call(ctx, "free", v)
-	if ok == 0 {
-		return fmt.Errorf("Tesseract has no parameter %s", name)
-	}
-	return nil
 }
 
 // maxTable is the maximum size of a table of words in bytes.

@@ -22,7 +22,7 @@ const MaxLanguageSize = 48 << 20
 var (
 	ErrNoLanguage    = errors.New("the file is not Tesseract language data")
 	ErrNoModel       = errors.New("the language data has no LSTM model; use a file from tessdata_fast or tessdata_best")
-	ErrLanguage      = errors.New("Tesseract can't read the language data")
+	ErrLanguage      = errors.New("language data that Tesseract can't read")
 	ErrLanguageLarge = errors.New("the language data is too large")
 )
 

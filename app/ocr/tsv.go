@@ -19,7 +19,7 @@ type tsvWord struct {
 	block, paragraph, line int
 }
 
-var errTSV = errors.New("Tesseract returned an invalid table")
+var errTSV = errors.New("invalid table from Tesseract")
 
 // columns is the number of columns in Tesseract's tables of words: level, page, block, paragraph,
 // line, word, left, top, width, height, confidence, text.

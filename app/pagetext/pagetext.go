@@ -43,7 +43,9 @@ type Texts struct {
 }
 
 // New returns the texts in two directories.
-func New(previews *blobstore.Previews, ocr *blobstore.OCRFiles) *Texts { return &Texts{previews, ocr} }
+func New(previews *blobstore.Previews, results *blobstore.OCRFiles) *Texts {
+	return &Texts{previews, results}
+}
 
 // shortTextFactor is twice the ratio of letters that OCR must find to replace a short text of the
 // document. At 1.5 times as many, OCR replaces the text of a stamp on a scan, but not that of a short

@@ -86,7 +86,7 @@ type outputFile struct {
 //
 //	(module
 //	  (import "pdfium" "__indirect_function_table" (table 1 funcref))
-//	  (import "host" "write" (func $write (param i32 i32 i32) (result i32)))
+//	  (import "host" "write" (func $write (param $file i32) (param $data i32) (param $size i32) (result i32)))
 //	  (func (export "add") (result i32) (table.grow 0 (ref.func $write) (i32.const 1)))
 //	  (elem declare func $write))
 const callbackModule = "\x00asm\x01\x00\x00\x00" +

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/search/query"
@@ -345,8 +346,11 @@ func (f *priorFinder) addHits(t *store.Tx, c clue, result query.Result) error {
 				continue
 			}
 			a, err := t.Abstract(record.AbstractID)
+			if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) { // an integrity check reports damage
+				continue
+			}
 			if err != nil {
-				continue // an integrity check reports it
+				return err
 			}
 			prior = f.abstractHit(t, &a)
 		}

@@ -106,7 +106,7 @@ func buildOCRQueue(r *rebuilder) error {
 func countOCRQueue(tx *bolt.Tx) error {
 	var count, pages uint64
 	c := tx.Bucket(bucketOCRQueue).Cursor()
-	for key, value := c.First(); key != nil && key[0] == 0; key, value = c.Next() { // without the trash
+	for key, value := c.First(); len(key) > 0 && key[0] == 0; key, value = c.Next() { // without the trash
 		n, _ := decodeUint64(value)
 		count, pages = count+1, pages+n
 	}

@@ -151,14 +151,14 @@ func ocrQueueID(key []byte) uint64 {
 func (t *Tx) updateOCRQueue(old, f *model.File, existed, exists bool) error {
 	before, after := existed && old.WaitsForOCR(), exists && f.WaitsForOCR()
 	var oldKey []byte
-	oldPages, pages := 0, 0
+	oldPages := 0
 	queue := t.bucket(bucketOCRQueue)
 	if before {
 		oldKey, oldPages = ocrQueueKey(old), old.PagesWaitingForOCR()
 		t.addOCRCount(old, -1, -oldPages)
 	}
 	if after {
-		pages = f.PagesWaitingForOCR()
+		pages := f.PagesWaitingForOCR()
 		t.addOCRCount(f, 1, pages)
 		key := ocrQueueKey(f)
 		if bytes.Equal(key, oldKey) && pages == oldPages {

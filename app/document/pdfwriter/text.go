@@ -190,6 +190,6 @@ func toUnicode(characters []rune) []byte {
 		}
 		b.WriteString("endbfchar\n")
 	}
-	b.WriteString("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n")
+	b.WriteString("endcmap\nCMapName currentdict /CMap defineresource pop\nend\n" + "end\n")
 	return b.Bytes()
 }

@@ -135,8 +135,8 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 		}
 		encoded = list
 	case pages:
-		links = slices.DeleteFunc(slices.Clone(links), func(l model.DocumentLink) bool { return l.FileID == file })
-		encoded = append(links, model.DocumentLink{FileID: file, Pages: value})
+		others := slices.DeleteFunc(slices.Clone(links), func(l model.DocumentLink) bool { return l.FileID == file })
+		encoded = slices.Concat(others, []model.DocumentLink{{FileID: file, Pages: value}})
 	}
 	switch {
 	case d.name == fieldPosition:
