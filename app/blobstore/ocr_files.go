@@ -79,6 +79,9 @@ func (s *OCRFiles) append(d Digest, records []byte) error {
 			err = errors.Join(err, durable.SyncDir(dir))
 		}
 	}
+	if err != nil && isNew { // otherwise, the next append would not sync the folders
+		err = errors.Join(err, os.Remove(path))
+	}
 	return err
 }
 

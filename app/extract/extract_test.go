@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -215,4 +216,32 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Each party's address may come between its name and its role.
+func TestPartiesWithAddresses(t *testing.T) {
+	t.Parallel()
+	const text = `GENERAL WARRANTY DEED
+
+THIS INDENTURE, made the 15th day of April, in the year Two Thousand Nineteen
+(2019), BETWEEN HARLAN T. QUILLFEATHER and ODESSA M. QUILLFEATHER,
+husband and wife, of 88 Candlewick Hollow Road, Nether Gossamer, Pennsylvania,
+hereinafter called the Grantors, AND BRINDLEWOOD ORCHARD HOLDINGS, LLC, a
+Pennsylvania limited liability company, with an address of 1200 Tollgate Parade, Suite 4,
+Merriweather, Pennsylvania, hereinafter called the Grantee.
+
+WITNESSETH, that in consideration of the sum of THREE HUNDRED EIGHTY-SEVEN
+THOUSAND FIVE HUNDRED AND 00/100 DOLLARS ($387,500.00), in hand paid, the
+receipt whereof is hereby acknowledged, the said Grantors do hereby grant and convey, sell,
+transfer and confirm unto the said Grantee, its successors and assigns,
+`
+	facts := extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes())
+	for field, want := range map[string][]string{
+		extract.Grantors: {"HARLAN T. QUILLFEATHER", "ODESSA M. QUILLFEATHER"},
+		extract.Grantees: {"BRINDLEWOOD ORCHARD HOLDINGS, LLC"},
+	} {
+		if got := facts[field].Values; !slices.Equal(got, want) {
+			t.Errorf("%s = %q, want %q", field, got, want)
+		}
+	}
 }

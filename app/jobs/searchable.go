@@ -137,7 +137,11 @@ func (p *Previews) ocrWords(ctx context.Context, actor model.Actor, file model.F
 		return nil, 0, diskError(err)
 	}
 	size, err := words.Seek(0, io.SeekEnd)
-	return words, size, err
+	if err != nil {
+		words.discard()
+		return nil, 0, err
+	}
+	return words, size, nil
 }
 
 // appender writes to the end of a file.

@@ -164,7 +164,8 @@ func (sub *subject) addOwners(fields model.CustomValues) {
 func splitOwners(text string) []string {
 	var owners []string
 	for _, part := range model.SplitNames(text) {
-		people := strings.Split(strings.NewReplacer(" and ", "&", " AND ", "&").Replace(part), "&")
+		people := strings.SplitN(strings.NewReplacer(" and ", "&", " AND ", "&").Replace(part), "&", maxPriorNames+1)
+		people = people[:min(len(people), maxPriorNames)]
 		words := strings.Fields(part)
 		for n, person := range people {
 			person = strings.TrimSpace(person)

@@ -29,6 +29,7 @@ type Update struct {
 	skip    int64          // bytes of a stream that follow
 	kept    map[int]object // objects that aren't streams
 	size    int            // of all kept objects
+	copied  int            // bytes of the pages that were written again
 	trailer []byte
 	start   int64 // position of the table of objects
 	last    int   // highest number of an object
@@ -216,9 +217,13 @@ func (u *Update) writePage(p updatedPage, fonts string, save int) error {
 	}
 	resources := parse(u.resolve(u.inherited(page, "Resources")))
 	own := parse(u.resolve(resources.value("Font")))
+	written := fmt.Sprintf("<< %s/Contents [%d 0 R %s %d 0 R] /Resources << %s/Font << %s%s >> >> >>\nendobj\n",
+		page.without("Contents", "Resources"), save, contents, p.text, resources.without("Font"), own, fonts)
+	if u.copied += len(written); u.copied > maxObjects { // many pages may inherit the same large resources
+		return fmt.Errorf("%w: the pages of the PDF", docio.ErrTooLarge)
+	}
 	u.begin(p.number, old.generation)
-	u.print("<< %s/Contents [%d 0 R %s %d 0 R] /Resources << %s/Font << %s%s >> >> >>\nendobj\n", page.without("Contents", "Resources"),
-		save, contents, p.text, resources.without("Font"), own, fonts)
+	u.print("%s", written)
 	return u.err
 }
 
