@@ -275,6 +275,12 @@ func (s State) OCR() model.OCR {
 // must have ended. If the document's own text is missing and can be extracted again, the error
 // wraps fs.ErrNotExist.
 func (t *Texts) State(file model.File) (s State, err error) {
+	// The results are listed before their text is read, because OCR may add some in between:
+	// TextPages may include pages that are still Missing, but it never leaves out one that was read.
+	read, err := t.ocr.Pages(file.Digest)
+	if err != nil {
+		return s, err
+	}
 	usable := map[int]bool{}
 	err = t.readOwn(file.Digest, func(page int, text string) error {
 		usable[page] = document.UsableText(text)
@@ -294,10 +300,6 @@ func (t *Texts) State(file model.File) (s State, err error) {
 	}
 	if !file.ShownAsImages() {
 		return s, nil
-	}
-	read, err := t.ocr.Pages(file.Digest)
-	if err != nil {
-		return s, err
 	}
 	for page := 1; page <= min(max(file.PageCount(), 1), document.MaxPages); page++ {
 		if usable[page] {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -213,5 +214,32 @@ func TestWords(t *testing.T) {
 	}
 	if _, found, err := f.Words(digest, 2); found || err != nil {
 		t.Errorf("Words after Remove = %t, %v; want false", found, err)
+	}
+}
+
+// OCR adds results while their state is determined. A page that counts as read has its text counted.
+func TestStateWhilePagesAreRead(t *testing.T) {
+	f := newFixture(t)
+	f.putOwn(nil)
+	pages := 60
+	file := model.File{Digest: digest, MIME: "image/tiff", Pages: &pages}
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() {
+		for page := 1; page <= pages; page++ {
+			if err := f.Put(digest, map[int]ocr.Page{page: words("scanned words")}); err != nil {
+				t.Errorf("Put: %v", err)
+				return
+			}
+		}
+	})
+	for !t.Failed() {
+		state, err := f.State(file)
+		if err != nil || state.TextPages < state.OCR().Read {
+			t.Fatalf("State = %d pages with text, OCR %+v, %v; want at least as many pages with text as were read", state.TextPages, state.OCR(), err)
+		}
+		if state.OCR().Read == pages {
+			return
+		}
 	}
 }
