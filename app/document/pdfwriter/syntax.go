@@ -13,6 +13,14 @@ const (
 	maxDepth   = 200 // of arrays and dictionaries
 )
 
+// endsWord says for each byte whether it is a delimiter or white space.
+var endsWord = func() (ends [256]bool) {
+	for _, c := range []byte(whiteSpace + delimiters) {
+		ends[c] = true
+	}
+	return ends
+}()
+
 // errIncomplete reports that the text ends before the value.
 var errIncomplete = errors.New("incomplete value")
 
@@ -25,11 +33,12 @@ func complete(ok bool) error {
 
 // cutWord returns the characters up to the next delimiter or white space.
 func cutWord(b []byte) (word, rest []byte, err error) {
-	end := bytes.IndexAny(b, whiteSpace+delimiters)
-	if end < 0 {
-		return nil, nil, errIncomplete
+	for i, c := range b {
+		if endsWord[c] {
+			return b[:i], b[i:], nil
+		}
 	}
-	return b[:end], b[end:], nil
+	return nil, nil, errIncomplete
 }
 
 // cutValue returns the first value in b in PDF syntax, without the white space around it, and what

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,7 @@ const (
 type Update struct {
 	*Writer
 	pending []byte         // not scanned yet
+	enough  int            // length of pending at which it is scanned again
 	skip    int64          // bytes of a stream that follow
 	kept    map[int]object // objects that aren't streams
 	size    int            // of all kept objects
@@ -61,11 +63,20 @@ func (u *Update) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// scan reads the objects in the next part of the document.
+// scan reads the objects in the next part of the document. If an object is incomplete, it waits until
+// twice as many bytes are there, so that a long object isn't read again with each part.
 func (u *Update) scan(p []byte) error {
 	n := min(u.skip, int64(len(p)))
 	u.skip -= n
 	u.pending = append(u.pending, p[n:]...)
+	if len(u.pending) < u.enough {
+		return nil
+	}
+	return u.scanPending()
+}
+
+// scanPending reads the complete objects in the bytes that weren't scanned yet.
+func (u *Update) scanPending() error {
 	for u.skip == 0 {
 		rest, err := u.scanNext(bytes.TrimLeft(u.pending, whiteSpace))
 		if errors.Is(err, errIncomplete) {
@@ -82,6 +93,7 @@ func (u *Update) scan(p []byte) error {
 		return fmt.Errorf("%w: an object of the PDF", docio.ErrTooLarge)
 	}
 	u.pending = append([]byte(nil), u.pending...) // so that the bytes before it are freed
+	u.enough = min(2*len(u.pending), maxObject+1)
 	return nil
 }
 
@@ -166,17 +178,18 @@ func (u *Update) skipStream(dictionary, b []byte) (rest []byte, err error) {
 	rest = bytes.TrimPrefix(bytes.TrimPrefix(b, []byte("\r")), []byte("\n"))
 	u.skip, err = strconv.ParseInt(string(parse(dictionary).value("Length")), 10, 64)
 	if err != nil || u.skip < 0 {
-		return nil, fmt.Errorf("stream without a length in the copy of a PDF")
+		return nil, errors.New("stream without a length in the copy of a PDF")
 	}
 	return rest, nil
 }
 
 // AddText adds words to a page.
 func (u *Update) AddText(place pdf.PagePlace, words ocr.Page) error {
-	if u.start == 0 || u.trailer == nil {
-		return errors.New("the copy of the PDF is incomplete")
+	if u.next == 0 {
+		if err := u.endCopy(); err != nil {
+			return err
+		}
 	}
-	u.next = max(u.next, u.last+1)
 	var body bytes.Buffer
 	fmt.Fprintf(&body, "\nQ q %s cm\n", numbers(place.Matrix[:]...))
 	u.fonts.text(&body, words, place.Width, place.Height)
@@ -185,6 +198,22 @@ func (u *Update) AddText(place pdf.PagePlace, words ocr.Page) error {
 	u.stream(page.text, "/Filter /FlateDecode", func(w io.Writer) error { return deflate(w, body.Bytes()) })
 	u.pages = append(u.pages, page)
 	return u.err
+}
+
+// endCopy reads the end of the document, after which new objects may follow.
+func (u *Update) endCopy() error {
+	if u.err != nil {
+		return u.err
+	}
+	if u.err = u.scanPending(); u.err != nil {
+		return u.err
+	}
+	size, err := strconv.Atoi(string(parse(u.trailer).value("Size")))
+	if err != nil || u.start == 0 {
+		return errors.New("the copy of the PDF is incomplete")
+	}
+	u.next = max(size, u.last+1)
+	return nil
 }
 
 // Close writes the changed pages and the end of the document.
@@ -217,6 +246,7 @@ func (u *Update) writePage(p updatedPage, fonts string, save int) error {
 	}
 	resources := parse(u.resolve(u.inherited(page, "Resources")))
 	own := parse(u.resolve(resources.value("Font")))
+	own = slices.DeleteFunc(own, func(e [2][]byte) bool { return bytes.HasPrefix(e[0], []byte(fontPrefix)) }) // of an earlier copy
 	written := fmt.Sprintf("<< %s/Contents [%d 0 R %s %d 0 R] /Resources << %s/Font << %s%s >> >> >>\nendobj\n",
 		page.without("Contents", "Resources"), save, contents, p.text, resources.without("Font"), own, fonts)
 	if u.copied += len(written); u.copied > maxObjects { // many pages may inherit the same large resources
