@@ -41,11 +41,9 @@ func (p DailyPeriod) Until(now time.Time) time.Duration {
 // read reads a page that take returned and stores the result.
 func (o *OCR) read(ctx context.Context, file *ocrFile, page int) {
 	result, err := o.readPage(ctx, file.File, page)
-	if final, failed := o.outcome(file, page, err); failed {
-		if final {
-			o.Log.Info("page can't be read by OCR", "file", file.ID, "page", page, "error", err)
-			result, err = ocr.Page{Failed: true}, nil
-		}
+	if o.isFinal(file, page, err) {
+		o.Log.Info("page can't be read by OCR", "file", file.ID, "page", page, "error", err)
+		result, err = ocr.Page{Failed: true}, nil
 	}
 	if err == nil {
 		if err = o.keep(ctx, file.File, page, result); err == nil {
@@ -64,20 +62,19 @@ func (o *OCR) readPage(ctx context.Context, file model.File, page int) (ocr.Page
 	return o.reader.ReadPage(ctx, r, page, o.previews.limits)
 }
 
-// outcome classifies the error of reading a page. failed is true if the document caused it. final is
-// false if the page is read once more because the reason may have been a worker that was slow or
-// out of memory.
-func (o *OCR) outcome(file *ocrFile, page int, err error) (final, failed bool) {
+// isFinal reports whether the document caused the error of reading a page. If the reason may have
+// been a worker that was slow or out of memory, the page is tried once more first.
+func (o *OCR) isFinal(file *ocrFile, page int, err error) bool {
 	if !sandbox.IsDocumentError(err) {
-		return false, false
+		return false
 	}
 	if !errors.Is(err, sandbox.ErrDeadline) && !errors.Is(err, sandbox.ErrMemory) && !errors.Is(err, document.ErrDamaged) {
-		return true, true // the same happens each time
+		return true // the same happens each time
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	file.attempts[page]++
-	return file.attempts[page] >= maxPageAttempts, true
+	return file.attempts[page] >= maxPageAttempts
 }
 
 func (o *OCR) count(result ocr.Page) {

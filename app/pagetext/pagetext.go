@@ -72,27 +72,21 @@ func choose(number int, own string, read *ocr.Page) Page {
 // SourceNone for pages that were read and have no words. If the document's own text is missing,
 // the error wraps fs.ErrNotExist, and fn may have been called for pages before the damage. A
 // document that can't have its own text is not an error.
-func (t *Texts) Read(digest string, fn func(Page) error) error {
-	m := merger{digest: digest, fn: fn}
-	if err := m.open(t.ocr); err != nil {
-		return err
-	}
-	err := t.readOwn(digest, m.own)
-	if err == nil {
-		err = m.rest()
-	}
-	return errors.Join(err, m.close())
-}
+func (t *Texts) Read(digest string, fn func(Page) error) error { return t.merge(digest, false, fn) }
 
 // ReadAvailable is like Read, but if the document's own text is missing, it calls fn for the other
 // pages that were read before it returns the error.
 func (t *Texts) ReadAvailable(digest string, fn func(Page) error) error {
+	return t.merge(digest, true, fn)
+}
+
+func (t *Texts) merge(digest string, available bool, fn func(Page) error) error {
 	m := merger{digest: digest, fn: fn}
 	if err := m.open(t.ocr); err != nil {
 		return err
 	}
 	err := t.readOwn(digest, m.own)
-	if err == nil || m.err == nil && errors.Is(err, fs.ErrNotExist) {
+	if err == nil || available && m.err == nil && errors.Is(err, fs.ErrNotExist) {
 		if restErr := m.rest(); restErr != nil {
 			err = restErr
 		}
@@ -211,8 +205,8 @@ func (t *Texts) Put(digest string, pages map[int]ocr.Page) error {
 	return t.ocr.Append(digest, list...)
 }
 
-// Words returns the OCR result of a page. found is false if the page wasn't read or if the
-// document's own text is better.
+// Words returns the OCR result of a page. found is false if the page wasn't read, or if its own text
+// is better than the result.
 func (t *Texts) Words(digest string, number int) (page ocr.Page, found bool, err error) {
 	reader, err := t.ocr.Open(digest)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -271,9 +265,8 @@ func (s State) OCR() model.OCR {
 }
 
 // State returns which pages of a document need OCR and which of them have been read. Pages beyond
-// document.MaxPages can't be shown, so they don't need OCR. Processing
-// must have ended. If the document's own text is missing and can be extracted again, the error
-// wraps fs.ErrNotExist.
+// document.MaxPages can't be shown, so they don't need OCR. Processing must have ended. If the
+// document's own text is missing and can be extracted again, the error wraps fs.ErrNotExist.
 func (t *Texts) State(file model.File) (s State, err error) {
 	// The results are listed before their text is read, because OCR may add some in between:
 	// TextPages may include pages that are still Missing, but it never leaves out one that was read.
