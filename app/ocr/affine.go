@@ -27,9 +27,9 @@ type view struct {
 	back affine
 }
 
-// turned returns an image of w x h pixels whose map back to img is t. Pixels outside of img are
+// transformed returns an image of w x h pixels whose map back to img is t. Pixels outside of img are
 // white.
-func turned(img *image.Gray, w, h int, t affine) *image.Gray {
+func transformed(img *image.Gray, w, h int, t affine) *image.Gray {
 	out := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
 		row := out.Pix[y*out.Stride:][:w]
@@ -108,7 +108,7 @@ func (v view) straighten(angle, scale float64) view {
 	t := affine{a: cos, b: -sin, d: sin, e: cos}
 	cx, cy := t.apply(tw/2, th/2)
 	t.c, t.f = w/2-cx, h/2-cy
-	return view{turned(v.img, int(tw), int(th), t), v.back.after(t)}
+	return view{transformed(v.img, int(tw), int(th), t), v.back.after(t)}
 }
 
 // box returns a rectangle of the view as a Box on the page, which has w x h pixels.

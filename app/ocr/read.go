@@ -105,13 +105,13 @@ func (r reading) read(ctx context.Context, rotation int) (Page, error) {
 		return Page{}, err
 	}
 	p := v.page(words, r.page.Rect.Dx(), r.page.Rect.Dy())
-	p.Rotation = (rotation + direction(words)) % 360
+	p.Rotation = (rotation + orientation(words)) % 360
 	return p, nil
 }
 
-// direction returns how many degrees an image must be rotated clockwise so that its words are upright:
+// orientation returns how many degrees an image must be rotated clockwise so that its words are upright:
 // 0, 90, or 270. Tesseract can read lines that run from top to bottom or back.
-func direction(words []tsvWord) int {
+func orientation(words []tsvWord) int {
 	votes, down := 0, 0
 	for i, word := range words {
 		if utf8.RuneCountInString(word.text) < 4 || word.confidence < goodWord {

@@ -41,8 +41,8 @@ func TestDirection(t *testing.T) {
 		{[]tsvWord{word(0, 0, 10, 40), word(0, 50, 10, 40), word(50, 0, 40, 10)}, 270},
 		{[]tsvWord{word(0, 50, 10, 40), word(0, 0, 10, 40)}, 90},
 	} {
-		if got := direction(c.words); got != c.want {
-			t.Errorf("direction(%v) = %d, want %d", c.words, got, c.want)
+		if got := orientation(c.words); got != c.want {
+			t.Errorf("orientation(%v) = %d, want %d", c.words, got, c.want)
 		}
 	}
 }

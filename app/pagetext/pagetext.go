@@ -36,15 +36,15 @@ type Page struct {
 	Rotation   int        // as in ocr.Page; only for SourceOCR
 }
 
-// Texts are the texts of all documents, keyed by the digest of the document.
-type Texts struct {
+// Store provides the text of all documents, keyed by the digest of the document.
+type Store struct {
 	previews *blobstore.Previews
 	ocr      *blobstore.OCRFiles
 }
 
-// New returns the texts in two directories.
-func New(previews *blobstore.Previews, results *blobstore.OCRFiles) *Texts {
-	return &Texts{previews, results}
+// New returns a Store of the text in two directories.
+func New(previews *blobstore.Previews, results *blobstore.OCRFiles) *Store {
+	return &Store{previews, results}
 }
 
 // shortTextFactor is twice the ratio of letters that OCR must find to replace a short text of the
@@ -72,15 +72,15 @@ func choose(number int, own string, read *ocr.Page) Page {
 // SourceNone for pages that were read and have no words. If the document's own text is missing,
 // the error wraps fs.ErrNotExist, and fn may have been called for pages before the damage. A
 // document that can't have its own text is not an error.
-func (t *Texts) Read(digest string, fn func(Page) error) error { return t.merge(digest, false, fn) }
+func (t *Store) Read(digest string, fn func(Page) error) error { return t.merge(digest, false, fn) }
 
 // ReadAvailable is like Read, but if the document's own text is missing, it calls fn for the other
 // pages that were read before it returns the error.
-func (t *Texts) ReadAvailable(digest string, fn func(Page) error) error {
+func (t *Store) ReadAvailable(digest string, fn func(Page) error) error {
 	return t.merge(digest, true, fn)
 }
 
-func (t *Texts) merge(digest string, available bool, fn func(Page) error) error {
+func (t *Store) merge(digest string, available bool, fn func(Page) error) error {
 	m := merger{digest: digest, fn: fn}
 	if err := m.open(t.ocr); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (t *Texts) merge(digest string, available bool, fn func(Page) error) error 
 }
 
 // readOwn calls fn for each page that has its own text.
-func (t *Texts) readOwn(digest string, fn func(page int, text string) error) error {
+func (t *Store) readOwn(digest string, fn func(page int, text string) error) error {
 	err := t.previews.ReadText(digest, fn)
 	if errors.Is(err, fs.ErrNotExist) && t.previews.Has(digest, blobstore.NoTextFile) {
 		return nil
@@ -193,7 +193,7 @@ func decode(page int, raw []byte) (result ocr.Page, err error) {
 }
 
 // Put stores the results of pages. It returns after they are on the disk.
-func (t *Texts) Put(digest string, pages map[int]ocr.Page) error {
+func (t *Store) Put(digest string, pages map[int]ocr.Page) error {
 	list := make([]blobstore.OCRPage, 0, len(pages))
 	for number, page := range pages {
 		raw, err := json.Marshal(page)
@@ -207,7 +207,7 @@ func (t *Texts) Put(digest string, pages map[int]ocr.Page) error {
 
 // Words returns the OCR result of a page. found is false if the page wasn't read, or if its own text
 // is better than the result.
-func (t *Texts) Words(digest string, number int) (page ocr.Page, found bool, err error) {
+func (t *Store) Words(digest string, number int) (page ocr.Page, found bool, err error) {
 	reader, err := t.ocr.Open(digest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return page, false, nil
@@ -233,7 +233,7 @@ func (t *Texts) Words(digest string, number int) (page ocr.Page, found bool, err
 var errStop = errors.New("stop")
 
 // ownPage returns the document's own text of a page, or "" if there is none.
-func (t *Texts) ownPage(digest string, number int) (own string, err error) {
+func (t *Store) ownPage(digest string, number int) (own string, err error) {
 	err = t.readOwn(digest, func(page int, text string) error {
 		if page == number {
 			own = text
@@ -250,7 +250,7 @@ func (t *Texts) ownPage(digest string, number int) (own string, err error) {
 }
 
 // Remove deletes the OCR results of a document.
-func (t *Texts) Remove(digest string) error { return t.ocr.Remove(digest) }
+func (t *Store) Remove(digest string) error { return t.ocr.Remove(digest) }
 
 // State is what is known about the text of a document.
 type State struct {
@@ -267,7 +267,7 @@ func (s State) OCR() model.OCR {
 // State returns which pages of a document need OCR and which of them have been read. Pages beyond
 // document.MaxPages can't be shown, so they don't need OCR. Processing must have ended. If the
 // document's own text is missing and can be extracted again, the error wraps fs.ErrNotExist.
-func (t *Texts) State(file model.File) (s State, err error) {
+func (t *Store) State(file model.File) (s State, err error) {
 	// The results are listed before their text is read, because OCR may add some in between:
 	// TextPages may include pages that are still Missing, but it never leaves out one that was read.
 	read, err := t.ocr.Pages(file.Digest)

@@ -26,7 +26,7 @@ var (
 
 // fixture is a directory of texts.
 type fixture struct {
-	*pagetext.Texts
+	*pagetext.Store
 	t        *testing.T
 	previews *blobstore.Previews
 	ocr      *blobstore.OCRFiles

@@ -36,7 +36,7 @@ type Service struct {
 	*txn.DB
 	vault    *vault.Vault
 	settings Settings
-	texts    *pagetext.Texts
+	texts    *pagetext.Store
 	events   *audit.Events
 	Index    *Indexer
 	metrics  searchMetrics

@@ -84,7 +84,7 @@ type Vault struct {
 	Blobs         *blobstore.Store
 	Previews      *blobstore.Previews
 	OCRFiles      *blobstore.OCRFiles
-	Texts         *pagetext.Texts
+	Texts         *pagetext.Store
 	Reader        Reader
 	stagedUploads atomic.Uint64 // number of staged uploads so far; makes owner names unique
 	StorageHealth storageHealth

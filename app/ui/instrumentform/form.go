@@ -46,8 +46,8 @@ type Group struct {
 // Key returns the name of the field in the API.
 func (f Field) Key() string { return f.name }
 
-// Linked reports whether the group is the one with only the relations.
-func (g Group) Linked() bool { return len(g.Fields) == 1 && g.Fields[0].Control == relations }
+// OnlyRelations reports whether the relations are the only field of the group.
+func (g Group) OnlyRelations() bool { return len(g.Fields) == 1 && g.Fields[0].Control == relations }
 
 // Field is a field of the form.
 type Field struct {

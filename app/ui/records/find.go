@@ -25,11 +25,11 @@ const (
 type findPage struct {
 	listing
 	findResults
-	Tabs        []findTab
-	Templates   []model.Template // includes retired templates because abstracts may still use them
-	Number      int              // number of this page, from 1
-	Passed      string           // says how many documents have text that was not searched; "" if none
-	exactNumber bool             // the search text is the number of exactly one record
+	Tabs               []findTab
+	Templates          []model.Template // includes retired templates because abstracts may still use them
+	Number             int              // number of this page, from 1
+	UnsearchableNotice string           // says how many documents have text that was not searched; "" if none
+	exactNumber        bool             // the search text is the number of exactly one record
 }
 
 // findTab is a link to the results of one record type.
@@ -70,7 +70,7 @@ func (p *Pages) findPage(r *page.Request) error {
 	if list.findResults, err = p.runFind(r, q, list.findAddress(), list.Problems); err != nil {
 		return err
 	}
-	if list.Passed, err = p.unsearchableNotice(r.Context(), q); err != nil {
+	if list.UnsearchableNotice, err = p.unsearchableNotice(r.Context(), q); err != nil {
 		return err
 	}
 	list.setLinks()
