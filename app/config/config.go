@@ -91,6 +91,8 @@ type Limits struct {
 	PictureWidth int `mapstructure:"picture_width" default:"5100" min:"100" max:"10000"`
 	// maximum number of pages of a searchable PDF
 	SearchablePages int `mapstructure:"searchable_pages" default:"500" min:"1" max:"100000"`
+	// maximum number of searchable PDFs that one user or API key downloads at the same time
+	SearchablePerUser int `mapstructure:"searchable_per_user" default:"2" min:"1" max:"1000"`
 	// maximum size of a document's text
 	Text     Size `mapstructure:"text" default:"32 MB" min:"1 KB" max:"1 GB"`
 	JSONBody Size `mapstructure:"json_body" default:"8 MB" min:"1 KB" max:"32 MB"`

@@ -112,6 +112,7 @@ limits:
   picture_pixels: 1000000
   picture_width: 900
   searchable_pages: 80
+  searchable_per_user: 4
   text: 2 MB
   json_body: 1 MiB
   form_fields: 2mb
@@ -157,7 +158,7 @@ func allSettingsConfig() Config {
 		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
 		Log: Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30,
-			PicturePixels: 1_000_000, PictureWidth: 900, SearchablePages: 80, Text: 2 * MB, JSONBody: MB,
+			PicturePixels: 1_000_000, PictureWidth: 900, SearchablePages: 80, SearchablePerUser: 4, Text: 2 * MB, JSONBody: MB,
 			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, InstrumentsPerAbstract: 60,
 			RunsheetRows: 70, RunsheetUnpacked: 3 << 20, Connections: 10,
 			ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},

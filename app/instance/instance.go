@@ -71,6 +71,7 @@ type Settings struct {
 	Runsheet               runsheet.Limits
 	Extract                document.ExtractLimits
 	SearchablePages        int   // maximum number of pages of a searchable PDF; 0: 500
+	SearchablePerUser      int   // maximum number of searchable PDFs that a user or API key downloads at the same time; 0: 2
 	PreviewSize            int64 // maximum total size of stored page images, in bytes
 	Rules                  model.Rules
 	UniqueOrderNumber      bool
@@ -226,7 +227,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 		Reader: opts.Reader,
 	})
 	in.Search = search.New(in.Vault, set.Search, in.Events)
-	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.Search.Timeout())
+	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
 	in.OCR = jobs.NewOCR(in.Previews, opts.OCRReader, set.OCR)
 	in.textRebuilder = &jobs.TextRebuilder{DB: in.DB, Index: in.Search.Index}

@@ -38,18 +38,20 @@ type Previews struct {
 	limits   document.ExtractLimits
 	deadline time.Duration // time limit for a search within a document, including the wait for the lock
 
-	maxSearchable int // pages of a searchable PDF
+	maxSearchable  int // pages of a searchable PDF
+	openSearchable openCounts
 
 	ocr   *OCR      // reads pages without text; nil until NewOCR
 	locks keyedLock // one per image being generated and per user searching in a document
 }
 
 // NewPreviews returns the previews of a vault. maxSearchable is the maximum number of pages of a
-// searchable PDF (0: DefaultSearchablePages). deadline is the time limit for a search within a
-// document.
-func NewPreviews(v *vault.Vault, limits document.ExtractLimits, maxSearchable int, deadline time.Duration) *Previews {
+// searchable PDF (0: DefaultSearchablePages), and searchablePerUser of those that one actor can have
+// open (0: DefaultSearchablePerUser). deadline is the time limit for a search within a document.
+func NewPreviews(v *vault.Vault, limits document.ExtractLimits, maxSearchable, searchablePerUser int, deadline time.Duration) *Previews {
 	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits,
-		maxSearchable: cmp.Or(maxSearchable, DefaultSearchablePages), deadline: deadline}
+		maxSearchable: cmp.Or(maxSearchable, DefaultSearchablePages), deadline: deadline,
+		openSearchable: openCounts{max: cmp.Or(searchablePerUser, DefaultSearchablePerUser), byOwner: map[string]int{}}}
 }
 
 // documentFailures maps permanent errors of a document to the sentences that users see. If

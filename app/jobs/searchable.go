@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
@@ -24,6 +25,10 @@ import (
 // DefaultSearchablePages is the default for the maximum number of pages of a searchable PDF.
 const DefaultSearchablePages = 500
 
+// DefaultSearchablePerUser is the default for the maximum number of searchable PDFs that one actor can
+// have open.
+const DefaultSearchablePerUser = 2
+
 // SearchablePDF is a PDF of a document with the words that OCR has read as invisible text. It is a
 // temporary file. The caller must close it.
 type SearchablePDF struct {
@@ -32,6 +37,7 @@ type SearchablePDF struct {
 	Size int64      // bytes
 
 	temporary *temporaryFile
+	end       func() // allows the actor to open another one
 }
 
 // SearchableFilename returns the filename of the searchable PDF of a document.
@@ -39,8 +45,11 @@ func SearchableFilename(file model.File) string {
 	return strings.TrimSuffix(file.Filename, filepath.Ext(file.Filename)) + "-searchable.pdf"
 }
 
-// Close removes the file.
-func (s *SearchablePDF) Close() error { return s.temporary.Close() }
+// Close removes the file. It must be called once.
+func (s *SearchablePDF) Close() error {
+	defer s.end()
+	return s.temporary.Close()
+}
 
 // CanBeSearchable returns nil if a searchable PDF of a document can be created now. It returns
 // NotFound for a type that isn't shown as page images, and Conflict if the document has too many
@@ -65,8 +74,9 @@ func (p *Previews) CanBeSearchable(file model.File) error {
 	return conflict("OCR hasn't read all pages of the document: %d of %d are left. Try again later.", file.PagesWaitingForOCR(), pages)
 }
 
-// Searchable creates a searchable PDF of a document. It returns the errors of CanBeSearchable, and
-// NotFound if the document doesn't exist or is damaged.
+// Searchable creates a searchable PDF of a document. It returns the errors of CanBeSearchable,
+// Conflict if the actor has too many of them open, and NotFound if the document doesn't exist or is
+// damaged.
 func (p *Previews) Searchable(ctx context.Context, actor model.Actor, id uint64) (*SearchablePDF, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
@@ -76,6 +86,45 @@ func (p *Previews) Searchable(ctx context.Context, actor model.Actor, id uint64)
 		p.prefer(file)
 		return nil, err
 	}
+	end, err := p.openSearchable.begin(actor.Record())
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.createSearchable(ctx, actor, file)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	s.end = end
+	return s, nil
+}
+
+// openCounts limits how many searchable PDFs each owner has open. Each one occupies disk space until
+// the client has received it, however slow that is.
+type openCounts struct {
+	max     int
+	mu      sync.Mutex
+	byOwner map[string]int
+}
+
+// begin counts another one. The caller must call end once. It returns Conflict at the limit.
+func (o *openCounts) begin(owner string) (end func(), err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.byOwner[owner] >= o.max {
+		return nil, &errs.Error{Kind: errs.Conflict, Message: "Other searchable PDFs are being downloaded. Try again later."}
+	}
+	o.byOwner[owner]++
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.byOwner[owner]--; o.byOwner[owner] == 0 {
+			delete(o.byOwner, owner)
+		}
+	}, nil
+}
+
+func (p *Previews) createSearchable(ctx context.Context, actor model.Actor, file model.File) (*SearchablePDF, error) {
 	words, size, err := p.ocrWords(ctx, actor, file)
 	if err != nil {
 		return nil, err
@@ -111,7 +160,7 @@ func (p *Previews) writeSearchable(ctx context.Context, actor model.Actor, file 
 	if err != nil {
 		return nil, diskError(err)
 	}
-	return &SearchablePDF{io.NewSectionReader(out, 0, size), file, size, out}, nil
+	return &SearchablePDF{Reader: io.NewSectionReader(out, 0, size), File: file, Size: size, temporary: out}, nil
 }
 
 // ocrWords writes the words of the pages that OCR has read to a temporary file, as Pool.Searchable

@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
+	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
@@ -80,6 +81,49 @@ func TestSearchableRejected(t *testing.T) {
 	runProcessing(t, off)
 	check(v, files[0].ID, errs.Conflict, "2 of 2 are left")
 	check(off, without.ID, errs.Conflict, "OCR is off")
+}
+
+// An actor can have two searchable PDFs open. Closing one allows another, and neither an error nor
+// other actors count.
+func TestSearchablePerActor(t *testing.T) {
+	t.Parallel()
+	fails := &failingReader{}
+	v, _ := openWithOCR(t, func(o *instance.Options) { o.Reader = fails })
+	file := vaulttest.UploadDocs(t, v, scan(1, "a"))[0]
+	vaulttest.ReadPages(t, v, file.ID)
+	first, second := model.Actor{Kind: model.ActorKey, ID: 1}, model.Actor{Kind: model.ActorKey, ID: 2}
+	open := func(actor model.Actor) *jobs.SearchablePDF {
+		t.Helper()
+		s, err := v.Previews.Searchable(t.Context(), actor, file.ID)
+		if err != nil {
+			t.Fatalf("Searchable(%s): %v", actor.Record(), err)
+		}
+		return s
+	}
+	fails.err = sandbox.ErrBusy
+	for range 3 {
+		if _, err := v.Previews.Searchable(t.Context(), first, file.ID); !errors.Is(err, sandbox.ErrBusy) {
+			t.Errorf("Searchable = %v, want %v", err, sandbox.ErrBusy)
+		}
+	}
+	fails.err = nil
+	opened := []*jobs.SearchablePDF{open(first), open(first), open(second)}
+	_, err := v.Previews.Searchable(t.Context(), first, file.ID)
+	if errs.KindOf(err) != errs.Conflict || !strings.Contains(err.Error(), "Other searchable PDFs are being downloaded") {
+		t.Errorf("the third Searchable = %v, want Conflict", err)
+	}
+	if n := tmpFiles(t, v); n != 3 {
+		t.Errorf("%d temporary files, want 3", n)
+	}
+	if err := opened[0].Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	opened[0] = open(first)
+	for _, s := range opened {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
 }
 
 // failingReader can't create a searchable PDF.
