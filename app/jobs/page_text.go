@@ -39,6 +39,12 @@ func (p *Previews) PageTexts(ctx context.Context, actor model.Actor, id uint64, 
 	if err != nil {
 		return TextPart{}, err
 	}
+	// This must be known before the text is read, so that "complete" and "none" are final.
+	waits, err := p.waitsForText(file)
+	ownMissing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !ownMissing {
+		return TextPart{}, err
+	}
 	c := textCollector{TextPart: TextPart{Offset: offset}, limit: limit, maxBytes: maxBytes, fill: file.ShownAsImages()}
 	if file.Processing {
 		err = p.vault.Texts.ReadAvailable(file.Digest, c.add)
@@ -57,29 +63,36 @@ func (p *Previews) PageTexts(ctx context.Context, actor model.Actor, id uint64, 
 	if c.fill {
 		c.fillUpTo(max(file.PageCount(), 1))
 	}
-	c.Status, err = p.textStatus(file, c.found)
-	return c.TextPart, err
+	if ownMissing { // readText has extracted it again, if that is possible
+		if waits, err = p.waitsForText(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return TextPart{}, err
+		}
+	}
+	c.Status = textStatus(waits, c.found)
+	return c.TextPart, nil
+}
+
+// waitsForText reports whether more text may be found in a document. It returns the errors of
+// pagetext.Store.State.
+func (p *Previews) waitsForText(file model.File) (bool, error) {
+	if file.Processing {
+		return true, nil
+	}
+	state, err := p.vault.Texts.State(file)
+	return len(state.Missing) > 0, err
 }
 
 // textStatus returns the status of a document's text. found says whether any page has text.
-func (p *Previews) textStatus(file model.File, found bool) (TextStatus, error) {
-	waits := file.Processing
-	if !waits {
-		state, err := p.vault.Texts.State(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		waits = err == nil && len(state.Missing) > 0
-	}
+func textStatus(waits, found bool) TextStatus {
 	switch {
 	case waits && found:
-		return TextPartial, nil
+		return TextPartial
 	case waits:
-		return TextPending, nil
+		return TextPending
 	case found:
-		return TextComplete, nil
+		return TextComplete
 	}
-	return TextNone, nil
+	return TextNone
 }
 
 // textCollector collects a part of the text of a document.

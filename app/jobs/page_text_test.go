@@ -81,3 +81,25 @@ func TestPartialText(t *testing.T) {
 		return textPart(part) == "partial: 1 ocr, 2 none, 3 none; 0"
 	})
 }
+
+// A page that is read while a request is answered never makes the status final without its text.
+func TestTextIsCompleteOnceItIsThere(t *testing.T) {
+	t.Parallel()
+	v, reader := openWithOCR(t, nil)
+	for i := range 10 {
+		id := vaulttest.UploadDocs(t, v, scan(1, fmt.Sprint(i)))[0].ID
+		runProcessing(t, v)
+		runOCR(t, v, reader, jobs.OCRSettings{}, "the text", func() bool {
+			for range 50 {
+				part, err := v.Previews.PageTexts(t.Context(), vaulttest.Operator, id, 0, 9, 1000)
+				if got := textPart(part); err != nil || got != "pending: 1 none; 0" && got != "partial: 1 ocr; 0" && got != "complete: 1 ocr; 0" {
+					t.Fatalf("PageTexts while the page is read = %q, %v", got, err)
+				}
+				if part.Status == jobs.TextComplete {
+					return true
+				}
+			}
+			return false
+		})
+	}
+}
