@@ -151,8 +151,12 @@ func (s *Service) related(ctx context.Context, kind string, id uint64, parcel st
 // mayBeSameProperty reports whether two properties with the same parcel or address are not in a
 // different county or state, or, for the same address, in a different city.
 func mayBeSameProperty(a, b model.Property, by store.Sort) bool {
-	differs := func(a, b string) bool { return a != "" && b != "" && model.NormalizeText(a) != model.NormalizeText(b) }
-	return !differs(a.County, b.County) && !differs(a.State, b.State) && (by == store.SortParcel || !differs(a.City, b.City))
+	differs := func(a, b string, fold func(string) string) bool {
+		a, b = fold(a), fold(b)
+		return a != "" && b != "" && a != b
+	}
+	return !differs(a.County, b.County, model.FoldCounty) && !differs(a.State, b.State, model.FoldState) &&
+		(by == store.SortParcel || !differs(a.City, b.City, model.NormalizeText))
 }
 
 // SameNumber returns other live orders with the same order number, up to a limit. more reports whether

@@ -133,6 +133,24 @@ func TestRelated(t *testing.T) {
 	}
 }
 
+// A county is the same with or without the word County, and a state by its name or its abbreviation.
+func TestRelatedFoldsCountyAndState(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	in := func(county, state string) model.PropertyDraft {
+		return model.PropertyDraft{County: model.StringInput(county), State: model.StringInput(state)}
+	}
+	subject := vaulttest.CreateOrderForProperty(t, v, "26-1", "", "12-34", in("Wexcombe", "NY"))
+	vaulttest.CreateOrderForProperty(t, v, "26-2", "", "12-34", in("Wexcombe County", "New York"))
+	vaulttest.CreateOrderForProperty(t, v, "26-3", "", "12-34", in("County of Wexcombe", "ny"))
+	vaulttest.CreateOrderForProperty(t, v, "26-4", "", "12-34", in("Wexcombe County", "New Jersey"))
+	f, err := v.Search.RelatedToOrder(t.Context(), subject)
+	want := []string{"order 3 parcel 12-34 exactly", "order 2 parcel 12-34 exactly"}
+	if err != nil || !slices.Equal(vaulttest.FormatFound(f), want) {
+		t.Errorf("RelatedToOrder() = %q, %v; want %q", vaulttest.FormatFound(f), err, want)
+	}
+}
+
 func TestSameNumber(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
