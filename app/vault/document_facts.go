@@ -58,8 +58,9 @@ func (s *Instruments) SuggestFromDocument(ctx context.Context, file uint64) (lis
 	return []Suggestion{g}, nil
 }
 
-// UnrecordedFacts returns what the text of the documents of an abstract states that aren't linked to an
-// instrument, for up to limit documents, in their order.
+// UnrecordedFacts returns what the texts of an abstract's documents state. It leaves out documents that
+// are linked to an instrument, and reads no more than limit documents. With an error, such as that of
+// ctx, it returns the facts of the documents read before.
 func (s *Instruments) UnrecordedFacts(ctx context.Context, a model.Abstract, limit int) (list []extract.Facts, err error) {
 	var files []model.File
 	var d suggestionDraft
@@ -67,35 +68,47 @@ func (s *Instruments) UnrecordedFacts(ctx context.Context, a model.Abstract, lim
 		if d, err = s.newDraft(t, a.ID); err != nil {
 			return err
 		}
-		for _, id := range a.Files {
-			if len(files) == limit {
-				break
-			}
-			instruments, err := t.InstrumentsOfFile(id)
-			if err != nil {
-				return err
-			}
-			if isRecorded(instruments) {
-				continue
-			}
-			f, err := t.File(id)
-			if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) { // an integrity check reports damage
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			files = append(files, f)
-		}
-		return nil
+		files, err = unrecordedFiles(t, a, limit)
+		return err
 	})
-	for n := 0; err == nil && n < len(files); n++ {
-		var facts extract.Facts
-		if facts, err = s.factsOf(ctx, files[n], d); len(facts) > 0 {
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		facts, err := s.factsOf(ctx, f, d)
+		if err != nil {
+			return list, err
+		}
+		if len(facts) > 0 {
 			list = append(list, facts)
 		}
 	}
-	return list, err
+	return list, nil
+}
+
+// unrecordedFiles returns the first documents of an abstract, up to limit, that aren't linked to an
+// instrument.
+func unrecordedFiles(t *store.Tx, a model.Abstract, limit int) (files []model.File, err error) {
+	for _, id := range a.Files {
+		instruments, err := t.InstrumentsOfFile(id)
+		if err != nil {
+			return nil, err
+		}
+		if isRecorded(instruments) {
+			continue
+		}
+		f, err := t.File(id)
+		if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) { // an integrity check reports damage
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if files = append(files, f); len(files) == limit {
+			break
+		}
+	}
+	return files, nil
 }
 
 // isRecorded reports whether one of the instruments that a document is linked to isn't in the trash.
