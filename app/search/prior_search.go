@@ -21,8 +21,8 @@ import (
 type PriorSearches struct {
 	List []PriorSearch
 	More bool // there may be others
-	// Incomplete means that instruments and documents were not all searched, because the index is
-	// unavailable or the search took too long.
+	// Incomplete means that instruments and documents were not all searched, because of an error, such as
+	// an unavailable index or a search that took too long.
 	Incomplete bool
 }
 
@@ -55,7 +55,8 @@ const (
 const (
 	maxPriorSearches = 20
 	maxReasons       = 3  // per prior search
-	maxPriorHits     = 50 // per value
+	maxPriorHits     = 50 // per page of hits for a value
+	maxPriorPages    = 4  // of hits for a value
 	maxPriorParcels  = 5
 	maxPriorLots     = 3
 	maxPriorNames    = 6
@@ -80,6 +81,8 @@ func (r Reason) rank() int {
 type subject struct {
 	kind     string // of the record
 	id       uint64
+	abstract model.Abstract // the record if it is an abstract
+	own      []uint64       // the record if it is an abstract, or the abstracts that are linked to the order
 	property model.Property
 	parcel   string   // of the record itself
 	parcels  []string // of its instruments and documents
@@ -88,18 +91,25 @@ type subject struct {
 }
 
 // PriorToOrder returns the prior searches of an order. It looks for its parcel and address, and for its
-// parcel and the names of owners in the instruments and documents of all abstracts. It isn't logged as a
-// search, because the actor typed no text.
+// parcel and the names of owners in the instruments and documents of all abstracts that aren't linked to
+// it. It isn't logged as a search, because the actor typed no text.
 func (s *Service) PriorToOrder(ctx context.Context, actor model.Actor, o model.Order) (PriorSearches, error) {
 	sub := subject{kind: vault.OrderOps.Name, id: o.ID, property: o.Property, parcel: o.ParcelID()}
 	sub.addOwners(o.Custom)
+	err := s.Store.View(ctx, func(t *store.Tx) error {
+		sub.own = t.AbstractsOfOrder(o.ID)
+		return nil
+	})
+	if err != nil {
+		return PriorSearches{}, err
+	}
 	return s.priorSearches(ctx, actor, sub)
 }
 
 // PriorToAbstract is the same as PriorToOrder for an abstract. It also looks for the parcels, lots, and
 // parties of its instruments, and of its documents that aren't recorded as instruments yet.
 func (s *Service) PriorToAbstract(ctx context.Context, actor model.Actor, a model.Abstract) (PriorSearches, error) {
-	sub := subject{kind: vault.AbstractOps.Name, id: a.ID, property: a.Property, parcel: a.ParcelID()}
+	sub := subject{kind: vault.AbstractOps.Name, id: a.ID, abstract: a, own: []uint64{a.ID}, property: a.Property, parcel: a.ParcelID()}
 	sub.addLot(a.Custom.Text("subdivision_lot_block"))
 	sub.addOwners(a.Custom)
 	err := s.Store.View(ctx, func(t *store.Tx) error {
@@ -117,13 +127,6 @@ func (s *Service) PriorToAbstract(ctx context.Context, actor model.Actor, a mode
 	})
 	if err != nil {
 		return PriorSearches{}, err
-	}
-	documents, err := s.vault.Instruments.UnrecordedFacts(ctx, a, maxPriorFacts)
-	if err != nil {
-		return PriorSearches{}, err
-	}
-	for _, facts := range documents {
-		sub.addFacts(facts)
 	}
 	return s.priorSearches(ctx, actor, sub)
 }
@@ -159,25 +162,6 @@ func (sub *subject) addOwners(fields model.CustomValues) {
 	}
 }
 
-// splitOwners returns the people in an owner field, such as "John and Mary Quill" or "Quill, John; Mary
-// Quill". A first name alone gets the last name that follows.
-func splitOwners(text string) []string {
-	var owners []string
-	for _, part := range model.SplitNames(text) {
-		people := strings.SplitN(strings.NewReplacer(" and ", "&", " AND ", "&").Replace(part), "&", maxPriorNames+1)
-		people = people[:min(len(people), maxPriorNames)]
-		words := strings.Fields(part)
-		for n, person := range people {
-			person = strings.TrimSpace(person)
-			if n < len(people)-1 && !strings.ContainsAny(person, " ,") {
-				person += " " + words[len(words)-1]
-			}
-			owners = append(owners, person)
-		}
-	}
-	return owners
-}
-
 // distinct returns the first values of a list that pass, up to limit. Values that fold returns the same
 // text for are equal.
 func distinct[T any](list []T, limit int, fold func(T) string) (kept []T) {
@@ -198,26 +182,6 @@ func parcelKey(parcel string) string {
 		return ""
 	}
 	return key
-}
-
-// nameKey returns the words of a name without single letters. It is "" for a single word, which is in
-// too many names.
-func nameKey(name string) string {
-	words := strings.Fields(model.NormalizeText(name))
-	words = slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) == 1 })
-	if len(words) < 2 {
-		return ""
-	}
-	return strings.Join(words, " ")
-}
-
-// spokenName returns a name as documents write it: "Ada B. Quill" for "Quill, Ada B.".
-func spokenName(name string) string {
-	last, first, ok := strings.Cut(name, ",")
-	if first = strings.TrimSpace(first); !ok || strings.ContainsAny(strings.TrimSpace(last), " ") || strings.Contains(first, ",") {
-		return name
-	}
-	return first + " " + last
 }
 
 // quoted returns a text as a phrase of a search.
@@ -266,24 +230,23 @@ func (s *Service) priorSearches(ctx context.Context, actor model.Actor, sub subj
 	if err != nil {
 		return prior, err
 	}
-	prior = related.PriorSearches()
-	found := priorFinder{Service: s, subject: sub, list: prior.List}
-	if err := found.searchIndex(ctx, actor); err != nil {
-		if ctx.Err() != nil {
-			return prior, ctx.Err()
-		}
-		s.Log.Debug("prior searches are incomplete", "error", err)
-		prior.Incomplete = true
+	found := priorFinder{Service: s, subject: sub, PriorSearches: related.PriorSearches(sub.own...)}
+	found.handleError(found.searchIndex(ctx, actor))
+	if ctx.Err() != nil {
+		return prior, ctx.Err()
 	}
-	prior.List, prior.More = found.best(), prior.More || len(found.list) > maxPriorSearches
-	return prior, nil
+	return found.best(), nil
 }
 
-// PriorSearches returns the abstracts among the related records as prior searches with their reason.
-func (f Groups) PriorSearches() PriorSearches {
+// PriorSearches returns the abstracts among the related records as prior searches with their reason. It
+// leaves out own, the abstracts that are linked to the order.
+func (f Groups) PriorSearches(own ...uint64) PriorSearches {
 	abstracts := f.ByKind(vault.AbstractOps.Name)
 	prior := PriorSearches{More: abstracts.More}
 	for _, h := range abstracts.Hits {
+		if slices.Contains(own, h.ID) {
+			continue
+		}
 		reason := Reason{Kind: SameParcel, Value: h.Value}
 		if h.Field == string(store.SortAddress) {
 			reason.Kind = SameAddress
@@ -297,13 +260,27 @@ func (f Groups) PriorSearches() PriorSearches {
 type priorFinder struct {
 	*Service
 	subject
-	list []PriorSearch
+	PriorSearches
 }
 
-// searchIndex looks for all clues. All of them share one search slot and the deadline of one search.
+// handleError marks the prior searches as incomplete because of an error, if any. It logs a warning
+// unless the search was canceled, ran out of time, or was unavailable, which is to be expected.
+func (f *priorFinder) handleError(err error) {
+	if err == nil {
+		return
+	}
+	f.Incomplete = true
+	log := f.Log.Warn
+	if errs.KindOf(callerError(err)) == errs.Unavailable || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		log = f.Log.Debug
+	}
+	log("prior searches are incomplete", "error", err)
+}
+
+// searchIndex looks for all clues. The documents of the subject are read and all clues are looked for in
+// one search slot, within the deadline of one search.
 func (f *priorFinder) searchIndex(ctx context.Context, actor model.Actor) error {
-	clues := f.clues()
-	if len(clues) == 0 {
+	if len(f.abstract.Files) == 0 && len(f.clues()) == 0 {
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, f.settings.Timeout())
@@ -313,71 +290,102 @@ func (f *priorFinder) searchIndex(ctx context.Context, actor model.Actor) error 
 		return err
 	}
 	defer release()
-	for _, c := range clues {
-		c.Limit, c.SkipCounts = maxPriorHits, true
-		result, err := f.Index.Search(within, c.Query)
-		if errors.Is(err, query.ErrShort) || errors.Is(err, query.ErrLong) || errors.Is(err, query.ErrParty) {
-			continue // such a value can't be looked for
-		}
-		if err != nil {
-			return err
-		}
-		result.Hits = slices.DeleteFunc(result.Hits, func(h query.Hit) bool { return h.Approximate || h.Kind == query.Order })
-		err = f.Store.View(ctx, func(t *store.Tx) error { return f.addHits(t, c, result) })
-		if err != nil {
+	f.handleError(f.readDocuments(within))
+	for _, c := range f.clues() {
+		if err := f.searchFor(within, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addHits adds the abstracts and documents that the hits for a clue belong to.
-func (f *priorFinder) addHits(t *store.Tx, c clue, result query.Result) error {
+// readDocuments adds what the texts of the subject's documents state. It takes at most half of the time
+// of a search, so that the other half is left for the clues.
+func (f *priorFinder) readDocuments(ctx context.Context) error {
+	if len(f.abstract.Files) == 0 {
+		return nil
+	}
+	half, cancel := context.WithTimeout(ctx, f.settings.Timeout()/2)
+	defer cancel()
+	documents, err := f.vault.Instruments.UnrecordedFacts(half, f.abstract, maxPriorFacts)
+	for _, facts := range documents {
+		f.addFacts(facts)
+	}
+	return err
+}
+
+// searchFor looks for a clue. The instruments and documents of the subject are hits, too, so it reads
+// more pages of hits until one of them has a prior search.
+func (f *priorFinder) searchFor(ctx context.Context, c clue) error {
+	c.Limit, c.SkipCounts = maxPriorHits, true
+	for ; c.Offset < maxPriorPages*maxPriorHits; c.Offset += maxPriorHits {
+		result, err := f.Index.Search(ctx, c.Query)
+		if errors.Is(err, query.ErrShort) || errors.Is(err, query.ErrLong) || errors.Is(err, query.ErrParty) {
+			return nil // such a value can't be looked for
+		}
+		if err != nil {
+			return err
+		}
+		more := result.More && !result.Fuzzy && !result.Relaxed // approximate hits are the last ones
+		result.Hits = slices.DeleteFunc(result.Hits, func(h query.Hit) bool { return h.Approximate || h.Kind == query.Order })
+		added := false
+		err = f.Store.View(ctx, func(t *store.Tx) (err error) { added, err = f.addHits(t, c, result); return err })
+		if err != nil {
+			return err
+		}
+		if added || !more {
+			f.More = f.More || more
+			return nil
+		}
+	}
+	f.More = true
+	return nil
+}
+
+// addHits adds the abstracts and documents that the hits for a clue belong to. added is false if there
+// are none but those of the subject and of other counties.
+func (f *priorFinder) addHits(t *store.Tx, c clue, result query.Result) (added bool, err error) {
 	records, err := f.readHits(t, indexResult{query: c.Query, result: result})
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, record := range records {
 		prior, reason := record.Hit, c.Reason
-		if record.Kind != query.Abstract {
+		abstract := record.AbstractID
+		if record.Kind == query.Abstract {
+			abstract = record.ID
+		} else {
 			reason.In = record.Hit
 		}
+		if slices.Contains(f.own, abstract) {
+			continue
+		}
 		if record.AbstractID != 0 {
-			if f.isSubject(record.AbstractID) {
-				continue
-			}
 			a, err := t.Abstract(record.AbstractID)
 			if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) { // an integrity check reports damage
 				continue
 			}
 			if err != nil {
-				return err
+				return false, err
 			}
 			prior = f.abstractHit(t, &a)
 		}
 		if mayBeSameProperty(prior.property, f.property, store.SortParcel) {
 			f.add(prior, reason)
+			added = true
 		}
 	}
-	return nil
-}
-
-// isSubject reports whether an abstract is the one whose prior searches are looked for.
-func (f *priorFinder) isSubject(abstract uint64) bool {
-	return f.kind == vault.AbstractOps.Name && abstract == f.id
+	return added, nil
 }
 
 // add adds a reason to a prior search. Of several hits for the same value, only the first one counts.
 func (f *priorFinder) add(h Hit, reason Reason) {
-	if h.Kind == vault.AbstractOps.Name && f.isSubject(h.ID) {
-		return
-	}
-	at := slices.IndexFunc(f.list, func(p PriorSearch) bool { return p.Kind == h.Kind && p.ID == h.ID })
+	at := slices.IndexFunc(f.List, func(p PriorSearch) bool { return p.Kind == h.Kind && p.ID == h.ID })
 	if at < 0 {
-		f.list = append(f.list, PriorSearch{Hit: h})
-		at = len(f.list) - 1
+		f.List = append(f.List, PriorSearch{Hit: h})
+		at = len(f.List) - 1
 	}
-	prior := &f.list[at]
+	prior := &f.List[at]
 	same := func(other Reason) bool {
 		return other.Kind == reason.Kind && (other.In.Kind == reason.In.Kind || other.In.Kind == "") && foldValue(other) == foldValue(reason)
 	}
@@ -395,20 +403,22 @@ func foldValue(r Reason) string {
 }
 
 // best returns the most likely prior searches, the newest of equally likely ones first.
-func (f *priorFinder) best() []PriorSearch {
+func (f *priorFinder) best() PriorSearches {
 	rank := func(p PriorSearch) (total int) {
 		for _, r := range p.Reasons {
 			total += r.rank()
 		}
 		return total
 	}
-	for n := range f.list {
-		reasons := f.list[n].Reasons
+	for n := range f.List {
+		reasons := f.List[n].Reasons
 		slices.SortStableFunc(reasons, func(a, b Reason) int { return cmp.Compare(b.rank(), a.rank()) })
-		f.list[n].Reasons = reasons[:min(len(reasons), maxReasons)]
+		f.List[n].Reasons = reasons[:min(len(reasons), maxReasons)]
 	}
-	slices.SortStableFunc(f.list, func(a, b PriorSearch) int {
+	slices.SortStableFunc(f.List, func(a, b PriorSearch) int {
 		return cmp.Or(cmp.Compare(rank(b), rank(a)), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	return f.list[:min(len(f.list), maxPriorSearches)]
+	prior := f.PriorSearches
+	prior.List, prior.More = f.List[:min(len(f.List), maxPriorSearches)], f.More || len(f.List) > maxPriorSearches
+	return prior
 }

@@ -1,13 +1,20 @@
 package search_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
@@ -36,7 +43,8 @@ func createSearched(t *testing.T, v *instance.Instance, number, county string, t
 	for n, text := range texts {
 		docs = append(docs, vaulttest.PDFDoc(fmt.Sprintf("scan %d.pdf", n+1), text))
 	}
-	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: inCounty(county), Custom: vaulttest.CustomText("file_number", fmt.Sprintf("%q", number))},
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: inCounty(county),
+		Custom: vaulttest.CustomText("file_number", fmt.Sprintf("%q", number))},
 		vaulttest.StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
@@ -179,5 +187,154 @@ func TestPriorSearchesWithoutIndex(t *testing.T) {
 	cancel()
 	if _, err := v.Search.PriorToAbstract(ctx, vaulttest.Operator, subject); !errors.Is(err, context.Canceled) {
 		t.Errorf("PriorToAbstract of a canceled request: %v, want context.Canceled", err)
+	}
+}
+
+// The instruments of the subject itself, however many they are, don't hide an older abstract.
+func TestPriorToAbstractWithManyInstruments(t *testing.T) {
+	t.Parallel()
+	v := openPriorSearches(t)
+	const parcel = "47-0312-B-119.04"
+	createSearched(t, v, "99-1", "Wexcombe", "a survey of tax map "+parcel)
+	subject := createSearched(t, v, "26-1", "Wexcombe")
+	for range 60 {
+		vaulttest.CreateInstrument(t, v, subject.ID, `{"type":"Easement or Right of Way","parcels":["`+parcel+`"]}`)
+	}
+	order := vaulttest.CreateOrderForProperty(t, v, "A-1", "", parcel, inCounty("Wexcombe"))
+	if _, err := v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, subject.ID, order.ID, vault.Match{}); err != nil {
+		t.Fatalf("link order: %v", err)
+	}
+	vaulttest.WaitIndexed(t, v)
+	want := []string{`99-1: parcel "47-0312-B-119.04" file`}
+	prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, subject)
+	if got := formatPrior(prior); err != nil || prior.More || prior.Incomplete || !slices.Equal(got, want) {
+		t.Errorf("PriorToAbstract() = %q, more %t, incomplete %t, %v; want %q", got, prior.More, prior.Incomplete, err, want)
+	}
+	prior, err = v.Search.PriorToOrder(t.Context(), vaulttest.Operator, order)
+	if got := formatPrior(prior); err != nil || prior.More || prior.Incomplete || !slices.Equal(got, want) {
+		t.Errorf("PriorToOrder() = %q, more %t, incomplete %t, %v; want %q", got, prior.More, prior.Incomplete, err, want)
+	}
+}
+
+// There may be more prior searches if the index has more hits than were read, unless the others are
+// approximate.
+func TestMorePriorSearches(t *testing.T) {
+	t.Parallel()
+	v, f := withFakeIndex(t)
+	subject := createAbstract(t, v, "26-1", "12-34567", inCounty("Wexcombe"))
+	other := createAbstract(t, v, "99-1", "", inCounty("Wexcombe"))
+	own, older := hit(query.Abstract, subject.ID), hit(query.Abstract, other.ID)
+	hits := func(n int, h query.Hit) []query.Hit { return slices.Repeat([]query.Hit{h}, n) }
+	for _, row := range []struct {
+		name        string
+		hits        []query.Hit
+		fuzzy       bool
+		found, more bool
+	}{
+		{"no hits", nil, false, false, false},
+		{"only the subject", hits(60, own), false, false, false},
+		{"only the subject on all pages", hits(201, own), false, false, true},
+		{"on the last page", append(hits(199, own), older), false, true, false},
+		{"after the last page", append(hits(200, own), older), false, false, true},
+		{"more hits", hits(51, older), false, true, true},
+		{"no more hits", hits(50, older), false, true, false},
+		{"more approximate hits", hits(51, older), true, true, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f.hits, f.fuzzy = row.hits, row.fuzzy
+			prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, subject)
+			if found := len(prior.List) > 0; err != nil || found != row.found || prior.More != row.more || prior.Incomplete {
+				t.Errorf("PriorToAbstract() = %q, more %t, incomplete %t, %v; want found %t, more %t", formatPrior(prior), prior.More,
+					prior.Incomplete, err, row.found, row.more)
+			}
+		})
+	}
+}
+
+// Documents are read only in a search slot, and an error of one of them makes the list incomplete.
+func TestPriorSearchesReadDocumentsInSlot(t *testing.T) {
+	t.Parallel()
+	var log warnings
+	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
+		o.Reader, o.Settings.Search.MaxConcurrent, o.Settings.Search.Deadline = pagesReader{}, 1, 2*time.Second
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	v.Start(1 << 40)
+	createAbstract(t, v, "99-1", "12-34567", inCounty("Wexcombe"))
+	subject := createSearched(t, v, "26-1", "Wexcombe", "Lot 12, Block C, Sunset Hills")
+	subject.TaxMap = "12-34567"
+	vaulttest.WaitIndexed(t, v)
+	// The file of OCR results is a folder, so reading it fails.
+	digest := vaulttest.File(t, v, subject.Files[0]).Digest
+	unreadable := filepath.Join(opts.Dir, "text", digest[:2], digest)
+	vaulttest.NoError(t, os.MkdirAll(unreadable, 0o700))
+	release, err := v.Search.Index.Acquire(t.Context(), "another client")
+	if err != nil {
+		t.Fatalf("Acquire: %v", err)
+	}
+	prior := func() bool {
+		prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, subject)
+		if err != nil || !prior.Incomplete || len(prior.List) != 1 {
+			t.Errorf("PriorToAbstract() = %q, incomplete %t, %v; want one that is incomplete", formatPrior(prior), prior.Incomplete, err)
+		}
+		return log.priorSearches()
+	}
+	if prior() {
+		t.Error("a document was read without a slot")
+	}
+	release()
+	if !prior() {
+		t.Error("the error of the document wasn't logged")
+	}
+	vaulttest.NoError(t, os.Remove(unreadable))
+}
+
+// warnings is a log that a running vault writes to.
+type warnings struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *warnings) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+// priorSearches reports whether a warning says that prior searches are incomplete.
+func (w *warnings) priorSearches() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Contains(w.text.String(), `level=WARN msg="prior searches are incomplete"`)
+}
+
+// Errors that aren't explained by a busy or unavailable search are logged as warnings.
+func TestPriorSearchErrorsAreLogged(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		err  error
+		want bool
+	}{
+		{query.ErrDeadline, false},
+		{context.DeadlineExceeded, false},
+		{&errs.Error{Kind: errs.Unavailable}, false},
+		{errDisk, true},
+	} {
+		t.Run(row.err.Error(), func(t *testing.T) {
+			t.Parallel()
+			var log warnings
+			f := &fakeIndex{err: row.err}
+			v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+			v.Search.WrapIndex(func(in search.Index) search.Index { f.Index = in; return f })
+			vaulttest.WaitIndexed(t, v)
+			subject := createAbstract(t, v, "26-1", "12-34567", inCounty("Wexcombe"))
+			prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, subject)
+			if err != nil || !prior.Incomplete {
+				t.Errorf("PriorToAbstract(): incomplete %t, %v; want incomplete", prior.Incomplete, err)
+			}
+			if got := log.priorSearches(); got != row.want {
+				t.Errorf("warning = %t, want %t", got, row.want)
+			}
+		})
 	}
 }

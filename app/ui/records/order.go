@@ -46,7 +46,7 @@ func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) 
 	if s.Linked, err = p.work.OrderAbstracts(r, s.ID); err != nil {
 		return err
 	}
-	s.Prior = priorView{PriorSearches: withoutLinked(s.Related.PriorSearches(), s.Linked), Path: s.Path, Order: true, Partial: true}
+	s.Prior = priorView{PriorSearches: s.Related.PriorSearches(abstractIDs(s.Linked)...), Path: s.Path, Order: true, Partial: true}
 	if s.Notes, err = p.work.OrderNotes(r, s.ID); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package records
 
 import (
 	"net/http"
-	"slices"
 
 	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
@@ -19,12 +18,12 @@ type priorView struct {
 	Partial bool   // instruments and documents were not searched yet, so the page requests the rest
 }
 
-// withoutLinked returns the prior searches without the abstracts that are linked to the order.
-func withoutLinked(prior search.PriorSearches, linked []titlework.OrderAbstract) search.PriorSearches {
-	prior.List = slices.DeleteFunc(prior.List, func(p search.PriorSearch) bool {
-		return p.Kind == "abstract" && slices.ContainsFunc(linked, func(a titlework.OrderAbstract) bool { return a.Abstract.ID == p.ID })
-	})
-	return prior
+// abstractIDs returns the IDs of the abstracts that are linked to an order.
+func abstractIDs(linked []titlework.OrderAbstract) (ids []uint64) {
+	for _, a := range linked {
+		ids = append(ids, a.Abstract.ID)
+	}
+	return ids
 }
 
 // priorToAbstract serves the prior searches of an abstract.
@@ -51,11 +50,7 @@ func (p *Pages) priorToOrder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	linked, err := p.work.OrderAbstracts(r, o.ID)
-	if err != nil {
-		return err
-	}
-	return p.showPrior(r, "orders", priorView{PriorSearches: withoutLinked(prior, linked), Path: p.OrderPath(o.ID),
+	return p.showPrior(r, "orders", priorView{PriorSearches: prior, Path: p.OrderPath(o.ID),
 		Heading: "Order " + o.Number, Order: true})
 }
 
