@@ -55,14 +55,14 @@ func (h searchHandler) search(r *request) (response, error) {
 // can't find by all of their text. It must be called before the search. Then the index used by the
 // search is at least as complete as the reported state.
 func (s *server) indexState(ctx context.Context, l listSpec, q search.Query) (*apitypes.Index, error) {
-	state, err := s.Vault.Search.State(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var scans search.UnreadScans
 	if l.recordType == searchListSpec.recordType || l.recordType == fileListSpec.recordType {
-		scans, err = s.Vault.Search.UnreadScans(ctx, q)
+		var err error
+		if scans, err = s.Vault.Search.UnreadScans(ctx, q); err != nil {
+			return nil, err
+		}
 	}
+	state, err := s.Vault.Search.State(ctx) // after the scans: the index may not have the text of one that was just read
 	return &apitypes.Index{Complete: state.Complete(), Behind: state.PendingChanges, Texts: state.WithoutText(), Scans: scans.Max()}, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/jobs"
+	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 )
 
@@ -21,6 +22,11 @@ type matchJSON struct {
 // "words" is true, the matches are for the words of the text.
 func (p *Pages) findInDocument(r *page.Request) error {
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
+	// Before the search, so that a page that OCR reads in the meantime isn't left out of both.
+	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
 	found, words, err := p.findMatches(r, typed)
 	if err != nil {
 		return err
@@ -34,7 +40,7 @@ func (p *Pages) findInDocument(r *page.Request) error {
 	if words {
 		result["words"] = true
 	}
-	if err := p.addUnread(r, result, len(list)); err != nil {
+	if err := p.addUnread(r, file, result, len(list)); err != nil {
 		return err
 	}
 	return sendJSON(r, result)
@@ -42,11 +48,7 @@ func (p *Pages) findInDocument(r *page.Request) error {
 
 // addUnread adds the number of pages that OCR hasn't read and whether it is off, or that the document
 // has no text.
-func (p *Pages) addUnread(r *page.Request, result map[string]any, hits int) error {
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
-	if err != nil {
-		return err
-	}
+func (p *Pages) addUnread(r *page.Request, file model.File, result map[string]any, hits int) error {
 	if waiting := file.PagesWaitingForOCR(); waiting > 0 {
 		result["waiting"] = waiting
 		if p.OCRIsOff() {

@@ -67,10 +67,11 @@ func (p *Pages) findPage(r *page.Request) error {
 	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
 		return err
 	}
-	if list.findResults, err = p.runFind(r, q, list.findAddress(), list.Problems); err != nil {
+	// Before the search, so that a scan that is read in the meantime isn't left out of both.
+	if list.UnsearchableNotice, err = p.unsearchableNotice(r.Context(), q); err != nil {
 		return err
 	}
-	if list.UnsearchableNotice, err = p.unsearchableNotice(r.Context(), q); err != nil {
+	if list.findResults, err = p.runFind(r, q, list.findAddress(), list.Problems); err != nil {
 		return err
 	}
 	list.setLinks()
