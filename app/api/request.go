@@ -158,7 +158,7 @@ func (s *server) respond(c *gin.Context, resp response) {
 		c.Header("Content-Type", resp.media)
 		c.Header("Cache-Control", "no-store")
 		c.Status(resp.status)
-		client := clientWriter{Writer: c.Writer}
+		client := clientWriter{Writer: httpx.NewDeadlineWriter(c.Writer, s.Limits.MinRate)}
 		if err := resp.stream(&client); err != nil {
 			if !client.left && c.Request.Context().Err() == nil {
 				s.Log.Error("the response was cut off", "path", c.FullPath(), "error", err)

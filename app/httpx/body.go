@@ -30,7 +30,7 @@ type Limits struct {
 }
 
 // ResponseTimeout is the maximum time for creating and sending a response after the request has arrived. Downloads
-// set their own deadline.
+// have a DeadlineWriter.
 const ResponseTimeout = 2 * time.Minute
 
 // Body reads a request body and sets a deadline for each read. It is not safe for concurrent use.

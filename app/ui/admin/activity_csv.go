@@ -12,9 +12,6 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// csvBatchBytes is the estimated maximum size of a batch of entries.
-const csvBatchBytes = 1 << 20
-
 // activityCSV exports the filtered audit log, oldest entries first. The format is that of "deedkeep
 // events export" with two additional columns: the name of the record and the local time. If an
 // error occurs during the export, the connection is aborted, so that the client doesn't mistake the
@@ -42,9 +39,9 @@ func (p *Pages) activityCSV(r *page.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
+	p.DisconnectSlowClient(r)
 	table := apitypes.NewEventTable(r.W, "record_name", "local_time")
 	for {
-		p.SetWriteDeadline(r, csvBatchBytes) // there is a deadline for each batch, but not for the complete export
 		err := p.writeEvents(r.Context(), table, list.Items)
 		switch q.Position = list.Next; {
 		case err != nil:

@@ -37,6 +37,7 @@ func (p *Pages) sendZip(r *page.Request, name string, list []vault.Descendant) e
 		return nil
 	}
 	names := zipNames(list)
+	p.DisconnectSlowClient(r)
 	z := zip.NewWriter(&recheckingWriter{to: r.W, again: func() error { return p.checkStillAllowed(r) }})
 	for i, entry := range list {
 		file, content, err := p.openForZip(r, entry.File.ID)
@@ -81,15 +82,11 @@ func (a *recheckingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// checkStillAllowed checks that the session still has permission to read, and extends the write
-// deadline.
+// checkStillAllowed checks that the session still has permission to read.
 func (p *Pages) checkStillAllowed(r *page.Request) error {
 	now, err := p.SessionVisitor(r)
 	if err == nil {
 		err = page.CheckAccess(now, page.MayRead)
-	}
-	if err == nil {
-		p.SetWriteDeadline(r, recheckBytes)
 	}
 	return err
 }

@@ -83,9 +83,6 @@ func (p *Pages) runsheetExcel(r *page.Request) error {
 	return p.export(r, ".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", runsheet.WriteExcel)
 }
 
-// maxExportBytes is the estimated maximum size of an exported runsheet.
-const maxExportBytes = 64 << 20
-
 // export sends the runsheet of an abstract as a file. If an error occurs while it sends the file, it
 // aborts the connection, so that the browser doesn't mistake the file for complete.
 func (p *Pages) export(r *page.Request, extension, media string, write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) error {
@@ -103,7 +100,7 @@ func (p *Pages) export(r *page.Request, extension, media string, write func(io.W
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	p.SetWriteDeadline(r, maxExportBytes)
+	p.DisconnectSlowClient(r)
 	if err := write(r.W, rows); err != nil {
 		p.AbortResponse(r, "runsheet", err)
 	}

@@ -1,23 +1,7 @@
 package page
 
-import (
-	"errors"
-	"net/http"
-	"time"
-)
+import "deedkeep/app/httpx"
 
-// slowClientGrace is added to every download deadline, regardless of size.
-const slowClientGrace = time.Minute
-
-// minDownloadRate is the minimum transfer rate in bytes per second, even if the configured rate is
-// lower.
-const minDownloadRate = 1 << 10
-
-// SetWriteDeadline sets the deadline for sending size bytes according to the minimum transfer rate.
-// This keeps slow clients from occupying connections.
-func (p *Site) SetWriteDeadline(r *Request, size int64) {
-	deadline := time.Now().Add(slowClientGrace + time.Duration(size/max(p.MinRate, minDownloadRate))*time.Second)
-	if err := http.NewResponseController(r.W).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		p.Log.Debug("write deadline not set", "error", err)
-	}
-}
+// DisconnectSlowClient sets a deadline for each write of the response, so that a client that stops
+// reading a download doesn't occupy the connection.
+func (p *Site) DisconnectSlowClient(r *Request) { r.W = httpx.NewDeadlineWriter(r.W, p.MinRate) }
