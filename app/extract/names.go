@@ -270,6 +270,20 @@ func (r *reader) isEntity(text string) bool {
 	return false
 }
 
+// IsNameSuffix reports whether what follows a comma in a name belongs to the name before it, such as
+// "Jr.", "LLC", or "Trustee".
+func IsNameSuffix(text string) bool {
+	end := DefaultRules().suffixes.FindStringIndex(text)
+	if end == nil {
+		return false
+	}
+	suffix, rest := strings.Trim(text[:end[1]], " ."), strings.TrimSpace(text[end[1]:])
+	return len(suffix) > 1 || rest == "" // "V." in "V. James" is an initial
+}
+
+// IsGivenName reports whether a word in lower case is a common first name.
+func IsGivenName(word string) bool { return DefaultRules().givenNames[word] }
+
 // isFirstName reports whether a name is only a first name, as in "John and Mary Smith".
 func (r *reader) isFirstName(name string) bool {
 	words := strings.Fields(name)
