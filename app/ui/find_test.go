@@ -69,6 +69,7 @@ func TestFindPage(t *testing.T) {
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Try removing a filter.", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
 	viewer.get(t, 200, "/find?q=26-", "HX-Request", "true").has(t, "<title>Search: “26-” · deedkeep</title>")
+	viewer.get(t, 200, "/find?q=%22elm+street%22").has(t, "<h1>Search: “elm street”</h1>")
 	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
 }
 

@@ -334,7 +334,8 @@ func TestSuggestionsFromText(t *testing.T) {
 	t.Parallel()
 	p := newPanelTest(t)
 	text := "Deed Book 2417 Page 0883\nWARRANTY DEED\nTHIS DEED, made this 15th day of April, 2019, by and between\n" +
-		"John & Mary Alder, Grantors, and Dana Birch, Grantee,\n"
+		"John & Mary Alder, Grantors, and Dana Birch, Grantee,\n" +
+		"WITNESSETH, that in consideration of the sum of THREE HUNDRED THOUSAND DOLLARS ($300,000.00), in hand paid\n"
 	err := p.vault.Vault.Previews.Put(p.deed.Digest, blobstore.TextFile, func(w io.Writer) error {
 		pages, err := blobstore.NewTextWriter(w)
 		if err != nil {
@@ -348,7 +349,8 @@ func TestSuggestionsFromText(t *testing.T) {
 	got := p.staff.get(t, 200, p.path(p.deed, "")+"&panel=new")
 	got.has(t, "Suggested from the text", `data-accept="instrument-type_id" data-value="`+p.typeID("Warranty Deed")+`"`,
 		`data-accept="instrument-book" data-value="2417"`, "<q>Deed Book 2417 Page 0883</q>", `data-evidence="1"`,
-		`data-accept="instrument-dated" data-value="4/15/2019"`, "data-value=\"John Alder\nMary Alder\"", "John Alder; Mary Alder")
+		`data-accept="instrument-dated" data-value="4/15/2019"`, "data-value=\"John Alder\nMary Alder\"", "John Alder; Mary Alder",
+		`data-accept="instrument-consideration" data-value="300000"`, "<b>Consideration</b> $300,000.00\n")
 	got.has(t, `name="instrument.book" autocomplete="off" value=""`)
 	got.lacks(t, "% confidence")
 	p.post(200, p.deed, fields("type_id", p.typeID("Warranty Deed"), "then", "stay"))

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deedkeep/app/extract"
+	"deedkeep/app/model"
 	"deedkeep/app/ui/instrumentform"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
@@ -41,8 +42,11 @@ func (p *Pages) suggestFacts(r *page.Request, form *panelForm, context instrumen
 			}
 			fact := suggestedFact{Input: field.ID(), Label: field.Label, Value: field.Value(), Text: strings.ReplaceAll(field.Value(), "\n", "; "),
 				Page: e.Page, Line: e.Line, Confidence: e.Confidence}
-			if name == extract.Type {
+			switch {
+			case name == extract.Type:
 				fact.Text = g.Type.Name
+			case name == extract.Consideration:
+				fact.Text = page.FormatValues(model.Money, []string{field.Value()})
 			}
 			form.Facts = append(form.Facts, fact)
 		}

@@ -160,7 +160,11 @@ func (l *findPage) Called() string {
 	if len(l.Problems) > 0 {
 		return ""
 	}
-	return page.Truncate(l.Text, 80)
+	text := l.Text
+	if phrase := strings.Trim(text, `"`); len(phrase) == len(text)-2 && !strings.Contains(phrase, `"`) {
+		text = phrase // the heading has quotation marks of its own
+	}
+	return page.Truncate(text, 80)
 }
 
 // findAddress returns the address of this search with some parameters replaced. An address that
