@@ -77,6 +77,17 @@ func (r Reason) rank() int {
 	return rank
 }
 
+// compareRanks compares two prior searches for sorting, the most likely first.
+func compareRanks(a, b PriorSearch) int {
+	rank := func(p PriorSearch) (total int) {
+		for _, r := range p.Reasons {
+			total += r.rank()
+		}
+		return total
+	}
+	return cmp.Compare(rank(b), rank(a))
+}
+
 // subject is what is known about the property of an order or an abstract.
 type subject struct {
 	kind     string // of the record
@@ -238,8 +249,8 @@ func (s *Service) priorSearches(ctx context.Context, actor model.Actor, sub subj
 	return found.best(), nil
 }
 
-// PriorSearches returns the abstracts among the related records as prior searches with their reason. It
-// leaves out own, the abstracts that are linked to the order.
+// PriorSearches returns the abstracts among the related records as prior searches with their reason,
+// those with the same parcel first. It leaves out own, the abstracts that are linked to the order.
 func (f Groups) PriorSearches(own ...uint64) PriorSearches {
 	abstracts := f.ByKind(vault.AbstractOps.Name)
 	prior := PriorSearches{More: abstracts.More}
@@ -253,6 +264,7 @@ func (f Groups) PriorSearches(own ...uint64) PriorSearches {
 		}
 		prior.List = append(prior.List, PriorSearch{Hit: h, Reasons: []Reason{reason}})
 	}
+	slices.SortStableFunc(prior.List, compareRanks)
 	return prior
 }
 
@@ -404,19 +416,13 @@ func foldValue(r Reason) string {
 
 // best returns the most likely prior searches, the newest of equally likely ones first.
 func (f *priorFinder) best() PriorSearches {
-	rank := func(p PriorSearch) (total int) {
-		for _, r := range p.Reasons {
-			total += r.rank()
-		}
-		return total
-	}
 	for n := range f.List {
 		reasons := f.List[n].Reasons
 		slices.SortStableFunc(reasons, func(a, b Reason) int { return cmp.Compare(b.rank(), a.rank()) })
 		f.List[n].Reasons = reasons[:min(len(reasons), maxReasons)]
 	}
 	slices.SortStableFunc(f.List, func(a, b PriorSearch) int {
-		return cmp.Or(cmp.Compare(rank(b), rank(a)), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
+		return cmp.Or(compareRanks(a, b), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	prior := f.PriorSearches
 	prior.List, prior.More = f.List[:min(len(f.List), maxPriorSearches)], f.More || len(f.List) > maxPriorSearches

@@ -172,12 +172,21 @@ func TestPriorSearchesByOwner(t *testing.T) {
 	}
 }
 
-// Without the index, abstracts with the same parcel are still found. A canceled request is an error.
+// Without the index, abstracts with the same parcel or address are still found, the parcel first. A
+// canceled request is an error.
 func TestPriorSearchesWithoutIndex(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
 	createAbstract(t, v, "99-1", "12-34567", inCounty("Wexcombe"))
 	subject := createAbstract(t, v, "26-1", "12.34567", inCounty("Wexcombe"))
+	createAbstract(t, v, "99-2", "", elmStreet("Troy", "Wexcombe"))
+	both := subject
+	both.Address, both.City = "12 Elm St.", "Troy"
+	related, err := v.Search.RelatedToAbstract(t.Context(), both)
+	if got, want := formatPrior(related.PriorSearches()), []string{`99-1: parcel "12-34567"`, `99-2: address "12 Elm St., Troy, NY"`}; err != nil ||
+		!slices.Equal(got, want) {
+		t.Errorf("PriorSearches() = %q, %v; want %q", got, err, want)
+	}
 	f.err = query.ErrDeadline
 	prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, subject)
 	if got, want := strings.Join(formatPrior(prior), "\n"), `99-1: parcel "12-34567"`; err != nil || got != want || !prior.Incomplete {

@@ -148,7 +148,7 @@ func TestRelatedOrders(t *testing.T) {
 	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	viewer.get(t, 200, abstract).has(t, h.orderPath(one), h.orderPath(three))
 	viewer.get(t, 200, h.orderPath(one)).has(t, abstract)
-	viewer.get(t, 200, h.orderPath(two)+"/prior-searches").has(t, "No abstract matches by Parcel ID, address, lot, or name.")
+	viewer.get(t, 200, h.orderPath(two)+"/prior-searches").has(t, "No prior searches found.")
 	staff := h.openBrowser(t, model.RoleStaff)
 	next := `href="/abstracts/new?order=` + strings.TrimPrefix(h.orderPath(two), "/orders/") + `"`
 	staff.get(t, 200, h.orderPath(two)).has(t, `<a class="button primary" `+next, `<a class="button" `+next)

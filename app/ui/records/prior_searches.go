@@ -15,6 +15,7 @@ type priorView struct {
 	Path    string // address of the record
 	Heading string // of the record
 	Order   bool   // the record is an order
+	OwnPage bool   // on the page of the prior searches, where its heading is that of the page
 	Partial bool   // instruments and documents were not searched yet, so the page requests the rest
 }
 
@@ -58,6 +59,7 @@ func (p *Pages) showPrior(r *page.Request, section string, view priorView) error
 	if r.IsPart() {
 		return p.RenderPart(r, http.StatusOK, "priorsearches.html", "prior-searches", view)
 	}
-	return p.RenderPage(r, http.StatusOK, "priorsearches.html", page.Page{Heading: "Prior searches", Section: section, Data: view,
-		Styles: []string{"record.css"}})
+	view.OwnPage = true
+	return p.RenderPage(r, http.StatusOK, "priorsearches.html", page.Page{Heading: "Prior searches for " + view.Heading, Section: section,
+		Data: view, Styles: []string{"record.css"}})
 }
