@@ -311,20 +311,27 @@ func (t *Tx) putRunsheetRow(i *model.Instrument) error {
 	return nil
 }
 
-// RunsheetKeys returns the sort keys of the live instruments of an abstract in ID order.
-func (t *Tx) RunsheetKeys(abstract uint64) (list []model.RunsheetKey, err error) {
+// RunsheetKeys returns the sort keys of the live instruments of an abstract in ID order. It reads an
+// instrument whose entry is damaged from its record, and then damage is not nil.
+func (t *Tx) RunsheetKeys(abstract uint64) (list []model.RunsheetKey, damage, err error) {
 	prefix := encodeUint64(abstract)
 	c := t.bucket(bucketRunsheetRows).Cursor()
 	for key, raw := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, raw = c.Next() {
 		k, trashed, err := decodeRunsheetRow(key, raw)
 		if err != nil {
-			return nil, err
+			damage = err
+			id, _ := idSuffix(key)
+			i, found, err := instruments.find(t, id)
+			if err != nil {
+				return nil, damage, err
+			}
+			k, trashed = i.RunsheetKey(), !found || i.Trashed != nil || i.AbstractID != abstract
 		}
 		if !trashed {
 			list = append(list, k)
 		}
 	}
-	return list, nil
+	return list, damage, nil
 }
 
 // DocumentTypes returns the document types in display order, including the retired ones.

@@ -75,8 +75,8 @@ func TestRunsheetKeysFollowChanges(t *testing.T) {
 				for _, i := range live {
 					want = append(want, i.RunsheetKey())
 				}
-				got, keysErr := tx.RunsheetKeys(abstract)
-				if err = errors.Join(err, keysErr); err != nil || !slices.Equal(got, want) {
+				got, damage, keysErr := tx.RunsheetKeys(abstract)
+				if err = errors.Join(err, damage, keysErr); err != nil || !slices.Equal(got, want) {
 					t.Fatalf("abstract %d: got %+v, %v; want %+v", abstract, got, err, want)
 				}
 			}
@@ -140,8 +140,8 @@ func TestDamagedRunsheetRow(t *testing.T) {
 	}
 }
 
-// A damaged sort key fails the reads of its runsheet only, until a rebuild corrects it. Check also
-// finds an intact entry with wrong fields.
+// The instrument of a damaged sort key is read from its record until a rebuild corrects the sort key.
+// Check finds it, and also an intact entry with wrong fields.
 func TestRebuildCorrectsRunsheetRow(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 2)
@@ -160,11 +160,12 @@ func TestRebuildCorrectsRunsheetRow(t *testing.T) {
 				t.Fatalf("change database: %v", err)
 			}
 			view(t, s, func(tx *Tx) error {
-				if _, err := tx.RunsheetKeys(1); errors.Is(err, ErrDamaged) != row.damaged {
-					t.Errorf("RunsheetKeys(1) = %v, want an error: %t", err, row.damaged)
+				got, damage, err := tx.RunsheetKeys(1)
+				if err != nil || len(got) != 3 || errors.Is(damage, ErrDamaged) != row.damaged || row.damaged && got[0].Recorded != "2019-04-01" {
+					t.Errorf("RunsheetKeys(1) = %+v, %v, %v; want 3 keys, damage: %t", got, damage, err, row.damaged)
 				}
-				_, err := tx.RunsheetKeys(2)
-				return err
+				_, damage, err = tx.RunsheetKeys(2)
+				return errors.Join(damage, err)
 			})
 			want := Finding{"instrument", "1", "has a wrong entry in the database index runsheet_rows"}
 			if findings := check(t, s); !slices.Contains(findings, want) {
@@ -174,7 +175,7 @@ func TestRebuildCorrectsRunsheetRow(t *testing.T) {
 				t.Fatalf("rebuild: %v", err)
 			}
 			view(t, s, func(tx *Tx) error {
-				if got, err := tx.RunsheetKeys(1); err != nil || len(got) != 3 || got[0].Recorded != "2019-04-01" {
+				if got, damage, err := tx.RunsheetKeys(1); errors.Join(damage, err) != nil || len(got) != 3 || got[0].Recorded != "2019-04-01" {
 					t.Errorf("after Rebuild: RunsheetKeys(1) = %+v, %v; want those of 3 instruments", got, err)
 				}
 				return nil

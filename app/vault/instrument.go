@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"deedkeep/app/errs"
@@ -13,7 +14,10 @@ import (
 )
 
 // Instruments records the instruments of abstracts and their runsheets.
-type Instruments struct{ v *Vault }
+type Instruments struct {
+	v         *Vault
+	logDamage sync.Once // see runsheetKeys
+}
 
 // InstrumentView is an instrument with what follows from other records.
 type InstrumentView struct {
@@ -346,7 +350,7 @@ func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstra
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		keys, err := t.RunsheetKeys(abstract)
+		keys, err := s.runsheetKeys(t, abstract)
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (s *Instruments) Views(t *store.Tx, found store.Page[model.Instrument]) (Pa
 			return page, err
 		}
 		if positions[i.AbstractID] == nil {
-			sequence, err := runsheetSequence(t, i.AbstractID)
+			sequence, err := s.runsheetSequence(t, i.AbstractID)
 			if err != nil {
 				return page, err
 			}
@@ -94,7 +94,7 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		if sequence, err = runsheetSequence(t, abstract); err != nil {
+		if sequence, err = s.runsheetSequence(t, abstract); err != nil {
 			return err
 		}
 		types, err = t.DocumentTypes()
@@ -121,13 +121,25 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 }
 
 // runsheetSequence returns the IDs of the instruments of an abstract in the sequence of the runsheet.
-func runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
+func (s *Instruments) runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
 	work, err := t.TitleWork(abstract)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := t.RunsheetKeys(abstract)
+	keys, err := s.runsheetKeys(t, abstract)
 	return model.SortKeys(keys, work.Sequence), err
+}
+
+// runsheetKeys returns the sort keys of the live instruments of an abstract. It logs only the first
+// damaged one, because every read of the runsheet finds it again.
+func (s *Instruments) runsheetKeys(t *store.Tx, abstract uint64) ([]model.RunsheetKey, error) {
+	keys, damage, err := t.RunsheetKeys(abstract)
+	if damage != nil {
+		s.logDamage.Do(func() {
+			s.v.Log.Warn(`damaged entry in a database index; run "deedkeep verify --repair"`, "abstract", abstract, "error", damage)
+		})
+	}
+	return keys, err
 }
 
 // view returns an instrument with its type, status, and position.
@@ -138,7 +150,7 @@ func (s *Instruments) view(t *store.Tx, i model.Instrument) (InstrumentView, err
 // place moves an instrument to a place in the runsheet and returns it with its position. A place
 // after the end is the end. At place 0 or its current place, the instrument stays.
 func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
-	sequence, err := runsheetSequence(t, i.AbstractID)
+	sequence, err := s.runsheetSequence(t, i.AbstractID)
 	if err != nil {
 		return InstrumentView{}, err
 	}

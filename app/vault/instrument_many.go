@@ -183,7 +183,7 @@ func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abst
 	if err != nil {
 		return nil, err
 	}
-	keys, err := t.RunsheetKeys(abstract)
+	keys, err := s.runsheetKeys(t, abstract)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,17 @@
 package vault_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +77,46 @@ func TestRowsStop(t *testing.T) {
 	}
 	if !errors.Is(failed, context.Canceled) || read > 1_000 {
 		t.Errorf("read %d rows, error %v, want 1,000 or less, %v", read, failed, context.Canceled)
+	}
+}
+
+// A damaged sort key doesn't hide a runsheet: the instrument is read instead. It is logged once, and a
+// verification reports it.
+func TestDamagedSortKey(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	var log bytes.Buffer
+	opts.Log = slog.New(slog.NewTextHandler(&log, nil))
+	v := vaulttest.OpenUnchecked(t, opts)
+	abstract := vaulttest.CreateAbstractFromTemplate(t, v, 1, nil).ID
+	fillRunsheet(t, v, abstract, 3)
+	vaulttest.Close(t, v)
+	vaulttest.FlipBit(t, filepath.Join(opts.Dir, "vault.db"), "runsheet_rows", 300, false)
+	v = vaulttest.OpenUnchecked(t, opts)
+	defer vaulttest.Close(t, v)
+	log.Reset()
+	for range 2 {
+		rows, err := v.Instruments.Rows(t.Context(), abstract)
+		if err != nil {
+			t.Fatalf("Rows: %v", err)
+		}
+		var ids []uint64
+		for row, err := range rows {
+			if err != nil {
+				t.Fatalf("row after %v: %v", ids, err)
+			}
+			ids = append(ids, row.ID)
+		}
+		if want := []uint64{3, 2, 1}; !slices.Equal(ids, want) {
+			t.Errorf("rows = %v, want %v", ids, want)
+		}
+	}
+	if n := strings.Count(log.String(), "damaged entry in a database index"); n != 1 {
+		t.Errorf("%d log entries, want 1: %s", n, &log)
+	}
+	report, err := v.Integrity.Verify(t.Context(), func(int, int) {})
+	if err != nil || len(report.Findings) != 1 || report.Findings[0].Subject != "1" {
+		t.Errorf("Verify = %+v, %v, want a finding about instrument 1", report.Findings, err)
 	}
 }
 

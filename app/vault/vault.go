@@ -118,7 +118,7 @@ func New(db *txn.DB, opts Options) *Vault {
 		OCRFiles: opts.OCRFiles, Texts: pagetext.New(opts.Previews, opts.OCRFiles),
 	}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
-	v.Instruments, v.TitleWork, v.Notes = &Instruments{v}, &TitleWork{v}, &Notes{v}
+	v.Instruments, v.TitleWork, v.Notes = &Instruments{v: v}, &TitleWork{v}, &Notes{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Purger = &Templates{v}, &Purger{v: v}
 	v.Sweeper = &Sweeper{DB: db, vault: v}
