@@ -144,7 +144,8 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if want := schema > 7; err != nil || waits != want || want && (next.ID != 2 || next.PagesWaitingForOCR() != 1) {
 					t.Errorf("NextForOCR = %+v, %t, %v; want file 2 since schema 8", next, waits, err)
 				}
-				if keys, damage, err := tx.RunsheetKeys(1); errors.Join(damage, err) != nil || schema > 8 && (len(keys) != 3 || keys[2].Recorded != "2019-04-03") {
+				keys, damage, err := tx.RunsheetKeys(1)
+				if errors.Join(damage, err) != nil || schema > 8 && (len(keys) != 3 || keys[2].Recorded != "2019-04-03") {
 					t.Errorf("RunsheetKeys(1) = %+v, %v; want those of 3 instruments since schema 9", keys, err)
 				}
 				if schema < 3 {

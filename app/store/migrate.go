@@ -65,22 +65,37 @@ var migrations = []migration{
 	}},
 	{schema: 8, build: buildOCRQueue, run: countOCRQueue},
 	{schema: 9, build: buildRunsheetRows, run: func(tx *bolt.Tx) error {
-		if err := tx.DeleteBucket([]byte("abstract_instruments")); !errors.Is(err, berrors.ErrBucketNotFound) {
+		if err := tx.DeleteBucket(obsoleteInstrumentList); !errors.Is(err, berrors.ErrBucketNotFound) {
 			return err
 		}
 		return nil
 	}},
 }
 
+// obsoleteInstrumentList is the bucket of schemas 7 and 8 with the instruments of each abstract. Its
+// keys are those of the bucket runsheet_rows.
+var obsoleteInstrumentList = []byte("abstract_instruments")
+
 // buildRunsheetRows creates the sort keys of the runsheets, which replace the list of the
-// instruments of each abstract.
+// instruments of each abstract. An instrument whose record is damaged keeps its entry, without a
+// sort key: otherwise, it would be missing from the runsheet without an error.
 func buildRunsheetRows(r *rebuilder) error {
 	hasInstruments := false
 	err := r.update(func(t *Tx) error {
-		hasInstruments = t.bucket(bucketInstruments) != nil // not before schema 7
+		hasInstruments = t.bucket(obsoleteInstrumentList) != nil // not before schema 7
 		return t.recreateBuckets([][]byte{bucketRunsheetRows})
 	})
 	if err != nil || !hasInstruments {
+		return err
+	}
+	err = r.eachEntry(obsoleteInstrumentList, func(t *Tx, key, _ []byte) error {
+		id, _ := idSuffix(key)
+		if _, _, err := instruments.find(t, id); !errors.Is(err, ErrDamaged) {
+			return nil
+		}
+		return putKeyOnly(t.bucket(bucketRunsheetRows), key)
+	})
+	if err != nil {
 		return err
 	}
 	return eachRecord(r, instruments.table, func(t *Tx, _ uint64, i *model.Instrument) error { return t.putRunsheetRow(i) })

@@ -85,7 +85,7 @@ func downgrade(t *testing.T, path string, schema uint64) {
 		t.Fatalf("open database with bbolt: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
-		list, err := tx.CreateBucket([]byte("abstract_instruments"))
+		list, err := tx.CreateBucket(obsoleteInstrumentList)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func downgrade(t *testing.T, path string, schema uint64) {
 		if err != nil || schema == 7 {
 			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(7)))
 		}
-		for _, name := range append(titleBuckets(), []byte("abstract_instruments")) {
+		for _, name := range append(titleBuckets(), obsoleteInstrumentList) {
 			if err := tx.DeleteBucket(name); err != nil && !bytes.Equal(name, bucketRunsheetRows) {
 				return err
 			}
@@ -248,6 +248,36 @@ func interruptMigration(t *testing.T, schema uint64, cuts []int) {
 		if err := s.Close(); err != nil {
 			t.Fatalf("close store: %v", err)
 		}
+	}
+}
+
+// The migration to schema 9 keeps an instrument whose record is damaged: Check reports it, and its
+// runsheet can't be read, as before the migration.
+func TestMigrationKeepsDamagedInstrument(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, path)
+	fill(t, s, 2)
+	update(t, s, func(tx *Tx) error { return putInstruments(tx, 3) })
+	err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketInstruments).Put(encodeUint64(2), []byte("torn")) })
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatalf("damage instrument 2: %v", err)
+	}
+	downgrade(t, path, 8)
+	s = open(t, path)
+	defer s.Close() //nolint:errcheck // only read
+	view(t, s, func(tx *Tx) error {
+		if got, _, err := tx.RunsheetKeys(1); !errors.Is(err, ErrDamaged) {
+			t.Errorf("RunsheetKeys(1) = %+v, %v; want %v", got, err, ErrDamaged)
+		}
+		if got, want := tx.InstrumentIDs(1), []uint64{1, 2, 3}; !slices.Equal(got, want) {
+			t.Errorf("InstrumentIDs(1) = %v, want %v", got, want)
+		}
+		_, damage, err := tx.RunsheetKeys(2)
+		return errors.Join(damage, err)
+	})
+	reported := func(f Finding) bool { return f.Kind == "instrument" && f.Subject == "2" }
+	if findings := check(t, s); !slices.ContainsFunc(findings, reported) {
+		t.Errorf("got findings %+v, want one about instrument 2", findings)
 	}
 }
 
