@@ -54,17 +54,32 @@ func (c *Checker) requeueOCR(ctx context.Context, list []blobstore.Digest) error
 	return nil
 }
 
-// RereadOCR removes what is damaged in the OCR results of a document, and queues the pages that are
-// lost, so that they are read again. lost is false if none is, because only the end was torn.
+// RereadOCR removes what is damaged in the OCR results of a document, and queues the document, so that
+// lost pages are read again. lost is false if no page is, because only the end was torn.
 func (c *Checker) RereadOCR(ctx context.Context, d blobstore.Digest, files []model.File) (lost bool, err error) {
-	if _, err := c.Vault.OCRFiles.Repair(d.String()); err != nil {
+	if _, err := c.repairResults(ctx, d); err != nil {
 		return false, err
 	}
 	read, err := c.Vault.OCRFiles.Pages(d.String())
 	for _, file := range files {
 		lost = lost || file.OCR != nil && len(read) < file.OCR.Read
 	}
-	if err != nil || !lost {
+	return lost && err == nil, err
+}
+
+// repairResults removes what is damaged in the OCR results of a document, and queues the document. It
+// does so before the repair, because otherwise, a crash between the two would leave the lost pages out
+// of the queue, and after it, because OCR may have finished the document in the meantime with a page
+// that the repair removes.
+func (c *Checker) repairResults(ctx context.Context, d blobstore.Digest) (changed bool, err error) {
+	err = c.Vault.OCRFiles.Check(d.String())
+	if errors.Is(err, blobstore.ErrOCRDamaged) || errors.Is(err, blobstore.ErrOCRVersion) {
+		if err := c.requeueOCR(ctx, []blobstore.Digest{d}); err != nil {
+			return false, err
+		}
+	}
+	changed, err = c.Vault.OCRFiles.Repair(d.String())
+	if err != nil || !changed {
 		return false, err
 	}
 	return true, c.requeueOCR(ctx, []blobstore.Digest{d})
@@ -81,12 +96,11 @@ func (c *Checker) repairOCR(ctx context.Context) (queued int, err error) {
 		if !used {
 			return c.Vault.OCRFiles.Remove(e.Digest.String())
 		}
-		changed, err := c.Vault.OCRFiles.Repair(e.Digest.String())
-		if err != nil || !changed {
-			return err
+		changed, err := c.repairResults(ctx, e.Digest)
+		if changed && err == nil {
+			queued++
 		}
-		queued++
-		return c.requeueOCR(ctx, []blobstore.Digest{e.Digest})
+		return err
 	}, nil)
 	return queued, err
 }

@@ -2,6 +2,7 @@ package integrity_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/blobstore"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
@@ -62,6 +64,35 @@ func TestDamagedOCRResultsAreRepaired(t *testing.T) {
 	if _, err := os.Stat(orphan); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("results without a document: %v, want them removed", err)
 	}
+}
+
+// Damaged OCR results are cut off only after their document is queued. So a server that stops in
+// between doesn't leave pages out.
+func TestDamagedOCRResultsAreQueuedFirst(t *testing.T) {
+	t.Parallel()
+	v, _ := openWithFakeOCR(t)
+	file, path := readScan(t, v)
+	raw, err := os.ReadFile(path)
+	vaulttest.NoError(t, err)
+	raw[len(raw)-2] ^= 1
+	vaulttest.NoError(t, os.WriteFile(path, raw, 0o600))
+	digest, err := blobstore.ParseDigest(file.Digest)
+	vaulttest.NoError(t, err)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := v.Integrity.RereadOCR(stopped, digest, []model.File{file}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("RereadOCR = %v, want %v", err, context.Canceled)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, raw) {
+		t.Errorf("%d bytes of results, %v; want %d, because the document isn't queued", len(now), err, len(raw))
+	}
+	lost, err := v.Integrity.RereadOCR(t.Context(), digest, []model.File{file})
+	if err != nil || !lost {
+		t.Errorf("RereadOCR = %t, %v; want lost pages", lost, err)
+	}
+	v.OCR.Prefer(file.ID) // wakes the job
+	vaulttest.WaitOCR(t, v, file.ID)
+	vaulttest.Verify(t, v)
 }
 
 // OCR results that are missing, as after a restore, are not damage. The pages are read again.
