@@ -71,7 +71,7 @@ Exit code 11: another process uses the backup directory.`,
 					s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
 				}
 				if len(created.DamagedText) > 0 {
-					s.messagef("damaged text, read by OCR again: %s", damagedFiles(created.DamagedText))
+					s.messagef("OCR text incomplete in this backup: %s (see \"deedkeep verify\")", damagedFiles(created.DamagedText))
 				}
 				sealed := "NOT encrypted"
 				if created.Sealed {

@@ -31,8 +31,8 @@ type Backup struct {
 
 	// Damaged lists documents that are intact in the backup but damaged in the vault. Omitted if empty.
 	Damaged []uint64 `json:"damaged,omitempty"`
-	// DamagedText lists documents whose OCR text was damaged. The backup contains the intact pages, and the server reads
-	// the others again. Omitted if empty.
+	// DamagedText lists documents whose OCR text was damaged or couldn't be read. Of damaged text, the backup contains the
+	// intact pages, and the server reads the others again. Omitted if empty.
 	DamagedText []uint64 `json:"damaged_text,omitempty"`
 }
 

@@ -67,7 +67,7 @@ type Backup struct {
 	Duration     time.Duration `json:"took"`
 	Encrypted    bool          `json:"sealed"`            // encrypted
 	Damaged      []uint64      `json:"damaged,omitempty"` // IDs of documents that are damaged in the vault but intact in the backup
-	// IDs of documents whose OCR results were damaged; their pages are read again.
+	// IDs of documents whose OCR results were damaged or couldn't be read. Damaged pages are read again.
 	DamagedText []uint64 `json:"damaged_text,omitempty"`
 }
 
@@ -251,7 +251,7 @@ func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *arch
 	if err := b.addDocuments(ctx, s, copied, progress); err != nil {
 		return created, err
 	}
-	if err := b.addTexts(ctx, s, plan.texts, progress); err != nil {
+	if err := b.addTexts(ctx, s, &plan, progress); err != nil {
 		return created, err
 	}
 	info, written, err := s.Commit(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
@@ -15,46 +16,57 @@ import (
 type ocrText struct {
 	document, sum blobstore.Digest
 	size          int64
+	file          uint64 // ID of the document
 }
 
-// planText adds the OCR results of a document to the planned snapshot. Results that are damaged
-// don't prevent a backup: they are left out, and their pages are queued for OCR again.
+// planText adds the OCR results of a document to the planned snapshot. Results that are damaged or
+// can't be read don't prevent a backup: they are left out and reported. Damaged pages are queued for
+// OCR again.
 func (b *Backups) planText(ctx context.Context, s *archive.SnapshotWriter, d blobstore.Digest, files []model.File, plan *textPlan) {
 	size, sum, damage, err := b.vault.OCRFiles.Intact(d)
-	if damage != nil {
-		var lost bool
-		if lost, err = b.checker.RereadOCR(ctx, d, files); lost {
-			b.Log.Warn("damaged text not backed up; the pages will be read by OCR again", "file", files[0].ID, "error", damage)
-			plan.damaged = append(plan.damaged, files[0].ID)
-		}
+	lost := false
+	if damage != nil && err == nil {
+		lost, err = b.checker.RereadOCR(ctx, d, files)
 	}
 	if err != nil {
-		b.Log.Warn("text read by OCR not backed up", "file", files[0].ID, "error", err)
+		b.leaveOut(plan, files[0].ID, err)
 		return
+	}
+	if lost {
+		b.Log.Warn("damaged text not backed up; the pages will be read by OCR again", "file", files[0].ID, "error", damage)
+		plan.damaged = append(plan.damaged, files[0].ID)
 	}
 	if size > 0 {
 		s.PlanText(sum, size)
-		plan.texts = append(plan.texts, ocrText{d, sum, size})
+		plan.texts = append(plan.texts, ocrText{d, sum, size, files[0].ID})
 	}
 }
 
-// textPlan is the OCR results that a snapshot will contain, and the documents whose results are
-// damaged.
+// textPlan is the OCR results that a snapshot will contain, and the documents whose results it
+// doesn't contain completely.
 type textPlan struct {
 	texts   []ocrText
 	damaged []uint64 // IDs
 }
 
+// leaveOut reports a document whose OCR results can't be read.
+func (b *Backups) leaveOut(plan *textPlan, id uint64, err error) {
+	b.Log.Warn("text read by OCR not backed up", "file", id, "error", err)
+	if !slices.Contains(plan.damaged, id) {
+		plan.damaged = append(plan.damaged, id)
+	}
+}
+
 // addTexts copies the planned OCR results. Results that were removed or repaired since then are
-// left out.
-func (b *Backups) addTexts(ctx context.Context, s *archive.SnapshotWriter, texts []ocrText, progress func(Progress)) error {
-	for _, text := range texts {
+// left out and reported.
+func (b *Backups) addTexts(ctx context.Context, s *archive.SnapshotWriter, plan *textPlan, progress func(Progress)) error {
+	for _, text := range plan.texts {
 		progress(Progress(s.Progress()))
 		err := s.AddText(ctx, text.document, text.sum, text.size, func() (io.ReadCloser, error) {
 			return b.vault.OCRFiles.OpenIntact(text.document, text.size)
 		})
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
-			b.Log.Warn("text read by OCR not backed up", "document", text.document, "error", err)
+			b.leaveOut(plan, text.file, err)
 			continue
 		}
 		if err != nil {

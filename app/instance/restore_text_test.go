@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,6 +116,30 @@ func TestBackupOfDamagedText(t *testing.T) {
 		t.Errorf("restored %d bytes of text, want the first two pages of %d", len(text), len(raw))
 	}
 	wantUnread(t, restored, file, 3)
+}
+
+// Text that can't be read doesn't prevent a backup, but the backup reports it, even if it could be read
+// when the backup started.
+func TestBackupOfUnreadableText(t *testing.T) {
+	t.Parallel()
+	v, file, path := openWithScan(t, true)
+	hide := sync.OnceFunc(func() {
+		vaulttest.NoError(t, os.Rename(path, path+".aside"))
+		vaulttest.NoError(t, os.Mkdir(path, 0o700))
+	})
+	want := func(list []uint64, progress func(backup.Progress)) {
+		t.Helper()
+		created, err := v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(t.TempDir(), "b"), progress)
+		if err != nil || !slices.Equal(created.DamagedText, list) {
+			t.Errorf("damaged text = %v, %v; want %v", created.DamagedText, err, list)
+		}
+	}
+	want(nil, func(backup.Progress) {})
+	want([]uint64{file.ID}, func(backup.Progress) { hide() })
+	want([]uint64{file.ID}, func(backup.Progress) {})
+	vaulttest.NoError(t, os.Remove(path))
+	vaulttest.NoError(t, os.Rename(path+".aside", path))
+	want(nil, func(backup.Progress) {})
 }
 
 // Text that is damaged in the backup is a finding of its own kind. It doesn't prevent a restore.
