@@ -34,7 +34,7 @@ func SlowClientGuard(next http.Handler, stall time.Duration) http.Handler {
 const (
 	sendGrace   = time.Minute // added to each write deadline
 	minSendRate = 1 << 10     // min bytes per second, even if the configured rate is lower
-	copySize    = 64 << 10    // max bytes that ReadFrom sends with one write deadline
+	copySize    = 256 << 10   // max bytes that ReadFrom sends with one write deadline
 )
 
 // DeadlineWriter sends a response of any size. Each write has its own deadline, according to the minimum rate. So a
