@@ -42,10 +42,10 @@ func (p *Pages) suggestFacts(r *page.Request, form *panelForm, context instrumen
 			}
 			fact := suggestedFact{Input: field.ID(), Label: field.Label, Value: field.Value(), Text: strings.ReplaceAll(field.Value(), "\n", "; "),
 				Page: e.Page, Line: e.Line, Confidence: e.Confidence}
-			switch {
-			case name == extract.Type:
+			switch name {
+			case extract.Type:
 				fact.Text = g.Type.Name
-			case name == extract.Consideration:
+			case extract.Consideration:
 				fact.Text = page.FormatValues(model.Money, []string{field.Value()})
 			}
 			form.Facts = append(form.Facts, fact)
