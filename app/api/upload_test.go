@@ -267,7 +267,9 @@ func TestResumableUploadIsBusy(t *testing.T) {
 	defer conn.Close()
 	r := call{as: "full", method: "PATCH", path: path, header: []string{tus, asChunk, uploadOffset(0), "Content-Length: 100"}, status: 503}
 	writeText(t, conn, srv.requestText(r)+"ten bytes.")
-	// The pause leaves the first request time to start on a busy machine.
+	// Nothing shows that the request has read its first bytes. Another request before that could be the
+	// one that makes the upload busy.
+	time.Sleep(250 * time.Millisecond)
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if got := srv.status(t, writeChunk(path, 7, "", 0)); got == http.StatusLocked {
 			break
