@@ -1,7 +1,7 @@
 //go:build harness
 
-// These tests kill the commands backup, restore, and prune at random moments. A partial
-// result must never be visible, and the next run must complete the work.
+// These tests kill the commands backup, restore, and prune at random moments while they
+// run. A partial result must never be visible, and the next run must complete the work.
 //
 //	go test -tags harness ./cmd -run 'Test(Backup|Restore|Prune)Killed'
 //
@@ -34,10 +34,12 @@ import (
 // backupHarness is a harness with its own vault and a directory for backups.
 type backupHarness struct {
 	*harness
-	kills     int    // number of kills per test
-	midway    int    // number of kills before the command completed
-	backups   string // the backup directory
-	documents int    // number of documents in the vault
+	kills     int           // number of kills per test
+	killed    int           // number of runs that were killed
+	completed int           // number of runs that completed before they were to be killed
+	usual     time.Duration // how long the last run took that was not killed
+	backups   string        // the backup directory
+	documents int           // number of documents in the vault
 }
 
 // newBackupHarness builds the binary and chooses the paths of the vault and the backups.
@@ -110,30 +112,45 @@ func (h *backupHarness) runCommand(want int, args ...string) (out, messages stri
 	return string(stdout), stderr.String()
 }
 
-// runAndKill runs a command that usually takes the given duration, and kills it at a random
-// time within that duration. It reports whether the command was killed before it completed.
-func (h *backupHarness) runAndKill(duration time.Duration, args ...string) (midway bool) {
+// killing reports whether the test must kill more runs. The test fails if too many runs
+// completed.
+func (h *backupHarness) killing() bool {
 	h.t.Helper()
-	run := exec.Command(h.program, args...)
-	if err := run.Start(); err != nil {
-		h.t.Fatalf("start command: %v", err)
+	if h.completed > 10*h.kills {
+		h.t.Fatalf("got %d runs killed and %d completed, want %d killed", h.killed, h.completed, h.kills)
 	}
-	time.Sleep(time.Duration(h.rng.Int64N(int64(duration) + 1)))
-	_ = run.Process.Kill() // the process may have exited
-	_ = run.Wait()         // ProcessState has the outcome
-	if run.ProcessState.ExitCode() == 0 {
+	return h.killed < h.kills
+}
+
+// runAndKill runs a command and kills it at a random time within the duration of the last
+// run that was not killed. It reports whether this run was killed.
+func (h *backupHarness) runAndKill(args ...string) bool {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(h.rng.Int64N(int64(h.usual))+1))
+	defer cancel()
+	run := exec.CommandContext(ctx, h.program, args...)
+	output := new(strings.Builder)
+	run.Stdout, run.Stderr = output, output
+	start := time.Now()
+	err := run.Run()
+	switch state := run.ProcessState; {
+	case state != nil && state.Success():
+		h.usual = time.Since(start)
+		h.completed++
 		return false
+	case ctx.Err() == nil || state != nil && state.Exited():
+		h.t.Fatalf("%v: got %v, want success or killed\n%s", args, err, output)
 	}
-	h.midway++
+	h.killed++
 	return true
 }
 
-// timeCommand runs a command and returns how long it took.
-func (h *backupHarness) timeCommand(args ...string) time.Duration {
+// timeCommand runs a command and stores how long it took.
+func (h *backupHarness) timeCommand(args ...string) {
 	h.t.Helper()
 	start := time.Now()
 	h.runCommand(0, args...)
-	return time.Since(start)
+	h.usual = time.Since(start)
 }
 
 // verifyBackups verifies every byte of the backups in a directory. The test fails if any
@@ -147,23 +164,19 @@ func (h *backupHarness) verifyBackups(dir string) (r apitypes.BackupVerify) {
 	return r
 }
 
-// reportKills prints the number of kills. The test fails if fewer than a quarter of them
-// happened before the command completed.
+// reportKills prints the number of kills.
 func (h *backupHarness) reportKills(command string) {
-	fmt.Printf("%s: kills=%d midway=%d lost=0\n", command, h.kills, h.midway)
-	if h.midway < h.kills/4 {
-		h.t.Errorf("got %d of %d kills before the command completed, want at least %d", h.midway, h.kills, h.kills/4)
-	}
+	fmt.Printf("%s: killed=%d completed=%d lost=0\n", command, h.killed, h.completed)
 }
 
 func TestBackupKilled(t *testing.T) {
 	h := newBackupHarness(t)
 	h.upload(300)
-	duration := h.timeCommand("backup", "create", "--to", h.backups, "--data", h.dir)
+	h.timeCommand("backup", "create", "--to", h.backups, "--data", h.dir)
 	complete := h.verifyBackups(h.backups).Snapshots
-	for range h.kills {
+	for h.killing() {
 		h.upload(100)
-		if !h.runAndKill(duration, "backup", "create", "--to", h.backups, "--data", h.dir) {
+		if !h.runAndKill("backup", "create", "--to", h.backups, "--data", h.dir) {
 			complete++
 		}
 		r := h.verifyBackups(h.backups)
@@ -186,13 +199,13 @@ func TestRestoreKilled(t *testing.T) {
 	h.runCommand(0, "backup", "create", "--to", h.backups, "--data", h.dir)
 	to := filepath.Join(t.TempDir(), "r")
 	restore := []string{"restore", "latest", "--from", h.backups, "--data", to}
-	duration := h.timeCommand(restore...)
-	for range h.kills {
+	h.timeCommand(restore...)
+	for h.killing() {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatalf("remove directory: %v", err)
 		}
 		for range 3 { // each run resumes the run that was killed before it
-			if !h.runAndKill(duration, restore...) {
+			if !h.runAndKill(restore...) {
 				break
 			}
 			h.checkPartialRestore(to)
@@ -242,10 +255,10 @@ func TestPruneKilled(t *testing.T) {
 	pruned := filepath.Join(t.TempDir(), "p")
 	prune := []string{"backup", "prune", "--keep-daily", "1", "--from", pruned, "--data", h.dir}
 	h.copyBackups(pruned)
-	duration := h.timeCommand(prune...)
-	for range h.kills {
+	h.timeCommand(prune...)
+	for h.killing() {
 		h.copyBackups(pruned)
-		h.runAndKill(duration, prune...)
+		h.runAndKill(prune...)
 		if r := h.verifyBackups(pruned); r.Snapshots < 1 || r.Snapshots > 8 {
 			t.Fatalf("after a kill: got %+v, want 1 to 8 snapshots", r)
 		}
