@@ -271,8 +271,7 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 	one.click("[data-then=stay]")
 	one.waitVisible("[data-panel-problem] | The server isn't responding. What you typed is still here.")
 	srv.start()
-	one.click("[data-then=stay]")
-	one.waitVisible(".panel-body .notice | saved.")
+	one.saveInPanel()
 	if got := eval[string](one, `document.getElementById("instrument-remarks").value`); got != "typed while the server was away" {
 		t.Errorf("remarks: got %q, want what was typed", got)
 	}
@@ -280,4 +279,40 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 		[]string{"Deed"}) {
 		t.Errorf("instruments: got %q, want one", got)
 	}
+	one.checkSignedOutPanel(t)
+}
+
+// checkSignedOutPanel saves an instrument after the session has ended. The complete message is in
+// view below the panel's heading, its link in line with its text, and what was typed can be saved
+// after the user has signed in again.
+func (b *tab) checkSignedOutPanel(t *testing.T) {
+	t.Helper()
+	b.fill("#instrument-remarks", "typed while signed out")
+	eval[bool](b, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams({})}).then(() => true)`)
+	b.expect("status of 401")
+	b.click("[data-then=stay]")
+	b.waitVisible("[data-panel-problem] a | Sign in again in a new tab")
+	b.screenshot("scene-panel-signed-out")
+	if !eval[bool](b, `(() => {
+		const message = document.querySelector("[data-panel-problem]").getBoundingClientRect();
+		return message.top >= document.querySelector(".panel-head").getBoundingClientRect().bottom;
+	})()`) {
+		t.Error("message below the panel's heading: got covered, want in view")
+	}
+	if !eval[bool](b, `getComputedStyle(document.querySelector("[data-panel-problem] a")).display == "inline"`) {
+		t.Error("link of the message: got a column of its own, want in line with the text")
+	}
+	b.fetchSignIn(admin)
+	b.saveInPanel()
+	if got := eval[string](b, `document.getElementById("instrument-remarks").value`); got != "typed while signed out" {
+		t.Errorf("remarks: got %q, want what was typed", got)
+	}
+}
+
+// saveInPanel saves the instrument in the panel, and waits until the panel says so.
+func (b *tab) saveInPanel() {
+	b.t.Helper()
+	eval[bool](b, `document.querySelectorAll(".panel-body .notice").forEach(e => e.remove()) || true`) // of the last save
+	b.click("[data-then=stay]")
+	b.waitVisible(".panel-body .notice | saved.")
 }

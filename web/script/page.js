@@ -18,7 +18,15 @@
     input.value = value;
     form.append(input);
   };
-  window.deedkeep = Object.freeze({ typing, addHidden });
+  const signInLink = () => {
+    const link = document.createElement('a');
+    link.href = '/sign-in';
+    link.target = '_blank';
+    link.rel = 'noopener';
+    link.textContent = 'Sign in again in a new tab';
+    return link;
+  };
+  window.deedkeep = Object.freeze({ typing, addHidden, signInLink });
 
   // Escape closes an open menu.
   document.addEventListener('keydown', (event) => {
@@ -167,7 +175,9 @@
       problem.setAttribute('role', 'alert');
       document.getElementById('main').prepend(problem);
     }
-    problem.replaceChildren(...[text].flat());
+    const message = document.createElement('span'); // keeps its text and links on the same lines
+    message.append(...[text].flat());
+    problem.replaceChildren(message);
     problem.scrollIntoView({ block: 'nearest' });
   };
   // A partial request must not redirect to the sign-in page while the user types, because the typed
@@ -183,12 +193,7 @@
     if (xhr.status !== 401 || !xhr.getResponseHeader('HX-Redirect')) return;
     if (![...document.querySelectorAll('main input, main select, main textarea')].some(isChanged)) return;
     event.preventDefault();
-    const link = document.createElement('a');
-    link.href = '/sign-in';
-    link.target = '_blank';
-    link.rel = 'noopener';
-    link.textContent = 'Sign in again in a new tab';
-    if (!document.getElementById('page-problem')) showProblem(['You were signed out. ', link, ', then try again. What you typed is still here.']);
+    if (!document.getElementById('page-problem')) showProblem(['You were signed out. ', signInLink(), ', then try again. What you typed is still here.']);
   });
   document.addEventListener('htmx:sendError', () => showProblem("The server isn't responding. What you typed is still here. Try again in a moment."));
   document.addEventListener('htmx:responseError', (event) => {

@@ -40,12 +40,7 @@
 
     const showState = () => {
       if (state === 'out') {
-        const link = document.createElement('a');
-        link.href = '/sign-in';
-        link.target = '_blank';
-        link.rel = 'noopener';
-        link.textContent = 'Sign in again in a new tab';
-        message.replaceChildren('You were signed out. ', link, '. This page then continues automatically.');
+        message.replaceChildren('You were signed out. ', window.deedkeep.signInLink(), '. This page then continues automatically.');
       } else {
         message.textContent = "The server isn't responding. This page continues automatically when it does.";
       }

@@ -9,7 +9,7 @@
   const query = (selector) => panel.querySelector(selector);
   const pane = viewer.querySelector('[data-pages]');
   const toggle = viewer.querySelector('[data-panel-toggle]');
-  const { typing } = window.deedkeep;
+  const { typing, signInLink } = window.deedkeep;
   const { store, load } = window.viewerLine;
   const { applyType, formatDate } = window.instrumentForm;
   const form = () => query('[data-instrument-form]');
@@ -49,7 +49,9 @@
   const showProblem = (...parts) => {
     const line = query('[data-panel-problem]');
     if (!line) return;
-    line.replaceChildren(...parts);
+    const message = document.createElement('span'); // keeps its text and links on the same lines
+    message.append(...parts);
+    line.replaceChildren(...(parts.length > 0 ? [message] : []));
     line.scrollIntoView({ block: 'nearest' });
   };
 
@@ -76,12 +78,7 @@
       return null;
     }
     if (response.status !== 401 && response.type !== 'opaqueredirect') return response;
-    const link = document.createElement('a');
-    link.href = '/sign-in';
-    link.target = '_blank';
-    link.rel = 'noopener';
-    link.textContent = 'Sign in again in a new tab';
-    showProblem('You were signed out. ', link, ', then try again. What you typed is still here.');
+    showProblem('You were signed out. ', signInLink(), ', then try again. What you typed is still here.');
     return null;
   };
   const showFailure = async (response) => {
