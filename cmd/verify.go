@@ -24,14 +24,16 @@ index. Missing or damaged data is a finding. Documents that no record uses and l
 temporary files are only counted; the server deletes them automatically.
 
 A damaged search index is also a finding, but no data is lost: a running server rebuilds
-it immediately. Damaged or outdated texts and previews are only counted, because the
-server rebuilds them. The command changes nothing else.
+it immediately. Damaged OCR results are a finding until --repair removes them, and the
+server then reads these pages again. If OCR results are missing, the command queues the
+pages. Other damaged or outdated texts and previews are only counted, because the server
+rebuilds them. The command changes nothing else.
 
 With --repair, the command first rebuilds indexes, counters, and the processing queue
-from the records, and deletes orphaned and temporary files. Changes wait until the
-repair is done. Damaged records and documents remain findings. To restore a document,
-use "deedkeep restore latest --file ID --from DIR". To restore a record, restore the
-complete backup.
+from the records, and deletes damaged OCR results and orphaned and temporary files.
+Changes wait until the repair is done. Damaged records and documents remain findings. To
+restore a document, use "deedkeep restore latest --file ID --from DIR". To restore a
+record, restore the complete backup.
 
 Exit code 3: damage found.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",

@@ -26,12 +26,12 @@ func checkSearchIndex(found *apitypes.Checkup) apitypes.Diagnosis {
 	case i.Ready && i.Building:
 		return ok("search", "rebuilding the search index; search uses the current one"+far)
 	case i.Building && s.Running:
-		return warn("search", "building the search index; until it is complete, search finds only numbers, parcel IDs, and addresses"+far,
+		return warn("search", "building the search index; until it is complete, search finds only numbers, Parcel IDs, and addresses"+far,
 			"wait; uploads continue to work")
 	case i.Building:
 		return warn("search", "the rebuild of the search index was interrupted", "start the server or run \"deedkeep reindex\" to resume the rebuild")
 	case !i.Ready && s.Running:
-		return warn("search", "no search index; search finds only numbers, parcel IDs, and addresses",
+		return warn("search", "no search index; search finds only numbers, Parcel IDs, and addresses",
 			`wait until the server has built the search index, or run "deedkeep reindex"`)
 	case !i.Ready:
 		return ok("search", "no search index yet; the server builds one automatically")

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -69,7 +70,7 @@ func (p *Previews) CanBeSearchable(file model.File) error {
 	case !file.WaitsForOCR():
 		return nil
 	case p.ocr == nil || !p.ocr.Enabled():
-		return conflict("The document has pages that weren't read, and OCR is off. Ask your administrator to turn on OCR.")
+		return conflict("OCR is off and hasn't read all pages of the document. Ask your administrator to turn it on.")
 	}
 	return conflict("OCR hasn't read all pages of the document: %d of %d are left. Try again later.", file.PagesWaitingForOCR(), pages)
 }
@@ -112,7 +113,8 @@ func (o *openCounts) begin(owner string) (end func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byOwner[owner] >= o.max {
-		return nil, &errs.Error{Kind: errs.Conflict, Message: "Other searchable PDFs are being downloaded. Try again later."}
+		count := apitypes.Count(o.max, "searchable PDF", "searchable PDFs")
+		return nil, &errs.Error{Kind: errs.Conflict, Message: "You are already downloading " + count + ". Try again when a download is complete."}
 	}
 	o.byOwner[owner]++
 	return func() {

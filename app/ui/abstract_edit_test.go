@@ -365,5 +365,5 @@ func TestPriorSearches(t *testing.T) {
 	// The search index isn't ready yet.
 	path, _ = h.createAbstract(t, actor, map[string]string{"current_owner": "Ada Quill"}, model.Property{County: "Wexcombe"})
 	h.request(t, 200, "GET", path+"/prior-searches", cookie).has(t, "No prior searches found so far.",
-		"Instruments and documents couldn't all be searched.")
+		"Not all instruments and documents could be searched.")
 }

@@ -777,7 +777,7 @@
     pane.focus({ preventScroll: true });
   };
 
-  // waitingNote says how many pages are not searchable, because the server still reads them or OCR is off.
+  // waitingNote says how many pages are not searchable, because the server hasn't read them yet or OCR is off.
   const waitingNote = (waiting, off) => (!waiting ? ''
     : off ? `${waiting >= pages.length ? 'This document' : `${waiting} of ${pages.length} pages`} can't be searched: OCR is off.`
     : waiting >= pages.length ? 'This document is not searchable yet. Its scanned pages are being read.'
@@ -833,7 +833,7 @@
     if (typed !== phrase) return;
     hits = result.hits;
     byWords = result.words;
-    query('[data-place]').textContent = hits.length ? '' : result.waiting >= pages.length ? (result.off ? 'OCR is off' : 'not yet') : result.textless ? 'no text' : 'no matches';
+    query('[data-place]').textContent = hits.length ? '' : result.waiting >= pages.length ? (result.off ? 'OCR is off' : 'not read yet') : result.textless ? 'no text' : 'no matches';
     showHits(result.more, result.words && !words && /\s/.test(typed), result);
     layout();
     paneSize = { width: pane.clientWidth, height: pane.clientHeight }; // the page in the middle need not stay there
