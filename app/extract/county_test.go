@@ -62,10 +62,10 @@ func TestCountyPatterns(t *testing.T) {
 		{"kanawha", "West Virginia", "4711 12 34"}, {"Kanawha", "WV", "4711 12 34"},
 		{"Kanawha", "KY", "99887766 12 34"}, {"", "", "99887766 12 34"},
 	} {
-		facts := extract.Read([]extract.Page{extract.PlainText(text)}, rules.For(c.county, c.state), model.NewDocumentTypes())
-		got := fmt.Sprint(facts[extract.InstrumentNumber].Value(), " ", facts[extract.Book].Value(), " ", facts[extract.PageNumber].Value())
+		fields := extract.Read([]extract.Page{extract.PlainText(text)}, rules.For(c.county, c.state), model.NewDocumentTypes())
+		got := fmt.Sprint(fields[extract.InstrumentNumber].Value(), " ", fields[extract.Book].Value(), " ", fields[extract.PageNumber].Value())
 		if got != c.want {
-			t.Errorf("facts in %q, %q are %q, want %q", c.county, c.state, got, c.want)
+			t.Errorf("fields in %q, %q are %q, want %q", c.county, c.state, got, c.want)
 		}
 	}
 }

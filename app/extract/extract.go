@@ -24,26 +24,26 @@ func PlainText(text string) (p Page) {
 	return p
 }
 
-// Fact is what a document says about one field.
-type Fact struct {
+// Field is a field of a recorded instrument, as a document states it.
+type Field struct {
 	Values     []string // one, except for lists such as the grantors
-	Page       int      // where the fact was read, from 1
+	Page       int      // where the field was read, from 1
 	Line       string   // as it was read there
 	Confidence *int     // of the words that were read, from 0 to 100; nil if they are not from OCR
 }
 
 // Value returns the first value, or "" if there is none.
-func (f Fact) Value() string {
+func (f Field) Value() string {
 	if len(f.Values) == 0 {
 		return ""
 	}
 	return f.Values[0]
 }
 
-// Facts are the facts of a document by field. A fact that the text doesn't state clearly is missing.
-type Facts map[string]Fact
+// Fields are the fields that a document states, by name. One that isn't stated clearly is missing.
+type Fields map[string]Field
 
-// The fields of facts. Most have the names of the fields of an instrument.
+// The names of the fields. Most are the names of fields of model.Instrument in the API.
 const (
 	Type             = "type"
 	InstrumentNumber = "instrument_number"
@@ -66,31 +66,31 @@ const (
 	Block            = "block"
 )
 
-// Read returns the facts that the pages of a document state about the instrument that begins on the
+// Read returns the fields that the pages of a document state about the instrument that begins on the
 // first page. types are the document types of the firm.
-func Read(pages []Page, rules *Rules, types model.DocumentTypes) Facts {
-	r := reader{rules: rules, types: types, source: newSource(pages, rules), facts: Facts{}}
+func Read(pages []Page, rules *Rules, types model.DocumentTypes) Fields {
+	r := reader{rules: rules, types: types, source: newSource(pages, rules), fields: Fields{}}
 	r.readPatterns(rules.county)
 	r.readHeading()
 	r.readPatterns(rules.patterns)
 	r.drop()
-	return r.facts
+	return r.fields
 }
 
-// drop removes facts that others contradict.
+// drop removes fields that contradict others.
 func (r *reader) drop() {
-	dated, recorded := r.facts[Dated].Value(), r.facts[Recorded].Value()
+	dated, recorded := r.fields[Dated].Value(), r.fields[Recorded].Value()
 	if dated != "" && recorded != "" && dated > recorded { // one of them was misread, and it isn't clear which one
-		delete(r.facts, Dated)
-		delete(r.facts, Recorded)
+		delete(r.fields, Dated)
+		delete(r.fields, Recorded)
 	}
-	if _, known := r.facts[Recorded]; !known {
-		delete(r.facts, RecordedTime)
+	if _, known := r.fields[Recorded]; !known {
+		delete(r.fields, RecordedTime)
 	}
-	if _, known := r.facts[Book]; !known {
-		delete(r.facts, BookType)
+	if _, known := r.fields[Book]; !known {
+		delete(r.fields, BookType)
 	}
-	if _, known := r.facts[PageNumber]; !known {
-		delete(r.facts, PageTo)
+	if _, known := r.fields[PageNumber]; !known {
+		delete(r.fields, PageTo)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// readText returns the facts of a text that is not from OCR.
-func readText(text string) extract.Facts {
+// readText returns the fields of a text that is not from OCR.
+func readText(text string) extract.Fields {
 	return extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes())
 }
 
@@ -83,8 +83,8 @@ func TestValues(t *testing.T) {
 		{"title in running text", "This agreement releases the mortgage on the property.\n", extract.Type, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			facts := readText(c.text)
-			if got := strings.Join(facts[c.field].Values, "|"); got != c.want {
+			fields := readText(c.text)
+			if got := strings.Join(fields[c.field].Values, "|"); got != c.want {
 				t.Errorf("%s is %q, want %q", c.field, got, c.want)
 			}
 		})
@@ -116,11 +116,11 @@ func TestParties(t *testing.T) {
 		{"blank form", "by and between ____________, Grantor, and ____________, Grantee,", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			facts := readText(c.text)
-			if got := strings.Join(facts[extract.Grantors].Values, "|"); got != c.grantors {
+			fields := readText(c.text)
+			if got := strings.Join(fields[extract.Grantors].Values, "|"); got != c.grantors {
 				t.Errorf("grantors are %q, want %q", got, c.grantors)
 			}
-			if got := strings.Join(facts[extract.Grantees].Values, "|"); got != c.grantees {
+			if got := strings.Join(fields[extract.Grantees].Values, "|"); got != c.grantees {
 				t.Errorf("grantees are %q, want %q", got, c.grantees)
 			}
 		})
@@ -135,13 +135,13 @@ func TestEvidence(t *testing.T) {
 			{Text: "APN: 47-0312-119", Confidence: []int{90, 40}},
 		}},
 	}
-	facts := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes())
-	book := facts[extract.Book]
+	fields := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes())
+	book := fields[extract.Book]
 	if book.Value() != "2417" || book.Page != 2 || book.Line != "Deed Bock 2417 Page 0883" || book.Confidence == nil ||
 		*book.Confidence != 94 {
 		t.Errorf("book is %+v, want 2417 on page 2 with confidence 94", book)
 	}
-	if parcels, found := facts[extract.Parcels]; found {
+	if parcels, found := fields[extract.Parcels]; found {
 		t.Errorf("parcels are %v although OCR was not sure of the number", parcels.Values)
 	}
 	if confidence := readText("Deed Book 2417 Page 0883\n")[extract.Book].Confidence; confidence != nil {
@@ -204,14 +204,14 @@ func FuzzRead(f *testing.F) {
 	types, rules := model.NewDocumentTypes(), extract.DefaultRules()
 	f.Fuzz(func(t *testing.T, text string) {
 		pages := []extract.Page{extract.PlainText(text[:min(len(text), maxFuzzed)])}
-		facts := extract.Read(pages, rules, types)
-		for field, fact := range facts {
-			if len(fact.Values) == 0 || fact.Page != 1 {
-				t.Errorf("%s is %+v, want values on page 1", field, fact)
+		fields := extract.Read(pages, rules, types)
+		for name, field := range fields {
+			if len(field.Values) == 0 || field.Page != 1 {
+				t.Errorf("%s is %+v, want values on page 1", name, field)
 			}
-			for _, value := range fact.Values {
+			for _, value := range field.Values {
 				if strings.TrimSpace(value) != value || value == "" || strings.ContainsAny(value, "\n\r\x00") {
-					t.Errorf("%s is %q, want a line", field, value)
+					t.Errorf("%s is %q, want a line", name, value)
 				}
 			}
 		}
@@ -235,12 +235,12 @@ THOUSAND FIVE HUNDRED AND 00/100 DOLLARS ($387,500.00), in hand paid, the
 receipt whereof is hereby acknowledged, the said Grantors do hereby grant and convey, sell,
 transfer and confirm unto the said Grantee, its successors and assigns,
 `
-	facts := extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes())
+	fields := extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes())
 	for field, want := range map[string][]string{
 		extract.Grantors: {"HARLAN T. QUILLFEATHER", "ODESSA M. QUILLFEATHER"},
 		extract.Grantees: {"BRINDLEWOOD ORCHARD HOLDINGS, LLC"},
 	} {
-		if got := facts[field].Values; !slices.Equal(got, want) {
+		if got := fields[field].Values; !slices.Equal(got, want) {
 			t.Errorf("%s = %q, want %q", field, got, want)
 		}
 	}

@@ -143,11 +143,11 @@ func (w *writer) partyBlock(field string) string {
 }
 
 func (w *writer) peek(field string) []string {
-	if len(w.facts[field]) == 0 {
+	if len(w.fields[field]) == 0 {
 		names, _ := w.someone(false)
 		return names
 	}
-	return w.facts[field]
+	return w.fields[field]
 }
 
 func (w *writer) company(field, name string) string {
@@ -174,7 +174,7 @@ func (w *writer) nominee() string {
 // amount prints the consideration.
 func (w *writer) amount(style string) string {
 	figures := grouped(w.cents)
-	w.facts["consideration"] = []string{fmt.Sprintf("%d.%02d", w.cents/100, w.cents%100)}
+	w.fields["consideration"] = []string{fmt.Sprintf("%d.%02d", w.cents/100, w.cents%100)}
 	words := numberWords(w.cents/100) + fmt.Sprintf(" and %02d/100 Dollars", w.cents%100)
 	if w.cents%100 == 0 {
 		words = numberWords(w.cents/100) + pick(w.r, []string{" and No/100 Dollars", " Dollars", " and 00/100 Dollars"})

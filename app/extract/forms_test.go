@@ -15,11 +15,11 @@ import (
 //go:embed testdata/forms
 var forms embed.FS
 
-// document is a generated recorded document. Its facts are those that its text contains.
+// document is a generated recorded document. Its fields are those that its text contains.
 type document struct {
-	form  string
-	text  string
-	facts map[string][]string // by field; a value may have alternatives, separated by a bar
+	form   string
+	text   string
+	fields map[string][]string // by name; a value may have alternatives, separated by a bar
 }
 
 // unseen reports whether the rules were written without looking at the results of the form.
@@ -47,7 +47,7 @@ func generateDocuments(t testing.TB, seed uint64, count int) (list []document) {
 		if err := form.Execute(&text, nil); err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, document{form: strings.TrimSuffix(name, ".txt"), text: wrap(text.String(), 62+w.r.IntN(32)), facts: w.facts})
+		list = append(list, document{form: strings.TrimSuffix(name, ".txt"), text: wrap(text.String(), 62+w.r.IntN(32)), fields: w.fields})
 	}
 	return list
 }
@@ -82,7 +82,7 @@ func wrap(text string, width int) string {
 // writer fills in one form.
 type writer struct {
 	r               *rand.Rand
-	facts           map[string][]string
+	fields          map[string][]string
 	dated, recorded time.Time
 	bookNo, pageNo  int
 	county, state   string
@@ -92,7 +92,7 @@ type writer struct {
 }
 
 func newWriter(r *rand.Rand) *writer {
-	w := &writer{r: r, facts: map[string][]string{}, capitals: r.IntN(2) == 0, merge: r.IntN(2) == 0}
+	w := &writer{r: r, fields: map[string][]string{}, capitals: r.IntN(2) == 0, merge: r.IntN(2) == 0}
 	w.dated = time.Date(1988+r.IntN(37), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
 	w.recorded = w.dated.AddDate(0, 0, r.IntN(30)).Add(8*time.Hour + time.Duration(r.IntN(8*3600))*time.Second)
 	w.bookNo, w.pageNo = 100+r.IntN(9000), 1+r.IntN(1400)
@@ -104,12 +104,12 @@ func newWriter(r *rand.Rand) *writer {
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (w *writer) set(field string, values ...string) {
-	if w.facts[field] == nil {
-		w.facts[field] = values
+	if w.fields[field] == nil {
+		w.fields[field] = values
 	}
 }
 
-// functions returns the functions of the forms. Those that print a fact also note it.
+// functions returns the functions of the forms. Those that print a field also note it.
 func (w *writer) functions() template.FuncMap {
 	return template.FuncMap{
 		"kind":   func(name string) string { w.set("type", name); return "" },
@@ -164,7 +164,7 @@ func (w *writer) functions() template.FuncMap {
 		"square": func() string {
 			return w.number("block", pick(w.r, []string{fmt.Sprint(1 + w.r.IntN(30)), string(rune('A' + w.r.IntN(8)))}))
 		},
-		"subdivision": func() string { w.set("subdivision", pick(w.r, subdivisions)); return w.facts["subdivision"][0] },
+		"subdivision": func() string { w.set("subdivision", pick(w.r, subdivisions)); return w.fields["subdivision"][0] },
 		"grantors":    func(style ...string) string { return w.parties("grantors", style...) },
 		"grantees":    func(style ...string) string { return w.parties("grantees", style...) },
 		"block2":      w.partyBlock, "again": w.again, "again2": func(field string) string { return strings.Join(w.peek(field), " and ") },
@@ -208,10 +208,10 @@ func (w *writer) columns(left, right string) string {
 }
 
 func (w *writer) number(field, value string) string {
-	if w.facts[field] == nil {
+	if w.fields[field] == nil {
 		w.set(field, value)
 	}
-	return w.facts[field][0]
+	return w.fields[field][0]
 }
 
 func (w *writer) instrumentNumber() string {
@@ -234,15 +234,15 @@ func (w *writer) parcelNumber() string {
 		d(4) + " " + d(3) + " " + d(3)})
 }
 
-// clock prints the time of recording. The fact has seconds if the text has them.
+// clock prints the time of recording. The value has seconds if the text has them.
 func (w *writer) clock(layout string) string {
 	layout = strings.Replace(layout, "03:04P", "03:04PM", 1)
 	layout = strings.Replace(layout, "PMM", "PM", 1)
-	fact := "15:04"
+	stored := "15:04"
 	if strings.Contains(layout, ":05") {
-		fact = time.TimeOnly
+		stored = time.TimeOnly
 	}
-	w.set("recorded_time", w.recorded.Format(fact))
+	w.set("recorded_time", w.recorded.Format(stored))
 	return w.recorded.Format(layout)
 }
 
@@ -263,7 +263,7 @@ func format(at time.Time, layout string) string {
 	return strings.Replace(text, "\x01", fmt.Sprint(at.Day())+suffix, 1)
 }
 
-// again prints a fact once more, for example the names above which the parties sign.
+// again prints a field once more, for example the names above which the parties sign.
 func (w *writer) again(field, prefix string) string {
 	switch field {
 	case "dated":
@@ -272,7 +272,7 @@ func (w *writer) again(field, prefix string) string {
 		return strings.ToUpper(format(w.recorded, prefix))
 	}
 	var b strings.Builder
-	for n, name := range w.facts[field] {
+	for n, name := range w.fields[field] {
 		name, _, _ = strings.Cut(name, "|")
 		if w.capitals {
 			name = strings.ToUpper(name)

@@ -30,7 +30,7 @@ func (r *reader) readHeading() {
 			if before != "" && len(before)+len(line) < maxHeadingLength { // a two-line heading
 				heading = before + " " + line
 			}
-			if kind, ok := model.TypeInHeading(heading, model.NewDocumentTypes()); ok {
+			if kind, ok := model.TypeInTitle(heading, model.NewDocumentTypes()); ok {
 				r.setType(heading, kind, at)
 				return
 			}
@@ -45,14 +45,14 @@ func (r *reader) readHeading() {
 // setType sets the type with the name that the firm uses, if it has such a type.
 func (r *reader) setType(heading, kind string, at int) {
 	r.kind = kind
-	name, ok := model.TypeInHeading(heading, r.types)
-	if _, set := r.facts[Type]; set || !ok || name == "" {
+	name, ok := model.TypeInTitle(heading, r.types)
+	if _, set := r.fields[Type]; set || !ok || name == "" {
 		return
 	}
 	start := r.source.originalAt(at)
-	fact := r.source.fact(start, r.source.lineEnd(r.source.lineAt(start)))
-	fact.Values = []string{name}
-	r.facts[Type] = fact
+	field := r.source.field(start, r.source.lineEnd(r.source.lineAt(start)))
+	field.Values = []string{name}
+	r.fields[Type] = field
 }
 
 // isHeading reports whether a line is the title of an instrument: a short line of words that are common

@@ -56,9 +56,9 @@ func ReadLot(text string) (l LotReference, ok bool) {
 	return l, false
 }
 
-// LotReference returns the lot that the facts name. ok is false if they don't name both a lot and a
+// LotReference returns the lot that the fields name. ok is false if they don't name both a lot and a
 // subdivision.
-func (f Facts) LotReference() (l LotReference, ok bool) {
+func (f Fields) LotReference() (l LotReference, ok bool) {
 	l = LotReference{f[Lot].Value(), f[Block].Value(), f[Subdivision].Value()}
 	return l, l.Lot != "" && l.Subdivision != ""
 }

@@ -34,7 +34,7 @@ func (s score) String() string {
 var numberFields = []string{"instrument_number", "book", "page", "recorded", "recorded_time", "dated", "consideration", "parcels",
 	"case_number"}
 
-// TestGeneratedDocuments measures the suggested facts of 300 generated documents of 30 forms. 10 of
+// TestGeneratedDocuments measures the suggested fields of 300 generated documents of 30 forms. 10 of
 // the forms were kept unseen while the rules were written.
 func TestGeneratedDocuments(t *testing.T) {
 	rules := extract.DefaultRules()
@@ -42,16 +42,16 @@ func TestGeneratedDocuments(t *testing.T) {
 	var all, numbers, unseen, unseenNumbers score
 	for n, d := range generateDocuments(t, 1, 300) {
 		pages := read(d, uint64(n))
-		facts := extract.Read(pages, rules, model.NewDocumentTypes())
-		fields := map[string]bool{}
-		for field := range facts {
-			fields[field] = true
-		}
-		for field := range d.facts {
-			fields[field] = true
-		}
+		fields := extract.Read(pages, rules, model.NewDocumentTypes())
+		names := map[string]bool{}
 		for field := range fields {
-			s := compare(field, facts, d)
+			names[field] = true
+		}
+		for field := range d.fields {
+			names[field] = true
+		}
+		for field := range names {
+			s := compare(field, fields, d)
 			if byField[field] == nil {
 				byField[field] = &score{}
 			}
@@ -73,7 +73,7 @@ func TestGeneratedDocuments(t *testing.T) {
 			if verbose := os.Getenv("EXTRACT_SHOW"); verbose != "" && s.right == 0 && strings.Contains(d.form+" "+field, verbose) &&
 				(!d.unseen() || strings.Contains(verbose, "unseen")) {
 				t.Logf("%s #%d ocr=%v %s: %v (line %q), want %v", d.form, n, pages[0].Lines[0].Confidence != nil, field,
-					facts[field].Values, facts[field].Line, d.facts[field])
+					fields[field].Values, fields[field].Line, d.fields[field])
 			}
 		}
 	}
@@ -108,10 +108,10 @@ func sortedKeys(m map[string]*score) []string {
 }
 
 // compare compares a field with what the document says.
-func compare(field string, facts extract.Facts, d document) score {
+func compare(field string, fields extract.Fields, d document) score {
 	var got []string
-	got = append(got, facts[field].Values...)
-	want := d.facts[field]
+	got = append(got, fields[field].Values...)
+	want := d.fields[field]
 	switch {
 	case len(got) == 0:
 		return score{missing: 1}

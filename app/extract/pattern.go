@@ -18,24 +18,24 @@ const (
 	maxMatches = 20
 )
 
-// reader reads the facts of one document.
+// reader reads the fields of one document.
 type reader struct {
 	rules  *Rules
 	types  model.DocumentTypes
 	source *source
-	facts  Facts
+	fields Fields
 	kind   string // standard name of the type; "" if it isn't known
 }
 
 // candidate is what a pattern found for a field.
 type candidate struct {
 	rank, at int
-	field    string
-	fact     Fact
+	name     string // of the field
+	field    Field
 	doubtful bool // the text is there, but it can't be read reliably
 }
 
-// readPatterns adds the facts that patterns find. For each field, the first pattern in the list that
+// readPatterns adds the fields that patterns find. For each field, the first pattern in the list that
 // finds something wins. If it finds several values, the first one wins.
 func (r *reader) readPatterns(set patternSet) {
 	var found []candidate
@@ -65,23 +65,23 @@ func (r *reader) readPatterns(set patternSet) {
 		return a.at - b.at
 	})
 	decided := map[string]bool{}
-	for field := range r.facts {
-		decided[field] = true
+	for name := range r.fields {
+		decided[name] = true
 	}
 	for _, c := range found {
-		if decided[c.field] {
+		if decided[c.name] {
 			continue
 		}
-		decided[c.field] = true
+		decided[c.name] = true
 		if !c.doubtful {
-			r.facts[c.field] = c.fact
+			r.fields[c.name] = c.field
 		}
 	}
 }
 
 // nominal returns 1 for a nominal consideration, which counts only if there is no other, and otherwise 0.
 func (c candidate) nominal() int {
-	if value := c.fact.Value(); c.field == Consideration && isNominal(value) {
+	if value := c.field.Value(); c.name == Consideration && isNominal(value) {
 		return 1
 	}
 	return 0
@@ -150,13 +150,13 @@ func (r *reader) try(p *pattern, at int, window string) (list []candidate) {
 
 // candidates returns the fields of a match.
 func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
-	for n, field := range p.find.SubexpNames() {
-		if field == "" || m[2*n] < 0 || m[2*n] == m[2*n+1] {
+	for n, name := range p.find.SubexpNames() {
+		if name == "" || m[2*n] < 0 || m[2*n] == m[2*n+1] {
 			continue
 		}
 		from, to := at+m[2*n], at+m[2*n+1]
-		values, ok := cleaners[field](r, from, to)
-		c := candidate{rank: p.rank, at: from, field: field}
+		values, ok := cleaners[name](r, from, to)
+		c := candidate{rank: p.rank, at: from, name: name}
 		switch {
 		case !ok:
 			c.doubtful = true
@@ -164,15 +164,15 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 			continue
 		default:
 			start, end := r.source.originalAt(from), r.source.originalAt(to)
-			c.fact = r.source.fact(start, end)
-			c.fact.Values = values
-			c.doubtful = !r.isSure(field, start, end)
+			c.field = r.source.field(start, end)
+			c.field.Values = values
+			c.doubtful = !r.isSure(name, start, end)
 		}
 		list = append(list, c)
 	}
-	bad := slices.ContainsFunc(list, func(c candidate) bool { return c.doubtful && (c.field == Book || c.field == PageNumber) })
+	bad := slices.ContainsFunc(list, func(c candidate) bool { return c.doubtful && (c.name == Book || c.name == PageNumber) })
 	for n := range list {
-		if f := list[n].field; bad && (f == Book || f == PageNumber || f == BookType || f == PageTo) {
+		if f := list[n].name; bad && (f == Book || f == PageNumber || f == BookType || f == PageTo) {
 			list[n].doubtful = true
 		}
 	}
@@ -186,9 +186,9 @@ const (
 )
 
 // isSure reports whether OCR is sure enough of the text of a field.
-func (r *reader) isSure(field string, from, to int) bool {
+func (r *reader) isSure(name string, from, to int) bool {
 	mean, lowest, known := r.source.confidence(from, to)
-	switch field {
+	switch name {
 	case Grantors, Grantees, Trustee, Nominee:
 		return !known || mean >= minNameConfidence
 	case Subdivision:

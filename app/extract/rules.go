@@ -15,7 +15,7 @@ import (
 //go:embed rules.yaml
 var rulesFile []byte
 
-// Rules are what facts are recognized by.
+// Rules say how to recognize fields in a text.
 type Rules struct {
 	words       vocabulary
 	bodyStart   *regexp.Regexp // the first words of the body of an instrument

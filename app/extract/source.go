@@ -8,7 +8,7 @@ import (
 )
 
 // Limits on the text that is read, because a malicious document could otherwise take unlimited time.
-// The facts are on the first pages.
+// The fields are on the first pages.
 const (
 	MaxPages     = 12 // later pages of a document are not read
 	maxPageText  = 32 << 10
@@ -16,7 +16,7 @@ const (
 	maxLineShown = 200
 )
 
-// source is the text that facts are read from.
+// source is the text that fields are read from.
 type source struct {
 	original string // as it was read, with ASCII punctuation; each line ends with a line feed
 	text     string // original with the words of the vocabulary repaired
@@ -120,17 +120,17 @@ func (s *source) lineEnd(n int) int {
 	return max(len(s.original)-1, 0)
 }
 
-// fact returns the evidence for the text between two offsets in original.
-func (s *source) fact(from, to int) Fact {
+// field returns a field without values that was read between two offsets in original.
+func (s *source) field(from, to int) Field {
 	if len(s.lines) == 0 {
-		return Fact{}
+		return Field{}
 	}
 	n := s.lineAt(from)
 	line := strings.Join(strings.Fields(s.original[s.lines[n].start:s.lineEnd(n)]), " ")
 	if len(line) > maxLineShown {
 		line = strings.ToValidUTF8(line[:maxLineShown], "")
 	}
-	f := Fact{Page: s.lines[n].page, Line: line}
+	f := Field{Page: s.lines[n].page, Line: line}
 	if mean, _, ok := s.confidence(from, to); ok {
 		f.Confidence = &mean
 	}

@@ -220,7 +220,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
 			MaxInstrumentsPerAbstract: set.InstrumentsPerAbstract,
-			InspectLimits:             set.Inspect, Runsheet: set.Runsheet, FactRules: factRules(opts.Dir, in.Log), Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			InspectLimits:             set.Inspect, Runsheet: set.Runsheet, ExtractRules: extractRules(opts.Dir, in.Log), Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
 			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,

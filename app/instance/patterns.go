@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/strictyaml"
 )
 
-// ReadPatterns returns the rules for facts with the patterns in a data directory, if there are any.
+// ReadPatterns returns the extraction rules with the patterns in a data directory, if there are any.
 // If there are problems, it returns the built-in rules.
 func ReadPatterns(dir string) (*extract.Rules, []extract.Problem) {
 	rules := extract.DefaultRules()
@@ -30,8 +30,8 @@ func ReadPatterns(dir string) (*extract.Rules, []extract.Problem) {
 	return rules.WithPatterns(text)
 }
 
-// factRules is like ReadPatterns, but it logs the problems.
-func factRules(dir string, log *slog.Logger) *extract.Rules {
+// extractRules is like ReadPatterns, but it logs the problems.
+func extractRules(dir string, log *slog.Logger) *extract.Rules {
 	rules, problems := ReadPatterns(dir)
 	for _, problem := range problems {
 		log.Error("county patterns not used because the file is not valid", "file", filepath.Join(dir, extract.PatternsFileName),

@@ -1,6 +1,6 @@
-// Package jobs processes uploaded documents. It extracts their text, renders thumbnails and
-// page images, retries failures, and rebuilds missing text. It also serves previews, text,
-// and searches within a document.
+// Package jobs processes uploaded documents. It extracts their text, reads scanned pages
+// (OCR), renders thumbnails and page images, retries failures, and rebuilds missing text. It
+// also serves previews, text, searchable PDFs, and searches within a document.
 package jobs
 
 import (

@@ -60,7 +60,7 @@ const (
 	maxPriorParcels  = 5
 	maxPriorLots     = 3
 	maxPriorNames    = 6
-	maxPriorFacts    = 25 // documents whose text is read
+	maxPriorTexts    = 25 // documents whose text is read
 	minParcelChars   = 4  // letters and digits; shorter numbers are in too many texts
 )
 
@@ -118,7 +118,7 @@ func (s *Service) PriorToOrder(ctx context.Context, actor model.Actor, o model.O
 }
 
 // PriorToAbstract is the same as PriorToOrder for an abstract. It also looks for the parcels, lots, and
-// parties of its instruments, and of its documents that aren't recorded as instruments yet.
+// parties of its instruments, and of its documents that aren't linked to an instrument yet.
 func (s *Service) PriorToAbstract(ctx context.Context, actor model.Actor, a model.Abstract) (PriorSearches, error) {
 	sub := subject{kind: vault.AbstractOps.Name, id: a.ID, abstract: a, own: []uint64{a.ID}, property: a.Property, parcel: a.ParcelID()}
 	sub.addLot(a.Custom.Text("subdivision_lot_block"))
@@ -150,14 +150,14 @@ func (sub *subject) addInstrument(i model.Instrument, documentType model.Documen
 	}
 }
 
-// addFacts adds what the text of a document states. Its parties count whatever its type is, because a
+// addFields adds the fields that the text of a document states. Its parties count whatever its type is, because a
 // mortgage names the owner, too.
-func (sub *subject) addFacts(facts extract.Facts) {
-	sub.parcels = append(sub.parcels, facts[extract.Parcels].Values...)
-	if l, ok := facts.LotReference(); ok {
+func (sub *subject) addFields(fields extract.Fields) {
+	sub.parcels = append(sub.parcels, fields[extract.Parcels].Values...)
+	if l, ok := fields.LotReference(); ok {
 		sub.lots = append(sub.lots, l)
 	}
-	sub.names = append(append(sub.names, facts[extract.Grantees].Values...), facts[extract.Grantors].Values...)
+	sub.names = append(append(sub.names, fields[extract.Grantees].Values...), fields[extract.Grantors].Values...)
 }
 
 func (sub *subject) addLot(legal string) {
@@ -319,9 +319,9 @@ func (f *priorFinder) readDocuments(ctx context.Context) error {
 	}
 	half, cancel := context.WithTimeout(ctx, f.settings.Timeout()/2)
 	defer cancel()
-	documents, err := f.vault.Instruments.UnrecordedFacts(half, f.abstract, maxPriorFacts)
-	for _, facts := range documents {
-		f.addFacts(facts)
+	documents, err := f.vault.Instruments.UnlinkedDocumentFields(half, f.abstract, maxPriorTexts)
+	for _, fields := range documents {
+		f.addFields(fields)
 	}
 	return err
 }

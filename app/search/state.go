@@ -26,14 +26,14 @@ type State struct {
 }
 
 // Complete reports whether searches find everything that was uploaded or changed before the state was
-// read.
+// read, except for the scans that OCR hasn't read (Service.UnreadScans).
 func (s State) Complete() bool { return s.Ready && s.PendingChanges == 0 && s.WithoutText() == 0 }
 
 // WithoutText returns the number of documents that searches currently find only by name.
 func (s State) WithoutText() uint64 { return s.MissingTextLive + s.Processing }
 
 // LagThreshold is the number of pending changes above which a delay is reported. A few pending changes
-// are normal during uploads. The monitoring help states the same number.
+// are normal during uploads. The monitoring guide states the same number.
 const LagThreshold = 1_000
 
 // Lagging reports whether changes take much longer than the usual second to become searchable,

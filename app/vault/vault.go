@@ -54,7 +54,7 @@ type Settings struct {
 	MaxInstrumentsPerAbstract int // 0: 100,000; includes the trash
 	InspectLimits             document.InspectLimits
 	Runsheet                  runsheet.Limits
-	FactRules                 *extract.Rules // nil: extract.DefaultRules
+	ExtractRules              *extract.Rules // nil: extract.DefaultRules
 	Rules                     model.Rules
 	UniqueOrderNumber         bool
 	TrashPeriod               time.Duration

@@ -173,10 +173,10 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 // panelForm is the form for an instrument of a document.
 type panelForm struct {
 	*instrumentform.Form
-	Heading   string
-	Suggested bool // fields are filled in from the document's name
-	Start     int  // first page of a new instrument of a packet
-	Facts     []suggestedFact
+	Heading         string
+	Suggested       bool             // fields are filled in from the document's name
+	Start           int              // first page of a new instrument of a packet
+	SuggestedFields []suggestedField // read in the text of the document
 }
 
 // formOf returns the form for an instrument with its stored values.
@@ -192,7 +192,7 @@ func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView,
 	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
 	if i.ID == 0 {
-		return form, p.suggestFacts(r, form, context)
+		return form, p.suggestFields(r, form, context)
 	}
 	return form, nil
 }

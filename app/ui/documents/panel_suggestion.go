@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// suggestedFact is a field of a new instrument that was read in the text of the document.
-type suggestedFact struct {
+// suggestedField is a field of a new instrument that was read in the text of the document.
+type suggestedField struct {
 	Input      string // ID of the input that it belongs to
 	Label      string
 	Value      string // for the input
@@ -21,9 +21,9 @@ type suggestedFact struct {
 	Confidence *int // 0 to 100; nil if the text is not from OCR
 }
 
-// suggestFacts sets the facts of a form for a new instrument. They are in the sequence of the fields,
-// and each has the line where it was read.
-func (p *Pages) suggestFacts(r *page.Request, form *panelForm, context instrumentform.Context) error {
+// suggestFields sets the suggested fields of a form for a new instrument. They have the sequence of the
+// form, and each has the line where it was read.
+func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context) error {
 	list, err := p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File)
 	if err != nil || len(list) == 0 {
 		return err
@@ -40,15 +40,15 @@ func (p *Pages) suggestFacts(r *page.Request, form *panelForm, context instrumen
 			if !found || field.Empty() {
 				continue
 			}
-			fact := suggestedFact{Input: field.ID(), Label: field.Label, Value: field.Value(), Text: strings.ReplaceAll(field.Value(), "\n", "; "),
-				Page: e.Page, Line: e.Line, Confidence: e.Confidence}
+			suggested := suggestedField{Input: field.ID(), Label: field.Label, Value: field.Value(),
+				Text: strings.ReplaceAll(field.Value(), "\n", "; "), Page: e.Page, Line: e.Line, Confidence: e.Confidence}
 			switch name {
 			case extract.Type:
-				fact.Text = g.Type.Name
+				suggested.Text = g.Type.Name
 			case extract.Consideration:
-				fact.Text = page.FormatValues(model.Money, []string{field.Value()})
+				suggested.Text = page.FormatValues(model.Money, []string{field.Value()})
 			}
-			form.Facts = append(form.Facts, fact)
+			form.SuggestedFields = append(form.SuggestedFields, suggested)
 		}
 	}
 	return nil

@@ -40,61 +40,61 @@ func (s *Instruments) SuggestFromDocument(ctx context.Context, file uint64) (lis
 		if err != nil {
 			return err
 		}
-		linked = isRecorded(instruments)
+		linked = hasInstrument(instruments)
 		d, err = s.newDraft(t, f.AbstractID)
 		return err
 	})
 	if err != nil || linked {
 		return nil, err
 	}
-	facts, err := s.factsOf(ctx, f, d)
+	fields, err := s.fieldsOf(ctx, f, d)
 	if err != nil {
 		return nil, err
 	}
-	g, ok := d.suggest(f, facts)
+	g, ok := d.suggest(f, fields)
 	if !ok {
 		return nil, nil
 	}
 	return []Suggestion{g}, nil
 }
 
-// UnrecordedFacts returns what the texts of an abstract's documents state. It leaves out documents that
-// are linked to an instrument, and reads no more than limit documents. With an error, such as that of
-// ctx, it returns the facts of the documents read before.
-func (s *Instruments) UnrecordedFacts(ctx context.Context, a model.Abstract, limit int) (list []extract.Facts, err error) {
+// UnlinkedDocumentFields returns the fields that an abstract's documents state. It leaves out documents
+// that are linked to an instrument, and reads no more than limit documents. With an error, such as that
+// of ctx, it returns the fields of the documents read before.
+func (s *Instruments) UnlinkedDocumentFields(ctx context.Context, a model.Abstract, limit int) (list []extract.Fields, err error) {
 	var files []model.File
 	var d suggestionDraft
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		if d, err = s.newDraft(t, a.ID); err != nil {
 			return err
 		}
-		files, err = unrecordedFiles(t, a, limit)
+		files, err = unlinkedFiles(t, a, limit)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		facts, err := s.factsOf(ctx, f, d)
+		fields, err := s.fieldsOf(ctx, f, d)
 		if err != nil {
 			return list, err
 		}
-		if len(facts) > 0 {
-			list = append(list, facts)
+		if len(fields) > 0 {
+			list = append(list, fields)
 		}
 	}
 	return list, nil
 }
 
-// unrecordedFiles returns the first documents of an abstract, up to limit, that aren't linked to an
+// unlinkedFiles returns the first documents of an abstract, up to limit, that aren't linked to an
 // instrument.
-func unrecordedFiles(t *store.Tx, a model.Abstract, limit int) (files []model.File, err error) {
+func unlinkedFiles(t *store.Tx, a model.Abstract, limit int) (files []model.File, err error) {
 	for _, id := range a.Files {
 		instruments, err := t.InstrumentsOfFile(id)
 		if err != nil {
 			return nil, err
 		}
-		if isRecorded(instruments) {
+		if hasInstrument(instruments) {
 			continue
 		}
 		f, err := t.File(id)
@@ -111,15 +111,15 @@ func unrecordedFiles(t *store.Tx, a model.Abstract, limit int) (files []model.Fi
 	return files, nil
 }
 
-// isRecorded reports whether one of the instruments that a document is linked to isn't in the trash.
-func isRecorded(instruments []model.Instrument) bool {
+// hasInstrument reports whether one of the instruments that a document is linked to isn't in the trash.
+func hasInstrument(instruments []model.Instrument) bool {
 	return slices.ContainsFunc(instruments, func(i model.Instrument) bool { return i.Trashed == nil })
 }
 
 var errEnoughPages = errors.New("enough pages were read")
 
-// factsOf returns what the text of a document states. There are no facts if it has no text yet.
-func (s *Instruments) factsOf(ctx context.Context, f model.File, d suggestionDraft) (extract.Facts, error) {
+// fieldsOf returns the fields that the text of a document states. There are none if it has no text yet.
+func (s *Instruments) fieldsOf(ctx context.Context, f model.File, d suggestionDraft) (extract.Fields, error) {
 	var pages []extract.Page
 	err := s.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
 		if page.Number > extract.MaxPages {
@@ -128,21 +128,21 @@ func (s *Instruments) factsOf(ctx context.Context, f model.File, d suggestionDra
 		for len(pages) < page.Number-1 {
 			pages = append(pages, extract.Page{})
 		}
-		pages = append(pages, factsPage(page))
+		pages = append(pages, pageLines(page))
 		return ctx.Err()
 	})
 	if err != nil && !errors.Is(err, errEnoughPages) && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	rules := s.v.Settings.FactRules
+	rules := s.v.Settings.ExtractRules
 	if rules == nil {
 		rules = extract.DefaultRules()
 	}
 	return extract.Read(pages, rules.For(d.blank.County, d.blank.State), d.types), nil
 }
 
-// factsPage returns the lines of a page.
-func factsPage(page pagetext.Page) extract.Page {
+// pageLines returns the lines of a page.
+func pageLines(page pagetext.Page) extract.Page {
 	if page.Source != pagetext.SourceOCR {
 		return extract.PlainText(page.Text)
 	}
@@ -165,8 +165,8 @@ func factsPage(page pagetext.Page) extract.Page {
 	return extract.Page{Lines: lines}
 }
 
-// factFields are the facts that are fields of an instrument. The value is true for a list.
-var factFields = map[string]bool{
+// instrumentFields are the fields that an instrument has under the same name. The value is true for a list.
+var instrumentFields = map[string]bool{
 	extract.Type: false, extract.InstrumentNumber: false, extract.BookType: false, extract.Book: false, extract.PageNumber: false,
 	extract.PageTo: false, extract.CaseNumber: false, extract.Recorded: false, extract.RecordedTime: false, extract.Dated: false,
 	extract.Grantors: true, extract.Grantees: true, extract.Consideration: false, extract.Parcels: true,
@@ -175,25 +175,25 @@ var factFields = map[string]bool{
 // placeFields are fields that come either from the text or from the name, but never from both.
 var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, extract.PageTo}
 
-// suggest returns the instrument that facts and the name of a document describe.
-func (d suggestionDraft) suggest(f model.File, facts extract.Facts) (g Suggestion, ok bool) {
+// suggest returns the instrument that the fields read in a document and its name describe.
+func (d suggestionDraft) suggest(f model.File, read extract.Fields) (g Suggestion, ok bool) {
 	fields, named := model.SuggestFromFilename(f.Filename, d.types)
 	if !named {
 		fields = model.InstrumentInput{}
 	}
 	g = Suggestion{Row: 1, Fields: fields, Evidence: map[string]Evidence{}, Files: []model.File{f}}
-	if _, found := facts[extract.Book]; found {
+	if _, found := read[extract.Book]; found {
 		maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return slices.Contains(placeFields, name) })
 	}
-	for name, fact := range facts {
-		if isList, known := factFields[name]; known && isList {
-			g.set(name, fact, fact.Values)
+	for name, field := range read {
+		if isList, known := instrumentFields[name]; known && isList {
+			g.set(name, field, field.Values)
 		} else if known {
-			g.set(name, fact, fact.Value())
+			g.set(name, field, field.Value())
 		}
 	}
-	g.setOtherParties(facts)
-	g.setLegal(facts)
+	g.setOtherParties(read)
+	g.setLegal(read)
 	if len(g.Evidence) == 0 && !named {
 		return g, false
 	}
@@ -224,23 +224,23 @@ func (d suggestionDraft) validate(g Suggestion, f model.File) (Suggestion, bool)
 }
 
 // set sets a field to what the text states.
-func (g *Suggestion) set(field string, fact extract.Fact, value any) {
+func (g *Suggestion) set(name string, field extract.Field, value any) {
 	raw, err := json.Marshal(value)
 	if err != nil { // strings can always be encoded
 		return
 	}
-	g.Fields[field] = raw
-	g.Evidence[field] = Evidence{fact.Page, fact.Line, fact.Confidence}
+	g.Fields[name] = raw
+	g.Evidence[name] = Evidence{field.Page, field.Line, field.Confidence}
 }
 
 // setOtherParties sets the trustees and nominees.
-func (g *Suggestion) setOtherParties(facts extract.Facts) {
+func (g *Suggestion) setOtherParties(fields extract.Fields) {
 	var parties []model.Party
-	var first extract.Fact
+	var first extract.Field
 	for _, role := range []struct{ field, name string }{{extract.Trustee, "Trustee"}, {extract.Nominee, "Nominee"}} {
-		for _, name := range facts[role.field].Values {
+		for _, name := range fields[role.field].Values {
 			if len(parties) == 0 {
-				first = facts[role.field]
+				first = fields[role.field]
 			}
 			parties = append(parties, model.Party{Role: role.name, Name: name})
 		}
@@ -251,8 +251,8 @@ func (g *Suggestion) setOtherParties(facts extract.Facts) {
 }
 
 // setLegal sets the short legal description to the lot and the subdivision.
-func (g *Suggestion) setLegal(facts extract.Facts) {
-	if l, ok := facts.LotReference(); ok {
-		g.set("legal", facts[extract.Lot], l.String())
+func (g *Suggestion) setLegal(fields extract.Fields) {
+	if l, ok := fields.LotReference(); ok {
+		g.set("legal", fields[extract.Lot], l.String())
 	}
 }
