@@ -44,7 +44,7 @@ func (h instrumentHandler) suggestions(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	list, err := h.service.SuggestFromDocument(r.Context(), id)
+	list, err := h.service.SuggestFromDocument(r.Context(), id, 0)
 	if err != nil {
 		return response{}, err
 	}

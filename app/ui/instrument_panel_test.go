@@ -353,6 +353,13 @@ func TestSuggestionsFromText(t *testing.T) {
 		`data-accept="instrument-consideration" data-value="300000"`, "<b>Consideration</b> $300,000.00\n")
 	got.has(t, `name="instrument.book" autocomplete="off" value=""`)
 	got.lacks(t, "% confidence")
-	p.post(200, p.deed, fields("type_id", p.typeID("Warranty Deed"), "then", "stay"))
+	p.post(200, p.deed, fields("type_id", p.typeID("Warranty Deed"), "remarks", "first", "then", "stay"))
 	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=new").lacks(t, "Suggested from the text")
+
+	// The only instrument of the document, such as one that was added from the document's name
+	got = p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1")
+	got.has(t, "Suggested from the text", `data-accept="instrument-book" data-value="2417"`)
+	got.lacks(t, `data-accept="instrument-type_id"`)
+	p.post(200, p.deed, fields("type_id", p.typeID("Mortgage"), "then", "stay"))
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").lacks(t, "Suggested from the text")
 }

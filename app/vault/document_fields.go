@@ -26,9 +26,10 @@ type Evidence struct {
 }
 
 // SuggestFromDocument returns the instrument that the text and the name of a document describe, if
-// any. The text wins over the name. There is none if the document is already linked to an
-// instrument. A document that belongs to no abstract isn't in the fields of its suggestion.
-func (s *Instruments) SuggestFromDocument(ctx context.Context, file uint64) (list []Suggestion, err error) {
+// any. The text wins over the name. It is for the instrument with the given ID, or, if that is 0, for
+// a new one: there is none if the document is already linked to another instrument, because the text
+// may describe that one. A document that belongs to no abstract isn't in the fields of its suggestion.
+func (s *Instruments) SuggestFromDocument(ctx context.Context, file, instrument uint64) (list []Suggestion, err error) {
 	var f model.File
 	var d suggestionDraft
 	linked := false
@@ -40,7 +41,7 @@ func (s *Instruments) SuggestFromDocument(ctx context.Context, file uint64) (lis
 		if err != nil {
 			return err
 		}
-		linked = hasInstrument(instruments)
+		linked = hasInstrument(slices.DeleteFunc(instruments, func(i model.Instrument) bool { return i.ID == instrument }))
 		d, err = s.newDraft(t, f.AbstractID)
 		return err
 	})

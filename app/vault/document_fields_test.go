@@ -31,10 +31,11 @@ func storeText(t *testing.T, v *instance.Instance, digest, text string) {
 	}))
 }
 
-// suggested returns the fields of the suggestion for a document, and its evidence.
-func suggested(t *testing.T, v *instance.Instance, file uint64) (string, map[string]vault.Evidence) {
+// suggested returns the fields of the suggestion that the text of a document has for an instrument, and
+// its evidence.
+func suggested(t *testing.T, v *instance.Instance, file, instrument uint64) (string, map[string]vault.Evidence) {
 	t.Helper()
-	list, err := v.Instruments.SuggestFromDocument(t.Context(), file)
+	list, err := v.Instruments.SuggestFromDocument(t.Context(), file, instrument)
 	vaulttest.NoError(t, err)
 	if len(list) == 0 {
 		return "", nil
@@ -48,11 +49,11 @@ func TestSuggestFromDocument(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("03_Mortgage_Bk1-Pg2_$250,000.pdf", "1"), vaulttest.PDFDoc("scan.pdf", "2"))
-	if fields, _ := suggested(t, v, a.Files[1].ID); fields != "" {
+	if fields, _ := suggested(t, v, a.Files[1].ID, 0); fields != "" {
 		t.Errorf("fields of a document without text are %s, want none", fields)
 	}
 	storeText(t, v, a.Files[0].Digest, recordedDeed)
-	fields, evidence := suggested(t, v, a.Files[0].ID)
+	fields, evidence := suggested(t, v, a.Files[0].ID, 0)
 	const text = `"book":"2417","book_type":"Deed Book",`
 	const rest = `"grantees":["Acme Homes, LLC"],"grantors":["John A. Smith","Mary Smith"],"legal":"Lot 12, Block C, Sunset Hills",` +
 		`"page":"0883","parcels":["47-0312-119"],`
@@ -77,19 +78,26 @@ func TestSuggestFromDocument(t *testing.T) {
 	}
 	storeText(t, v, a.Files[1].Digest, "")
 	vaulttest.NoError(t, v.Texts.Put(a.Files[1].Digest, map[int]ocr.Page{1: page}))
-	_, evidence = suggested(t, v, a.Files[1].ID)
+	_, evidence = suggested(t, v, a.Files[1].ID, 0)
 	if e := evidence["book"]; e.Line != "Deed Book 2417 Page 0883" || e.Confidence == nil || *e.Confidence != 91 {
 		t.Errorf("evidence of the book from OCR is %+v, want the confidence 91", e)
 	}
 
-	addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 2}]}`)
-	if fields, _ := suggested(t, v, a.Files[1].ID); fields != "" {
+	linked := addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 2}]}`).ID
+	if fields, _ := suggested(t, v, a.Files[1].ID, 0); fields != "" {
 		t.Errorf("fields of a linked document are %s, want none", fields)
+	}
+	if fields, _ := suggested(t, v, a.Files[1].ID, linked); !strings.Contains(fields, `"book":"2417"`) {
+		t.Errorf("fields for the instrument of a document are %s, want its book", fields)
+	}
+	addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 2}]}`)
+	if fields, _ := suggested(t, v, a.Files[1].ID, linked); fields != "" {
+		t.Errorf("fields for one of two instruments of a document are %s, want none", fields)
 	}
 
 	// A document that belongs to no abstract
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, a.Abstract.ID, a.Files[0].ID, vault.Match{}))
-	if _, err := v.Instruments.SuggestFromDocument(t.Context(), 99); errs.KindOf(err) != errs.NotFound {
+	if _, err := v.Instruments.SuggestFromDocument(t.Context(), 99, 0); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("SuggestFromDocument of an unknown document = %v, want NotFound", err)
 	}
 }

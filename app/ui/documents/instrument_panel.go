@@ -191,10 +191,7 @@ func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView,
 	}
 	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
-	if i.ID == 0 {
-		return form, p.suggestFields(r, form, context)
-	}
-	return form, nil
+	return form, p.suggestFields(r, form, context)
 }
 
 // newForm returns the form for the instrument that state asks for. Without a choice, it is the first one

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// suggestedField is a field of a new instrument that was read in the text of the document.
+// suggestedField is a field of an instrument that was read in the text of the document.
 type suggestedField struct {
 	Input      string // ID of the input that it belongs to
 	Label      string
@@ -21,10 +21,11 @@ type suggestedField struct {
 	Confidence *int // 0 to 100; nil if the text is not from OCR
 }
 
-// suggestFields sets the suggested fields of a form for a new instrument. They have the sequence of the
-// form, and each has the line where it was read.
+// suggestFields sets the suggested fields of a form: all that were read for a new instrument, and those
+// that are empty for the only instrument of a document. They have the sequence of the form, and each
+// has the line where it was read.
 func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context) error {
-	list, err := p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File)
+	list, err := p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File, form.ID)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -37,7 +38,7 @@ func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrume
 				name = extract.Type
 			}
 			e, found := g.Evidence[name]
-			if !found || field.Empty() {
+			if !found || field.Empty() || form.ID != 0 && !form.Field(field.Key()).Empty() {
 				continue
 			}
 			suggested := suggestedField{Input: field.ID(), Label: field.Label, Value: field.Value(),
