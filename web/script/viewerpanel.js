@@ -239,7 +239,7 @@
       return;
     }
     const { text } = await response.json();
-    box.textContent = text.trim() || 'This page has no searchable text. It may be a scan that the server hasn't read yet.';
+    box.textContent = text.trim() || "This page has no searchable text. It may be a scan that the server hasn't read yet.";
   };
   textBox?.addEventListener('toggle', loadText);
   let textTimer = 0;
