@@ -22,7 +22,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 		Short: "Check the installation and suggest fixes",
 		Long: `Check the installation and suggest fixes. The command checks the clock, the disk and its
 write speed, file permissions and owners, the database, the port, the certificate, the
-last backup, the search index, the PDF engine, and memory. It works with the server
+last backup, the search index, OCR, the PDF engine, and memory. It works with the server
 running or stopped. Each result is ok, warn, or bad; problems include a fix. Nothing is
 changed.
 
