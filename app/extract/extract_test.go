@@ -221,7 +221,10 @@ func FuzzRead(f *testing.F) {
 // Each party's address may come between its name and its role.
 func TestPartiesWithAddresses(t *testing.T) {
 	t.Parallel()
-	const text = `GENERAL WARRANTY DEED
+	for _, test := range []struct {
+		text               string
+		grantors, grantees []string
+	}{{`GENERAL WARRANTY DEED
 
 THIS INDENTURE, made the 15th day of April, in the year Two Thousand Nineteen
 (2019), BETWEEN HARLAN T. QUILLFEATHER and ODESSA M. QUILLFEATHER,
@@ -234,14 +237,22 @@ WITNESSETH, that in consideration of the sum of THREE HUNDRED EIGHTY-SEVEN
 THOUSAND FIVE HUNDRED AND 00/100 DOLLARS ($387,500.00), in hand paid, the
 receipt whereof is hereby acknowledged, the said Grantors do hereby grant and convey, sell,
 transfer and confirm unto the said Grantee, its successors and assigns,
-`
-	fields := extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes())
-	for field, want := range map[string][]string{
-		extract.Grantors: {"HARLAN T. QUILLFEATHER", "ODESSA M. QUILLFEATHER"},
-		extract.Grantees: {"BRINDLEWOOD ORCHARD HOLDINGS, LLC"},
-	} {
-		if got := fields[field].Values; !slices.Equal(got, want) {
-			t.Errorf("%s = %q, want %q", field, got, want)
+`, []string{"HARLAN T. QUILLFEATHER", "ODESSA M. QUILLFEATHER"}, []string{"BRINDLEWOOD ORCHARD HOLDINGS, LLC"}}, {`OPEN-END MORTGAGE
+
+THIS MORTGAGE is made April 15, 2019 between BRINDLEWOOD ORCHARD
+HOLDINGS, LLC, a Pennsylvania limited liability company, of 1200 Tollgate Parade, Suite
+4, Merriweather, Pennsylvania (Mortgagor), and TOLLGATE SAVINGS BANK, a
+Pennsylvania banking institution, of 9 Exchange Court, Merriweather, Pennsylvania
+(Mortgagee).
+
+WHEREAS Mortgagor is indebted to Mortgagee in the principal sum of THREE
+HUNDRED TEN THOUSAND AND 00/100 DOLLARS ($310,000.00), evidenced by a
+`, []string{"BRINDLEWOOD ORCHARD HOLDINGS, LLC"}, []string{"TOLLGATE SAVINGS BANK"}}} {
+		fields := extract.Read([]extract.Page{extract.PlainText(test.text)}, extract.DefaultRules(), model.NewDocumentTypes())
+		for field, want := range map[string][]string{extract.Grantors: test.grantors, extract.Grantees: test.grantees} {
+			if got := fields[field].Values; !slices.Equal(got, want) {
+				t.Errorf("%s = %q, want %q", field, got, want)
+			}
 		}
 	}
 }
