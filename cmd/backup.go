@@ -71,7 +71,8 @@ Exit code 11: another process uses the backup directory.`,
 					s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
 				}
 				if len(created.DamagedText) > 0 {
-					s.messagef("OCR text incomplete in this backup: %s (see \"deedkeep verify\")", damagedFiles(created.DamagedText))
+					s.messagef("OCR text incomplete in this backup: %s; the server reads damaged pages again (see \"deedkeep verify\")",
+						damagedFiles(created.DamagedText))
 				}
 				sealed := "NOT encrypted"
 				if created.Sealed {

@@ -89,14 +89,14 @@ func TestDocumentsWithoutText(t *testing.T) {
 	}
 	g.get(t, 200, documentPath(partly, "/find?q=grant")).has(t, `"waiting":2`, `"match":"grant"`)
 	scanned := g.get(t, 200, documentPath(scan, "/text?find=grant"))
-	scanned.has(t, "This document is not searchable yet. Its scanned pages are being read.")
+	scanned.has(t, "This document is not searchable yet. The server hasn't read its scanned pages.")
 	scanned.lacks(t, "is not in this text")
 	const notSearchable = "3 scans are not searchable yet. You can find them by name."
 	g.get(t, 200, "/find?q=quillfeather").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "not searchable yet")
 	g.get(t, 200, "/find?q=quillfeather&county=Essex").lacks(t, "ot searchable")
-	g.get(t, 200, documentPath(scan, "")).has(t, "Not yet (scanned pages are being read)")
+	g.get(t, 200, documentPath(scan, "")).has(t, "Not yet (the server hasn't read all scanned pages)")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
@@ -156,7 +156,7 @@ func TestScansIfOCRIsOff(t *testing.T) {
 		t.Run(address, func(t *testing.T) {
 			got := g.get(t, 200, address, "HX-Request", "true")
 			got.has(t, want)
-			got.lacks(t, "ot searchable yet", "No text yet", "being read", "Not yet", "after the server has read")
+			got.lacks(t, "ot searchable yet", "No text yet", "hasn't read", "Not yet", "after the server has read")
 		})
 	}
 }

@@ -780,7 +780,7 @@
   // waitingNote says how many pages are not searchable, because the server hasn't read them yet or OCR is off.
   const waitingNote = (waiting, off) => (!waiting ? ''
     : off ? `${waiting >= pages.length ? 'This document' : `${waiting} of ${pages.length} pages`} can't be searched: OCR is off.`
-    : waiting >= pages.length ? 'This document is not searchable yet. Its scanned pages are being read.'
+    : waiting >= pages.length ? "This document is not searchable yet. The server hasn't read its scanned pages."
       : `${waiting} of ${pages.length} pages ${waiting === 1 ? 'is' : 'are'} not searchable yet.`);
 
   const showHits = (more, asWords, { waiting, off, textless }) => {
