@@ -35,8 +35,8 @@ interrupted, run it again to resume; until it finishes, nothing else can open th
 directory.
 
 API keys and users are restored as of the time of the backup. Revoke keys again that
-were revoked since. All users have to sign in again. Backups don't contain config.yaml:
-copy it into the directory after the restore.
+were revoked since. All users have to sign in again. Backups don't contain config.yaml,
+patterns.yaml, or the folder languages: copy them into the directory after the restore.
 
 If the backup is encrypted with a passphrase, the command prompts for it or reads it
 from --passphrase-file or DEEDKEEP_BACKUP_PASSPHRASE. If it is encrypted for an age
@@ -126,7 +126,8 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 		Snapshot: result.Info.Snapshot, CreatedAt: apitypes.At(result.Info.CreatedAt), Data: data, Files: int64(result.Report.Files), Bytes: result.Report.Bytes,
 		Seconds: time.Since(started).Seconds(),
 	}
-	s.messagef("backups don't contain the settings; copy your config.yaml and the files it refers to (certificate, passphrase file) to %s", data)
+	s.messagef("backups don't contain the settings; copy your config.yaml, the files it refers to (certificate, passphrase file), "+
+		"and any patterns.yaml and languages folder to %s", data)
 	if !s.json {
 		s.messagef("API keys, users, passwords, and two-factor settings are as of %s; revoke again any keys revoked since then; all users are signed out", s.formatTime(&done.CreatedAt))
 	}
