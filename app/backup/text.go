@@ -24,17 +24,19 @@ type ocrText struct {
 // OCR again.
 func (b *Backups) planText(ctx context.Context, s *archive.SnapshotWriter, d blobstore.Digest, files []model.File, plan *textPlan) {
 	size, sum, damage, err := b.vault.OCRFiles.Intact(d)
-	lost := false
-	if damage != nil && err == nil {
-		lost, err = b.checker.RereadOCR(ctx, d, files)
-	}
 	if err != nil {
 		b.leaveOut(plan, files[0].ID, err)
 		return
 	}
-	if lost {
-		b.Log.Warn("damaged text not backed up; the pages will be read by OCR again", "file", files[0].ID, "error", damage)
-		plan.damaged = append(plan.damaged, files[0].ID)
+	if damage != nil {
+		lost, err := b.checker.RereadOCR(ctx, d, files)
+		switch {
+		case err != nil: // as on a full disk
+			b.leaveOut(plan, files[0].ID, errors.Join(damage, err))
+		case lost:
+			b.Log.Warn("damaged text not backed up; the pages will be read by OCR again", "file", files[0].ID, "error", damage)
+			plan.damaged = append(plan.damaged, files[0].ID)
+		}
 	}
 	if size > 0 {
 		s.PlanText(sum, size)

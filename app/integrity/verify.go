@@ -73,7 +73,9 @@ func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (R
 		err = c.rebuildTexts(ctx, r.rebuild)
 	}
 	if err == nil {
-		err = c.requeueOCR(ctx, r.requeueOCR)
+		if err = c.requeueOCR(ctx, r.requeueOCR); txn.NotWritable(err) {
+			err = nil // the next verification does it
+		}
 	}
 	return r, errors.Join(err, done())
 }

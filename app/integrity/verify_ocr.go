@@ -10,7 +10,6 @@ import (
 	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // verifyOCR checks the OCR results of a document. Damaged results are a finding, because reading the
@@ -44,9 +43,6 @@ func (c *Checker) verifyOCR(d blobstore.Digest, files []model.File, r *Report, a
 func (c *Checker) requeueOCR(ctx context.Context, list []blobstore.Digest) error {
 	for _, d := range list {
 		err := c.Store.Update(ctx, nil, func(t *store.Tx) error { return t.ResetOCR(d, jobs.MaxDuplicatesMarked) })
-		if txn.NotWritable(err) {
-			return nil // the next verification does it
-		}
 		if err != nil {
 			return fmt.Errorf("queue documents for OCR: %w", err)
 		}

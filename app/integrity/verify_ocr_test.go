@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
+	"deedkeep/app/txn"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -93,6 +94,29 @@ func TestDamagedOCRResultsAreQueuedFirst(t *testing.T) {
 	v.OCR.Prefer(file.ID) // wakes the job
 	vaulttest.WaitOCR(t, v, file.ID)
 	vaulttest.Verify(t, v)
+}
+
+// Damaged OCR results stay as they are if the vault isn't writable, here because it is closed: their
+// document can't be queued.
+func TestDamagedOCRResultsOfClosedVault(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	opts.OCRReader = new(vaulttest.FakeOCR)
+	v := vaulttest.OpenUnchecked(t, opts)
+	file, path := readScan(t, v)
+	raw, err := os.ReadFile(path)
+	vaulttest.NoError(t, err)
+	raw[len(raw)-2] ^= 1
+	vaulttest.NoError(t, os.WriteFile(path, raw, 0o600))
+	digest, err := blobstore.ParseDigest(file.Digest)
+	vaulttest.NoError(t, err)
+	vaulttest.Close(t, v)
+	if _, err := v.Integrity.RereadOCR(t.Context(), digest, []model.File{file}); !txn.NotWritable(err) {
+		t.Fatalf("RereadOCR = %v, want an error of a vault that isn't writable", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, raw) {
+		t.Errorf("%d bytes of results, %v; want %d, because the document isn't queued", len(now), err, len(raw))
+	}
 }
 
 // OCR results that are missing, as after a restore, are not damage. The pages are read again.
