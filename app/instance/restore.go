@@ -145,9 +145,9 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// ignoredFiles lists files that may be present in a directory that counts as empty.
-var ignoredFiles = []string{"config.yaml", extract.PatternsFileName, "README.md", "lost+found", "cache", integrity.RestoreMarkerFile + ".new",
-	integrity.RestoreMarkerFile + ".lock"}
+// ignoredFiles lists files and directories that may be present in a directory that counts as empty.
+var ignoredFiles = []string{"config.yaml", extract.PatternsFileName, "languages", "README.md", "lost+found", "cache",
+	integrity.RestoreMarkerFile + ".new", integrity.RestoreMarkerFile + ".lock"}
 
 // checkRestorable returns Conflict unless the directory doesn't exist, is empty, or
 // contains the marker of the same restore.

@@ -159,15 +159,15 @@ func TestRestoreRejects(t *testing.T) {
 	}
 }
 
-// A directory that contains only settings, a README, and hidden files counts as empty.
+// A directory that contains only settings, OCR languages, a README, and hidden files counts as empty.
 func TestRestoreKeepsSettings(t *testing.T) {
 	t.Parallel()
 	_, _, to := backedUp(t, 1)
 	opts := vaulttest.RestoreOptions(t, to)
-	if err := os.MkdirAll(opts.Vault.Dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(opts.Vault.Dir, "languages"), 0o700); err != nil {
 		t.Fatalf("create directory: %v", err)
 	}
-	for _, name := range []string{"config.yaml", "README.md", ".gitignore"} {
+	for _, name := range []string{"config.yaml", "languages/spa.traineddata", "README.md", ".gitignore"} {
 		if err := os.WriteFile(filepath.Join(opts.Vault.Dir, name), []byte("mine"), 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
