@@ -94,4 +94,19 @@ func joinNonEmpty(separator string, parts ...string) string {
 }
 
 // Fold returns the trimmed text with Unicode case folding, for comparisons that ignore case.
-func Fold(s string) string { return cases.Fold().String(strings.TrimSpace(s)) }
+func Fold(s string) string {
+	folded := cases.Fold().String(strings.TrimSpace(s))
+	if !strings.ContainsFunc(folded, isCherokeeCapital) {
+		return folded
+	}
+	return strings.Map(func(r rune) rune {
+		if isCherokeeCapital(r) {
+			return unicode.ToLower(r)
+		}
+		return r
+	}, folded)
+}
+
+// isCherokeeCapital reports whether r is a capital Cherokee letter. Package cases swaps the case of
+// Cherokee letters instead of folding it, so text in small letters becomes capitals.
+func isCherokeeCapital(r rune) bool { return r >= '\u13A0' && r <= '\u13F5' }

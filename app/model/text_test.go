@@ -90,6 +90,7 @@ func TestOrderIsOpen(t *testing.T) {
 // the result doesn't contain the byte that ends an index key.
 func FuzzNormalize(f *testing.F) {
 	f.Add("12-34 Elm, İ ß\xff\x00")
+	f.Add("ᏣᎳᎩ ꮳꮃꭹ Ᏸ ᏸ")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, form := range []func(string) string{NormalizeText, NormalizeNumber} {
 			once := form(text)
@@ -113,6 +114,7 @@ func TestFold(t *testing.T) {
 		{"case", "Plats & SURVEYS", "plats & surveys", true},
 		{"blanks around", " Inbox ", "inbox", true},
 		{"sharp s", "STRASSE", "straße", true},
+		{"Cherokee", "ᏣᎳᎩ", "ꮳꮃꭹ", true},
 		{"sigma", "ΟΔΟΣ", "οδος", true},
 		{"no Turkish rules", "I", "ı", false},
 		{"blanks inside", "A B", "AB", false},
