@@ -29,6 +29,18 @@ func readScan(t *testing.T, v *instance.Instance) (model.File, string) {
 	return vaulttest.File(t, v, file.ID), filepath.Join(v.Dir, "text", file.Digest[:2], file.Digest)
 }
 
+// damageEnd damages the last page of the OCR results at a path, and returns what they are then.
+func damageEnd(t *testing.T, file model.File, path string) (damaged []byte, digest blobstore.Digest) {
+	t.Helper()
+	damaged, err := os.ReadFile(path)
+	vaulttest.NoError(t, err)
+	damaged[len(damaged)-2] ^= 1
+	vaulttest.NoError(t, os.WriteFile(path, damaged, 0o600))
+	digest, err = blobstore.ParseDigest(file.Digest)
+	vaulttest.NoError(t, err)
+	return damaged, digest
+}
+
 func openWithFakeOCR(t *testing.T) (*instance.Instance, *vaulttest.FakeOCR) {
 	t.Helper()
 	reader := new(vaulttest.FakeOCR)
@@ -73,12 +85,7 @@ func TestDamagedOCRResultsAreQueuedFirst(t *testing.T) {
 	t.Parallel()
 	v, _ := openWithFakeOCR(t)
 	file, path := readScan(t, v)
-	raw, err := os.ReadFile(path)
-	vaulttest.NoError(t, err)
-	raw[len(raw)-2] ^= 1
-	vaulttest.NoError(t, os.WriteFile(path, raw, 0o600))
-	digest, err := blobstore.ParseDigest(file.Digest)
-	vaulttest.NoError(t, err)
+	raw, digest := damageEnd(t, file, path)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := v.Integrity.RereadOCR(stopped, digest, []model.File{file}); !errors.Is(err, context.Canceled) {
@@ -104,12 +111,7 @@ func TestDamagedOCRResultsOfClosedVault(t *testing.T) {
 	opts.OCRReader = new(vaulttest.FakeOCR)
 	v := vaulttest.OpenUnchecked(t, opts)
 	file, path := readScan(t, v)
-	raw, err := os.ReadFile(path)
-	vaulttest.NoError(t, err)
-	raw[len(raw)-2] ^= 1
-	vaulttest.NoError(t, os.WriteFile(path, raw, 0o600))
-	digest, err := blobstore.ParseDigest(file.Digest)
-	vaulttest.NoError(t, err)
+	raw, digest := damageEnd(t, file, path)
 	vaulttest.Close(t, v)
 	if _, err := v.Integrity.RereadOCR(t.Context(), digest, []model.File{file}); !txn.NotWritable(err) {
 		t.Fatalf("RereadOCR = %v, want an error of a vault that isn't writable", err)
