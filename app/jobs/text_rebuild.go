@@ -15,9 +15,9 @@ import (
 // TextRebuilder extracts text again that was missing when the search indexer needed it.
 // Extracted text, unlike OCR results, is not part of backups and may be deleted at any time.
 // The rebuilder queues only a few of these documents at a time, so that new uploads don't
-// have to wait for them. The others remain in the indexer's list (Indexer.MissingText), which survives a crash. If the text
-// of a document can't be generated, the document leaves the queue with the reason and is
-// not retried.
+// have to wait for them. The others remain in the indexer's list (Indexer.MissingText), which
+// survives a crash. If the text of a document can't be extracted, the document leaves the
+// queue with the reason and is not retried.
 type TextRebuilder struct {
 	*txn.DB
 	Index      *search.Indexer
