@@ -44,12 +44,8 @@ func (h abstractHandler) create(r *request) (response, error) {
 	f := form.fields
 	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
 	draft := model.AbstractDraft{
-		TemplateID: f.number("template_id"),
-		Custom:     r.custom(f.custom("custom_fields")),
-		PropertyDraft: model.PropertyDraft{
-			Address: f.input("address"), City: f.input("city"), County: f.input("county"), State: f.input("state"),
-		},
-		TaxMap:      f.input("tax_map"),
+		TemplateID: f.number("template_id"), Custom: r.custom(f.custom("custom_fields")),
+		PropertyDraft: propertyDraft(f), TaxMap: f.input("tax_map"),
 		NonFilePart: form.nonFilePart,
 	}
 	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {

@@ -159,6 +159,25 @@ func (r *request) custom(in model.Custom) model.Custom {
 	return in
 }
 
+// bodyFields are the fields of a request that creates a record, sent as a form or as JSON.
+type bodyFields interface {
+	input(name string) model.Input
+	number(name string) model.IDInput
+	custom(name string) model.Custom
+}
+
+// jsonFields maps the name of a member of a JSON body to its value.
+type jsonFields map[string]json.RawMessage
+
+func (f jsonFields) input(name string) model.Input    { return input(f[name]) }
+func (f jsonFields) number(name string) model.IDInput { return number(f[name]) }
+func (f jsonFields) custom(name string) model.Custom  { return custom(f[name]) }
+
+// propertyDraft returns the fields of the property.
+func propertyDraft(f bodyFields) model.PropertyDraft {
+	return model.PropertyDraft{Address: f.input("address"), City: f.input("city"), County: f.input("county"), State: f.input("state")}
+}
+
 // formFields maps the name of a form field to its value. If a name is repeated, the last
 // value is kept.
 type formFields map[string]string

@@ -57,12 +57,10 @@ func (h orderHandler) create(r *request) (response, error) {
 		return response{}, err
 	}
 	render := func(o model.Order) response { return h.server.orderResponse(http.StatusCreated, o) }
+	f := jsonFields(sent)
 	draft := model.OrderDraft{
-		Number: input(sent["order_number"]), DueDate: input(sent["due_date"]),
-		PropertyDraft: model.PropertyDraft{
-			Address: input(sent["address"]), City: input(sent["city"]), County: input(sent["county"]), State: input(sent["state"]),
-		},
-		Custom: r.custom(custom(sent["custom_fields"])),
+		Number: f.input("order_number"), DueDate: f.input("due_date"), PropertyDraft: propertyDraft(f),
+		Custom: r.custom(f.custom("custom_fields")),
 	}
 	return perform(r, render, func(keep vault.Idempotency[model.Order]) (model.Order, error) {
 		return h.service.Create(r.Context(), r.actor, draft, keep)

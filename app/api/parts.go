@@ -10,28 +10,29 @@ import (
 	"deedkeep/app/vault"
 )
 
-// form is a parsed form body. Its handler must discard the staged files.
+// form is a parsed body that may contain files. Its handler must discard the staged files.
 type form struct {
-	fields      formFields
+	fields      bodyFields
 	staged      *vault.StagedUpload
 	nonFilePart bool  // a part or field with the name of a file field was not a file
 	cost        int64 // memory for decoding the fields, in bytes
 }
 
 const (
-	msgWantForm      = "The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded when no files are sent."
+	msgWantForm = "The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded or application/json " +
+		"when no files are sent."
 	msgWantMultipart = "The Content-Type must be multipart/form-data."
 	mediaForm        = "application/x-www-form-urlencoded"
 	mediaMultipart   = "multipart/form-data"
 )
 
-// readForm reads a form body as a stream and writes files to disk as they arrive. The parts
-// may come in any order. Fields that are not in known are recorded as ignored. If
-// allowURLEncoded is true, urlencoded bodies are accepted too.
-func (s *server) readForm(r *request, known []string, allowURLEncoded bool) (*form, error) {
+// readForm reads a multipart body as a stream and writes files to disk as they arrive. The parts
+// may come in any order. Fields that are not in known are recorded as ignored. If filesOptional
+// is true, urlencoded and JSON bodies are accepted too.
+func (s *server) readForm(r *request, known []string, filesOptional bool) (*form, error) {
 	message, accepted := msgWantMultipart, func(t string) bool { return t == mediaMultipart }
-	if allowURLEncoded {
-		message, accepted = msgWantForm, func(t string) bool { return t == mediaMultipart || t == mediaForm }
+	if filesOptional {
+		message, accepted = msgWantForm, func(t string) bool { return t == mediaMultipart || t == mediaForm || decode.IsJSON(t) }
 	}
 	mediaType, boundary, err := r.mediaType(message, accepted)
 	if err != nil {
@@ -41,15 +42,18 @@ func (s *server) readForm(r *request, known []string, allowURLEncoded bool) (*fo
 	if err != nil {
 		return nil, err
 	}
-	f := &form{fields: formFields{}, staged: staged}
-	switch mediaType {
-	case mediaForm:
-		err = s.readFormPairs(r, f, known)
-	case mediaMultipart:
-		err = s.forEachPart(r, boundary, func(part *decode.Part) error { return f.addPart(r, part, known, s.Limits.FormFields) })
+	values := formFields{}
+	f := &form{fields: values, staged: staged}
+	switch {
+	case mediaType == mediaForm:
+		err = s.readFormPairs(r, f, values, known)
+	case mediaType == mediaMultipart:
+		err = s.forEachPart(r, boundary, func(part *decode.Part) error { return f.addPart(r, part, values, known, s.Limits.FormFields) })
 		if err == nil {
 			err = r.memory.AcquireDecoded(r.Context(), f.cost)
 		}
+	case decode.IsJSON(mediaType):
+		err = s.readFormMembers(r, f, known)
 	}
 	if err != nil {
 		staged.Discard()
@@ -72,13 +76,25 @@ func (s *server) readPairs(r *request) ([]decode.Pair, error) {
 	return pairs, err
 }
 
-func (s *server) readFormPairs(r *request, f *form, known []string) error {
+// readFormMembers reads a JSON body. It can't contain files, so a file field with a value is an error.
+func (s *server) readFormMembers(r *request, f *form, known []string) error {
+	sent, err := r.object(s.Limits.JSON, slices.Concat(known, []string{"files", "files[]"})...)
+	for name, value := range sent {
+		if decode.IsFileField(name) && !slices.Contains([]string{"null", `""`, "[]"}, string(value)) {
+			f.nonFilePart = true
+		}
+	}
+	f.fields = jsonFields(sent)
+	return err
+}
+
+func (s *server) readFormPairs(r *request, f *form, values formFields, known []string) error {
 	pairs, err := s.readPairs(r)
 	if err != nil {
 		return err
 	}
 	for _, p := range pairs {
-		f.fields[p.Name] = p.Value
+		values[p.Name] = p.Value
 		if decode.IsFileField(p.Name) {
 			f.nonFilePart = f.nonFilePart || p.Value != ""
 			continue
@@ -102,7 +118,7 @@ func (s *server) forEachPart(r *request, boundary string, handle func(*decode.Pa
 
 // addPart reads one part. Only the name of the part determines whether it is a file, a
 // field, or ignored.
-func (f *form) addPart(r *request, part *decode.Part, known []string, maxBytes int64) error {
+func (f *form) addPart(r *request, part *decode.Part, values formFields, known []string, maxBytes int64) error {
 	switch {
 	case decode.IsFileField(part.Name) && part.HasFilename:
 		return httpx.StageFile(f.staged, part)
@@ -115,7 +131,7 @@ func (f *form) addPart(r *request, part *decode.Part, known []string, maxBytes i
 		if _, err := part.WriteTo(&value); err != nil {
 			return err
 		}
-		f.fields[part.Name] = value.String()
+		values[part.Name] = value.String()
 		f.cost += httpx.DecodedCost(value.Bytes())
 	default:
 		r.ignored.sent.add(part.Name)
