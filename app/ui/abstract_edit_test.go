@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -186,6 +187,38 @@ func TestAbstractStatusAndTrash(t *testing.T) {
 	}
 	h.request(t, 200, "GET", string(next[1]), cookie).has(t, "created this abstract")
 	h.request(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
+}
+
+// The history of an abstract says from where to where a document was moved, by name. Views and
+// downloads don't crowd out changes: administrators ask for them.
+func TestHistoryOfMovedAndOpenedDocuments(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleAdmin)
+	from, first := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{}, "a.pdf", "b.pdf")
+	to, second := h.createAbstract(t, actor, map[string]string{"file_number": "2026-2"}, model.Property{})
+	a, b := first.Files[0].ID, first.Files[1].ID
+	h.submit(t, 303, cookie, "/documents/move", url.Values{"file": {fmt.Sprint(a)}, "to": {fmt.Sprintf("abstract:%s", path.Base(to))}})
+	if got := h.getAbstract(t, second.Abstract.ID).Abstract.Files; !slices.Equal(got, []uint64{a}) {
+		t.Fatalf("files of the target = %v, want %d", got, a)
+	}
+	for _, abstract := range []string{to, to + "/history", from + "/history"} {
+		got := h.request(t, 200, "GET", abstract, cookie)
+		got.has(t, "moved a.pdf from <q>2026-1</q> to <q>2026-2</q>")
+		got.lacks(t, "renamed")
+	}
+	for range 10 {
+		h.request(t, 200, "GET", fmt.Sprintf("/documents/%d", b), cookie)
+	}
+	for _, abstract := range []string{from, from + "/history"} {
+		got := h.request(t, 200, "GET", abstract, cookie)
+		got.has(t, "created this abstract")
+		got.lacks(t, "opened b.pdf")
+	}
+	h.request(t, 200, "GET", from+"/history", cookie).has(t, `href="`+from+`/history?views=1"`)
+	h.request(t, 200, "GET", from+"/history?views=1", cookie).has(t, "opened b.pdf", `href="`+from+`/history"`)
+	staff, _ := h.newUserCookie(t, "lee", model.RoleStaff)
+	h.request(t, 200, "GET", from+"/history?views=1", staff).lacks(t, "opened b.pdf", "views=1")
 }
 
 // Documents of an abstract can be sorted, renamed, deleted, and restored, with and without scripts.

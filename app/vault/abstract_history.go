@@ -26,26 +26,31 @@ type History struct {
 	Before uint64            // before for the next page; 0 on the last page
 }
 
+// HistoryQuery selects the audit entries of a page of an abstract's history.
+type HistoryQuery struct {
+	Before uint64 // only entries with a lower sequence number; 0 starts at the newest entry
+	// Documents limits the history to these documents and the most recently removed ones, because
+	// the cost grows with the number of documents. nil covers all.
+	Documents []uint64
+	Views     bool // include views and downloads, which only administrators get
+	Limit     int  // max number of entries
+}
+
 // maxRemovedFiles is the maximum number of removed documents that History covers if
-// documents is not nil.
+// Documents is not nil.
 const maxRemovedFiles = 50
 
 // maxRecentInstruments and maxHistoryInstruments are the maximum numbers of instruments that History
-// covers, the newest ones. The first applies if documents is not nil.
+// covers, the newest ones. The first applies if Documents is not nil.
 const (
 	maxRecentInstruments  = 50
 	maxHistoryInstruments = 2000
 )
 
 // History returns the audit entries of an abstract, of its current and removed documents,
-// and of its instruments, newest first. It returns at most limit entries, all with sequence numbers
-// below before. If before is 0, it starts at the newest entry. If documents is not nil,
-// it covers only those documents and the most recently removed ones, because the cost
-// grows with the number of documents. It returns NotFound if the abstract does not exist.
-// Only administrators get views and downloads. They are recorded for incident
-// investigations, not so that coworkers can monitor each other.
-func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before uint64, documents []uint64, limit int) (h History,
-	err error) {
+// and of its instruments, newest first. It returns NotFound if the abstract does not exist.
+// Views are recorded for incident investigations, not so that coworkers can monitor each other.
+func (a *Abstracts) History(ctx context.Context, actor model.Actor, id uint64, q HistoryQuery) (h History, err error) {
 	if err := a.v.events.FlushViews(ctx); err != nil {
 		return h, err
 	}
@@ -54,14 +59,15 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 		if err != nil {
 			return err
 		}
-		removed, instruments, maxInstruments := abstract.RemovedFiles, t.InstrumentIDs(id), maxHistoryInstruments
+		documents, removed, instruments, maxInstruments := q.Documents, abstract.RemovedFiles, t.InstrumentIDs(id), maxHistoryInstruments
 		if documents == nil {
 			documents = abstract.Files
 		} else {
 			removed, maxInstruments = removed[max(0, len(removed)-maxRemovedFiles):], maxRecentInstruments
 		}
 		instruments = instruments[max(0, len(instruments)-maxInstruments):]
-		g := historyReader{Tx: t, before: before, limit: limit, includeViews: actor.Role.Can(model.PermAdmin)}
+		q.Views = q.Views && actor.Role.Can(model.PermAdmin)
+		g := historyReader{Tx: t, query: q}
 		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, removed), instruments)
 		return err
 	})
@@ -71,10 +77,8 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 // historyReader collects the audit entries of several records.
 type historyReader struct {
 	*store.Tx
-	before       uint64
-	limit        int
-	includeViews bool // whether to include views and downloads
-	events       []model.Event
+	query  HistoryQuery
+	events []model.Event
 }
 
 func (g *historyReader) history(ctx context.Context, abstract string, documents, instruments []uint64) (h History, err error) {
@@ -94,9 +98,9 @@ func (g *historyReader) history(ctx context.Context, abstract string, documents,
 		}
 	}
 	slices.SortFunc(g.events, func(a, b model.Event) int { return cmp.Compare(b.Seq, a.Seq) })
-	h.Events = g.events[:min(len(g.events), g.limit)]
-	if len(g.events) > g.limit {
-		h.Before = h.Events[g.limit-1].Seq
+	h.Events = g.events[:min(len(g.events), g.query.Limit)]
+	if len(g.events) > g.query.Limit {
+		h.Before = h.Events[g.query.Limit-1].Seq
 	}
 	h.Names = g.names(h.Events)
 	return h, nil
@@ -104,17 +108,17 @@ func (g *historyReader) history(ctx context.Context, abstract string, documents,
 
 // collect adds the newest matching audit entries of a record to g.events.
 func (g *historyReader) collect(record string) error {
-	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record}}, Descending: true, Limit: g.limit + 1}
-	for found := 0; found <= g.limit; {
+	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record}}, Descending: true, Limit: g.query.Limit + 1}
+	for found := 0; found <= g.query.Limit; {
 		page, err := g.ListEvents(q)
 		if err != nil {
 			return fmt.Errorf("read events of %s: %w", record, err)
 		}
 		for _, e := range page.Items {
-			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.includeViews {
+			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.query.Views {
 				continue
 			}
-			if g.before == 0 || e.Seq < g.before {
+			if g.query.Before == 0 || e.Seq < g.query.Before {
 				g.events = append(g.events, e)
 				found++
 			}

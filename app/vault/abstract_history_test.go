@@ -83,7 +83,7 @@ func TestAbstractHistory(t *testing.T) {
 	if err := v.Abstracts.Detach(t.Context(), vaulttest.Operator, id, created.Files[1].ID, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Detach: %v", err)
 	}
-	full, err := v.Abstracts.History(t.Context(), vaulttest.Operator, id, 0, nil, 100)
+	full, err := v.Abstracts.History(t.Context(), vaulttest.Operator, id, vault.HistoryQuery{Limit: 100})
 	if err != nil {
 		t.Fatalf("Abstracts.History: %v", err)
 	}
@@ -100,7 +100,7 @@ func TestAbstractHistory(t *testing.T) {
 		t.Errorf("name of the document in the trash: got %q, want b.pdf", name)
 	}
 	// If no documents are selected, the history still contains the entry of the removed document.
-	part, err := v.Abstracts.History(t.Context(), model.Actor{Role: model.RoleAdmin}, id, 0, []uint64{}, 100)
+	part, err := v.Abstracts.History(t.Context(), model.Actor{Role: model.RoleAdmin}, id, vault.HistoryQuery{Documents: []uint64{}, Limit: 100})
 	if err != nil || len(part.Events) != 8 || part.Events[0].Kind != "file.detached" {
 		t.Errorf("history without documents: got %+v, %v, want 8 events, file.detached first", part.Events, err)
 	}
@@ -109,7 +109,7 @@ func TestAbstractHistory(t *testing.T) {
 	}
 	var paged []uint64
 	for before := uint64(0); ; {
-		part, err := v.Abstracts.History(t.Context(), vaulttest.Operator, id, before, nil, 2)
+		part, err := v.Abstracts.History(t.Context(), vaulttest.Operator, id, vault.HistoryQuery{Before: before, Limit: 2})
 		if err != nil {
 			t.Fatalf("Abstracts.History: %v", err)
 		}
@@ -127,7 +127,7 @@ func TestAbstractHistory(t *testing.T) {
 	if !slices.Equal(paged, all) {
 		t.Errorf("history in pages: got %v, want %v", paged, all)
 	}
-	if _, err := v.Abstracts.History(t.Context(), vaulttest.Operator, 99, 0, nil, 10); errs.KindOf(err) != errs.NotFound {
+	if _, err := v.Abstracts.History(t.Context(), vaulttest.Operator, 99, vault.HistoryQuery{Limit: 10}); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("history of an unknown abstract: got %v, want kind %d", err, errs.NotFound)
 	}
 	uploaders, err := v.Files.Uploaders(t.Context(), []uint64{created.Files[0].ID, 999})
@@ -186,7 +186,8 @@ func TestHistoryShowsReadsToAdministratorsOnly(t *testing.T) {
 		"":               {"file.filed", "abstract.created"},
 	} {
 		t.Run("role "+string(role), func(t *testing.T) {
-			h, err := v.Abstracts.History(t.Context(), model.Actor{Kind: model.ActorUser, ID: 1, Role: role}, created.Abstract.ID, 0, nil, 4)
+			h, err := v.Abstracts.History(t.Context(), model.Actor{Kind: model.ActorUser, ID: 1, Role: role}, created.Abstract.ID,
+				vault.HistoryQuery{Views: true, Limit: 4})
 			if err != nil {
 				t.Fatalf("Abstracts.History: %v", err)
 			}
@@ -196,6 +197,11 @@ func TestHistoryShowsReadsToAdministratorsOnly(t *testing.T) {
 			}
 			if !slices.Equal(kinds, want) {
 				t.Errorf("history: got %q, want %q", kinds, want)
+			}
+			h, err = v.Abstracts.History(t.Context(), model.Actor{Kind: model.ActorUser, ID: 1, Role: role}, created.Abstract.ID,
+				vault.HistoryQuery{Limit: 4})
+			if err != nil || len(h.Events) != 2 {
+				t.Errorf("history without views: got %d events, %v, want 2", len(h.Events), err)
 			}
 		})
 	}

@@ -33,12 +33,9 @@ type eventRecord struct {
 
 // eventRows formats the entries for display. It reads the names of all their records at once.
 func (p *Pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow, error) {
-	var records []string
+	records := page.ReferencedRecords(events)
 	for _, e := range events {
 		records = append(records, e.Record, e.Detail["abstract"])
-		for _, c := range e.Changes {
-			records = append(records, page.ReferencedRecord(c.Field, c.From), page.ReferencedRecord(c.Field, c.To))
-		}
 	}
 	names, err := p.Vault.Names(ctx, records)
 	rows := make([]eventRow, 0, len(events))

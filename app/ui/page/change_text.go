@@ -82,6 +82,16 @@ func fieldLabel(field string, defs []model.Field) (string, model.FieldType) {
 	return FormatStatus(strings.ReplaceAll(strings.TrimSuffix(key, "_id"), ".", " ")), ""
 }
 
+// ReferencedRecords returns the records that the changes of the events refer to.
+func ReferencedRecords(events []model.Event) (records []string) {
+	for _, e := range events {
+		for _, c := range e.Changes {
+			records = append(records, ReferencedRecord(c.Field, c.From), ReferencedRecord(c.Field, c.To))
+		}
+	}
+	return records
+}
+
 // ReferencedRecord returns the audit log's name of the record that the value of a folder or
 // abstract field refers to. It returns "" for other fields.
 func ReferencedRecord(field string, raw json.RawMessage) string {

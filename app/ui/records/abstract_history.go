@@ -2,6 +2,7 @@ package records
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,21 +49,29 @@ func (p *Pages) abstractHistory(r *page.Request) error {
 		}
 		return p.RenderPart(r, http.StatusOK, "abstract.html", "history", view)
 	}
-	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 starts at the newest entry
-	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, before, nil, historyPerPage)
+	q := vault.HistoryQuery{Views: r.URL.Query().Get("views") == "1", Limit: historyPerPage}
+	q.Before, _ = strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 starts at the newest entry
+	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, q)
 	if err != nil {
 		return err
 	}
-	view.History = historyLines(h, template.Fields)
+	if view.History, err = p.historyLines(r.Context(), h, template.Fields); err != nil {
+		return err
+	}
 	next := ""
 	if h.Before != 0 {
-		next = page.WithQuery(view.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
+		values := url.Values{"before": {strconv.FormatUint(h.Before, 10)}}
+		if q.Views {
+			values.Set("views", "1")
+		}
+		next = page.WithQuery(view.Path+"/history", values)
 	}
 	return p.RenderPage(r, http.StatusOK, "abstracthistory.html", page.Page{
 		Heading: "History of " + view.Heading, Section: "abstracts", Styles: []string{"record.css"}, Data: struct {
 			abstractView
-			Next string
-		}{view, next},
+			Next  string
+			Views bool
+		}{view, next, q.Views},
 	})
 }
 
@@ -73,18 +82,22 @@ func (p *Pages) recentHistory(r *page.Request, filed vault.AbstractWithFiles, te
 	if n := len(filed.Abstract.Files); l.Last() < n {
 		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyPerPage):]...)
 	}
-	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, 0, documents, historyPerPage)
+	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID,
+		vault.HistoryQuery{Documents: documents, Limit: historyPerPage})
 	if err != nil {
 		return nil, err
 	}
-	lines := historyLines(h, template.Fields)
-	return lines[:min(len(lines), recentHistoryLines)], nil
+	lines, err := p.historyLines(r.Context(), h, template.Fields)
+	return lines[:min(len(lines), recentHistoryLines)], err
 }
 
 // historyLines formats the events. Documents that were uploaded together share a line. Of a changed
 // instrument, only the name is shown.
-func historyLines(h vault.History, defs []model.Field) []historyLine {
-	var lines []historyLine
+func (p *Pages) historyLines(ctx context.Context, h vault.History, defs []model.Field) (lines []historyLine, err error) {
+	names, err := p.Vault.Names(ctx, page.ReferencedRecords(h.Events))
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range h.Events {
 		what := page.EventTextOf(e.Kind).Brief
 		if what == "" {
@@ -97,22 +110,45 @@ func historyLines(h vault.History, defs []model.Field) []historyLine {
 		if strings.HasPrefix(e.Record, "instrument:") {
 			line.Names = []string{cmp.Or(h.Names[e.Record], "an instrument")}
 		} else if strings.HasSuffix(e.Kind, ".changed") {
-			line.Names = nil
-			for _, c := range e.Changes {
-				if c.Field != "files" { // a changed document sequence has no values to show
-					line.Changes = append(line.Changes, page.DescribeChange(c, defs, nil))
-				}
-			}
-			if len(line.Changes) == 0 && e.Kind == "abstract.changed" {
-				line.What = "reordered the documents"
-			}
+			line.describeChanges(e, defs, names)
 		}
 		if n := len(lines); n > 0 && lines[n-1].merge(line) {
 			continue
 		}
 		lines = append(lines, line)
 	}
-	return lines
+	return lines, nil
+}
+
+// describeChanges sets what a changed event did to its record. A document was moved, renamed, or both.
+func (l *historyLine) describeChanges(e model.Event, defs []model.Field, names map[string]vault.RecordName) {
+	document := l.Names
+	l.Names = nil
+	var from, to string // where a moved document was, and where it is
+	for _, c := range e.Changes {
+		switch change := page.DescribeChange(c, defs, names); c.Field {
+		case "files": // a changed document sequence has no values to show
+		case "abstract_id", "folder_id":
+			from, to = cmp.Or(from, change.From), cmp.Or(to, change.To)
+		case "filename":
+			change.Label = "a document"
+			l.Changes = append(l.Changes, change)
+		default:
+			l.Changes = append(l.Changes, change)
+		}
+	}
+	if from+to != "" {
+		if len(l.Changes) > 0 {
+			l.What = "renamed and moved"
+		} else {
+			l.What = "moved"
+		}
+		const noFolder = "Vault (no folder)"
+		l.Changes = append(l.Changes, page.ChangeLine{Label: strings.Join(document, ""), From: cmp.Or(from, noFolder), To: cmp.Or(to, noFolder)})
+	}
+	if len(l.Changes) == 0 && e.Kind == "abstract.changed" {
+		l.What = "reordered the documents"
+	}
 }
 
 // merge adds the event of an earlier line to l and reports true if both describe the same action on

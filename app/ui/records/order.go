@@ -156,7 +156,11 @@ const recentEvents = 8
 // addRecentHistory adds the newest history entries to s.
 func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
 	log, err := p.recordEvents(ctx, "order", s.ID, vault.Query{Limit: recentEvents})
-	s.History, s.Earlier = historyLines(vault.History{Events: log.Items}, s.Fields), log.Next != nil
+	if err != nil {
+		return err
+	}
+	s.Earlier = log.Next != nil
+	s.History, err = p.historyLines(ctx, vault.History{Events: log.Items}, s.Fields)
 	return err
 }
 
@@ -182,7 +186,9 @@ func (p *Pages) orderHistoryPage(r *page.Request) error {
 		orderView
 		Prev, Next string
 	}{orderView: s}
-	view.History = historyLines(vault.History{Events: log.Items}, s.Fields)
+	if view.History, err = p.historyLines(r.Context(), vault.History{Events: log.Items}, s.Fields); err != nil {
+		return err
+	}
 	view.Prev, view.Next = p.PageLinks(r, url.Values{}, log.Prev, log.Next)
 	return p.RenderPage(r, http.StatusOK, "orderhistory.html", page.Page{
 		Heading: "History of order " + s.Number, Section: "orders", Data: view, Styles: []string{"record.css"},
