@@ -55,7 +55,7 @@ func FoldState(s string) string {
 
 // plainWords returns the words of a text in lower case, without accents and punctuation.
 func plainWords(s string) []string {
-	s = Fold(s)
+	s = fastFold(s)
 	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		s = norm.NFD.String(s)
 	}

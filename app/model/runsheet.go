@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 )
 
 // RunsheetKey contains the fields of an instrument by which a runsheet is sorted.
@@ -192,7 +192,7 @@ func (r *receivedNames) has(name partyName) bool {
 
 // partyName is the name of a party, prepared for comparison.
 type partyName struct {
-	words    []string // sorted, in lower case, without titles and suffixes
+	words    []string // sorted, as returned by plainWords, without titles and suffixes
 	official bool     // the party acts by office
 }
 
@@ -209,28 +209,34 @@ func (p partyName) matches(other partyName) bool {
 	if len(short) > len(long) {
 		short, long = long, short
 	}
-	equal := 0
 	used := make([]bool, len(long))
+	pair := func(word string, fit func(word, candidate string) bool) bool {
+		for n, candidate := range long {
+			if !used[n] && fit(word, candidate) {
+				used[n] = true
+				return true
+			}
+		}
+		return false
+	}
+	var others []string // an initial must not take the place of an equal word
 	for _, word := range short {
-		found := -1
-		for n, candidate := range long {
-			if !used[n] && word == candidate {
-				found = n
-				equal++
-				break
-			}
+		if !pair(word, func(word, candidate string) bool { return word == candidate }) {
+			others = append(others, word)
 		}
-		for n, candidate := range long {
-			if found < 0 && !used[n] && (len(word) == 1 || len(candidate) == 1) && word[0] == candidate[0] {
-				found = n
-			}
-		}
-		if found < 0 {
+	}
+	for _, word := range others {
+		if !pair(word, func(word, candidate string) bool { return isInitialOf(word, candidate) || isInitialOf(candidate, word) }) {
 			return false
 		}
-		used[found] = true
 	}
+	equal := len(short) - len(others)
 	return equal >= 2 || equal == len(long) && equal > 0
+}
+
+// isInitialOf reports whether word is the first letter of another word.
+func isInitialOf(word, other string) bool {
+	return utf8.RuneCountInString(word) == 1 && strings.HasPrefix(other, word)
 }
 
 // Words of party names that don't identify the party, and words of officials.
@@ -246,12 +252,10 @@ var (
 )
 
 func parsePartyName(name string) (p partyName) {
-	for _, word := range strings.FieldsFunc(fastFold(strings.ReplaceAll(name, ".", " ")), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
-	}) {
+	for _, word := range plainWords(name) {
 		p.official = p.official || officialWords[word]
 		if !ignoredNameWords[word] {
-			p.words = append(p.words, strings.ReplaceAll(word, "'", ""))
+			p.words = append(p.words, word)
 		}
 	}
 	slices.Sort(p.words)

@@ -76,6 +76,12 @@ func TestGaps(t *testing.T) {
 		{"a gap after an instrument without a type", []Instrument{deed("Amos Reed", "Bea Cole"),
 			{Grantors: []string{"Bea Cole"}, Grantees: []string{"Dora Finch"}}, deed("Ed Gray", "Carl Diaz")}, []string{"1 Ed Gray"}},
 		{"a name without words", []Instrument{deed("Amos Reed", "Bea Cole"), deed("et al.", "Carl Diaz")}, []string{"1 et al."}},
+		{"a lone apostrophe", []Instrument{deed("Amos Reed", "John Smith '"), deed("John X Smith", "Carl Diaz")}, nil},
+		{"an apostrophe instead of a name", []Instrument{deed("Amos Reed", "Bea Cole"), deed("'", "Carl Diaz")}, []string{"1 '"}},
+		{"a curly apostrophe", []Instrument{deed("Amos Reed", "Bea O’Neil"), deed("Bea O'Neil", "Carl Diaz")}, nil},
+		{"accents", []Instrument{deed("Amos Reed", "Jose\u0301 Pen\u0303a"), deed("JOSÉ PEÑA", "Carl Diaz")}, nil},
+		{"an initial that is no ASCII letter", []Instrument{deed("Amos Reed", "Anna Øien Cole"), deed("Anna Ø. Cole", "Carl Diaz")}, nil},
+		{"an initial of two names", []Instrument{deed("Amos Reed", "Abe Amos Cole"), deed("Abe A. Cole", "Carl Diaz")}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for n := range row.list {
