@@ -117,6 +117,10 @@ func FuzzSuggestFromFilename(f *testing.F) {
 		"İ to ı WD"} {
 		f.Add(name)
 	}
+	for _, text := range misreadTexts {
+		f.Add(text)
+		f.Add("Deed " + text + " to O’Neil.pdf")
+	}
 	types := NewDocumentTypes()
 	f.Fuzz(func(t *testing.T, name string) {
 		fields, ok := SuggestFromFilename(name, types)

@@ -153,3 +153,159 @@ func TestGapsOfManyNames(t *testing.T) {
 		})
 	}
 }
+
+// FuzzGaps checks the gaps of random runsheets: they are those that a comparison of all names finds, they
+// don't depend on specks and punctuation around a name, and they are gone if their names received title.
+func FuzzGaps(f *testing.F) {
+	for _, text := range []string{
+		"WAmos Reed>John Smith '\nWJohn X Smith>Carl Diaz",
+		"WAmos Reed>Bea O’Neil;Ned Cole\nMBea O'Neil>First Bank\nWBEA ONEIL, et vir>Carl Diaz",
+		"WA. B. C>'\n>'';\"\nW';.;a>x",
+		"WAbe Reed>Abe Amos Cole\nWAbe A. Cole>Cornelius Quill\nWComelius Quill>Jose\u0301 Pen\u0303a\nWJOSÉ PEÑA>\u0301",
+		"PEstate of Bea Cole>Ned Cole\nWSheriff of Wexcombe>Wexcombe Holdings, L.L.C.\nWWexcombe Holdings LLC>х",
+		"W\xff\xfe>\x00\n\n\nW>\nWa>a a a a a a a a\nWa a>a",
+	} {
+		f.Add(text)
+	}
+	types := NewDocumentTypes()
+	f.Fuzz(func(t *testing.T, text string) {
+		list := runsheetOf(text[:min(len(text), 600)], types)
+		before := fmt.Sprint(list)
+		gaps := Gaps(list, types)
+		if fmt.Sprint(list) != before {
+			t.Errorf("Gaps changed its input: %v, want %v", list, before)
+		}
+		if want := gapsByPairs(t, list, types); !slices.Equal(gaps, want) {
+			t.Errorf("Gaps = %v, want %v", gaps, want)
+		}
+		specks := runsheetOf("", types)
+		for _, i := range list {
+			i.Grantors, i.Grantees = slices.Clone(i.Grantors), slices.Clone(i.Grantees)
+			for _, names := range [][]string{i.Grantors, i.Grantees} {
+				for n := range names {
+					names[n] = "' " + names[n] + " , ’ .\u0301"
+				}
+			}
+			specks = append(specks, i)
+		}
+		if got := Gaps(specks, types); len(got) != len(gaps) {
+			t.Errorf("%d gaps with specks beside the names: %v, want %d: %v", len(got), got, len(gaps), gaps)
+		}
+		first := slices.IndexFunc(list, func(i Instrument) bool { return categoryOf(i, types) == Conveyance })
+		for _, gap := range gaps {
+			list[first].Grantees = append(list[first].Grantees, gap.Name)
+		}
+		for _, gap := range Gaps(list, types) {
+			if len(parsePartyName(gap.Name).words) > 0 {
+				t.Errorf("gap for %q, who received title", gap.Name)
+			}
+		}
+	})
+}
+
+// runsheetOf returns a runsheet with an instrument for each line: the letter of its type, its grantors,
+// ">", and its grantees.
+func runsheetOf(text string, types DocumentTypes) (list []Instrument) {
+	names := map[byte]string{'W': "Warranty Deed", 'M': "Mortgage", 'P': "Probate", 'A': "Affidavit"}
+	for line := range strings.SplitSeq(text, "\n") {
+		i := Instrument{ID: uint64(len(list) + 1)}
+		if line != "" && names[line[0]] != "" {
+			kind, _ := types.ByName(names[line[0]])
+			i.TypeID, line = kind.ID, line[1:]
+		}
+		from, to, _ := strings.Cut(line, ">")
+		i.Grantors, i.Grantees = SplitNames(from), SplitNames(to)
+		list = append(list, i)
+	}
+	return list
+}
+
+func categoryOf(i Instrument, types DocumentTypes) Category {
+	kind, _ := types.ByID(i.TypeID)
+	return kind.Category
+}
+
+// gapsByPairs finds the gaps by comparing each grantor with everyone who received title.
+func gapsByPairs(t *testing.T, list []Instrument, types DocumentTypes) (gaps []Gap) {
+	var received []partyName
+	last := uint64(0)
+	for _, i := range list {
+		category := categoryOf(i, types)
+		if i.TypeID != 0 && !slices.Contains([]Category{Conveyance, Court, Support}, category) {
+			continue
+		}
+		for _, grantor := range i.Grantors {
+			name := parsePartyName(grantor)
+			if slices.Contains(name.words, "") {
+				t.Errorf("parsePartyName(%q) = %q, want no empty words", grantor, name.words)
+			}
+			for _, other := range received {
+				if name.matches(other) != other.matches(name) {
+					t.Errorf("%q.matches(%q) = %v, but not the other way around", name.words, other.words, name.matches(other))
+				}
+			}
+			known := slices.ContainsFunc(received, name.matches)
+			switch {
+			case category != Conveyance:
+			case last == 0:
+				received = append(received, name)
+			case !known && !name.official:
+				gaps = append(gaps, Gap{last, grantor})
+			}
+		}
+		if category == Conveyance {
+			last = i.ID
+		}
+		for _, grantee := range i.Grantees {
+			received = append(received, parsePartyName(grantee))
+		}
+	}
+	return gaps
+}
+
+// FuzzSortKeys checks that the sequence of a runsheet has each instrument once, follows the sequence that a
+// person chose, and doesn't depend on how the instruments were sorted before.
+func FuzzSortKeys(f *testing.F) {
+	f.Add("2019-04-17 10 2\n2019-04-17 9 12\n\n1998-01-02 007 0\n2019-04-17 9a 12", []byte{3, 1})
+	f.Add("x 1a b1\nx 01a b01\nx ' ’\nx 99999999999999999999999 1", []byte{9, 0, 0})
+	f.Fuzz(func(t *testing.T, text string, chosen []byte) {
+		var keys []RunsheetKey
+		for line := range strings.SplitSeq(text[:min(len(text), 400)], "\n") {
+			parts := strings.SplitN(line+"   ", " ", 4)
+			keys = append(keys, RunsheetKey{ID: uint64(len(keys) + 1), Recorded: parts[0], Book: parts[1], Page: parts[2], Number: parts[3]})
+		}
+		var sequence []uint64
+		for _, id := range chosen {
+			if !slices.Contains(sequence, uint64(id)) {
+				sequence = append(sequence, uint64(id))
+			}
+		}
+		sorted := SortKeys(keys, sequence)
+		ids := slices.Sorted(slices.Values(sorted))
+		for n, id := range ids {
+			if len(ids) != len(keys) || id != uint64(n+1) {
+				t.Fatalf("SortKeys = %v, want each of the %d IDs once", sorted, len(keys))
+			}
+		}
+		at := -1
+		for _, id := range sequence {
+			if place := slices.Index(sorted, id); place >= 0 {
+				if place < at {
+					t.Errorf("SortKeys = %v, want the sequence %v in it", sorted, sequence)
+				}
+				at = place
+			}
+		}
+		slices.Reverse(keys)
+		if again := SortKeys(keys, sequence); !slices.Equal(again, sorted) {
+			t.Errorf("SortKeys of the reversed list = %v, want %v", again, sorted)
+		}
+		for _, a := range keys {
+			for _, b := range keys {
+				if compareRecorded(&a, &b) != -compareRecorded(&b, &a) {
+					t.Errorf("%v and %v compare as %d and %d", a, b, compareRecorded(&a, &b), compareRecorded(&b, &a))
+				}
+			}
+		}
+	})
+}
