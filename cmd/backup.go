@@ -310,7 +310,13 @@ func (s *shell) backupRows(status apitypes.Status) [][]string {
 	if b := status.LastBackup; b != nil {
 		last = fmt.Sprintf("%s, %s, to %s", last, apitypes.Count(b.Files, "file", "files"), b.To)
 	}
+	if status.BackupProblem != nil && status.LastBackupAt == nil {
+		last = "UNKNOWN"
+	}
 	rows := [][]string{{"backup", last}}
+	if status.BackupProblem != nil {
+		rows[0][1] += ": " + *status.BackupProblem
+	}
 	if f := status.BackupFailure; f != nil {
 		rows = append(rows, []string{"", fmt.Sprintf("FAILED %s: %s", s.formatTime(&f.At), f.Reason)})
 	}

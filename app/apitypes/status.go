@@ -37,6 +37,8 @@ type Status struct {
 	BackupFailure *BackupFailure `json:"backup_failure"` // since the last successful backup
 	NextBackupAt  *Time          `json:"next_backup_at"` // next scheduled backup
 
+	BackupProblem *string `json:"backup_problem,omitempty"` // why the outcome of the last backups is unknown; omitted if it is known
+
 	Search SearchIndex `json:"search"`
 
 	Damaged List[Damaged] `json:"damaged"` // damaged documents; of several identical documents, only one is listed

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,8 @@ type Backups struct {
 	secrets  *secret.Keys
 	settings Settings
 
-	stateMu      sync.Mutex // guards the state file
+	stateMu      sync.Mutex // guards the state file and unsaved
+	unsaved      *State     // the state if the file couldn't be written
 	creation     txn.Task[Backup]
 	verification txn.Task[archive.VerifyReport]
 }
@@ -126,7 +128,7 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 	defer b.vault.Sweeper.Hold()()
 	started := b.Progress().Begun
 	if created, err = b.create(ctx, to, progress); err != nil {
-		err = ClassifyError(err)
+		err = ClassifyError(targetError(to, err))
 		if ctx.Err() == nil {
 			failed := &Failure{At: started, To: to, Reason: txn.UserMessage(err)}
 			b.recordOutcome(to, func(o *Outcome) { o.Failed = failed })
@@ -134,8 +136,10 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 		return created, fmt.Errorf("create backup: %w", err)
 	}
 	created.To, created.Duration, created.Damaged = to, b.Now().Sub(started), b.vault.DamagedFileIDs()
-	b.recordOutcome(to, func(o *Outcome) { o.LastGood, o.Failed = &created, nil })
-	b.updateState(func(s *State) { s.setArchive(to, created.Archive) })
+	b.updateState(func(s *State) {
+		s.record(b.settings, to, func(o *Outcome) { o.LastGood, o.Failed = &created, nil })
+		s.setArchive(to, created.Archive)
+	})
 	auditErr := b.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 		return b.AddEvent(t, b.Now(), actor, "backup.created", "", map[string]string{"snapshot": created.Snapshot, "to": to})
 	})
@@ -145,6 +149,24 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 		b.Log.Error("backup created, but not recorded in the audit log", "error", auditErr)
 	}
 	return created, nil
+}
+
+// targetError returns Conflict for an error of the file system in the backup directory to.
+// It returns other errors unchanged.
+func targetError(to string, err error) error {
+	at, ok := errors.AsType[*fs.PathError](err)
+	_, known := errors.AsType[*errs.Error](err)
+	if !ok || known || !filepath.IsAbs(at.Path) || !contains(to, at.Path) && !contains(at.Path, to) {
+		return err
+	}
+	return &errs.Error{Kind: errs.Conflict, Err: err,
+		Message: fmt.Sprintf("The backup directory %s can't be used (%s: %v). No backup was created.", to, at.Path, at.Err)}
+}
+
+// contains reports whether a path is the directory dir or in it.
+func contains(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // target returns the absolute path of a backup directory that passes CheckTarget.
@@ -171,8 +193,7 @@ func CheckTarget(to, data string) error {
 		return err
 	}
 	for _, pair := range [][2]string{{to, data}, {data, to}} {
-		if rel, err := filepath.Rel(resolveLinks(pair[1]), resolveLinks(pair[0])); err == nil && rel != ".." &&
-			!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		if contains(resolveLinks(pair[1]), resolveLinks(pair[0])) {
 			return errs.InvalidField("to", "%s overlaps with the data directory %s. Store backups on another disk.", to, data)
 		}
 	}
@@ -196,9 +217,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(Progress)
 		return Backup{}, err
 	}
 	opts.Now, opts.Rand, opts.FreeSpace, opts.Reserve = b.Now, b.Rand, blobstore.FreeSpace, b.MinFree
-	if opts.ExpectedID, err = b.expectedArchive(to); err != nil {
-		return Backup{}, err
-	}
+	opts.ExpectedID, opts.Existing = b.expectedArchive(to)
 	a, err := archive.OpenOrCreate(to, opts)
 	if err != nil {
 		return Backup{}, err

@@ -250,7 +250,7 @@ func TestBackupRejects(t *testing.T) {
 		{"data directory", opts.Dir, errs.Invalid},
 		{"directory in the data directory", filepath.Join(opts.Dir, "tmp", "b"), errs.Invalid},
 		{"parent of the data directory", filepath.Dir(opts.Dir), errs.Invalid},
-		{"file", file, errs.Internal},
+		{"file", file, errs.Conflict},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -1,10 +1,6 @@
 package backup
 
-import (
-	"maps"
-
-	"deedkeep/app/errs"
-)
+import "maps"
 
 // setArchive records the ID of the archive in the directory to.
 func (s *State) setArchive(to, id string) {
@@ -17,10 +13,12 @@ func (s *State) setArchive(to, id string) {
 
 // expectedArchive returns the ID of the archive that was last used in a directory, or ""
 // if there was none. The ID reveals that a disk isn't mounted. Otherwise, the backup
-// would start over in the empty mount point, on the same disk as the data.
-func (b *Backups) expectedArchive(to string) (string, error) {
-	s, err := b.State()
-	return s.Archives[to], err
+// would start over in the empty mount point, on the same disk as the data. existing reports
+// that there must be an archive, although its ID isn't known, because the state is lost.
+func (b *Backups) expectedArchive(to string) (id string, existing bool) {
+	s := b.State()
+	id, known := s.Archives[to]
+	return id, !known && s.Problem != ""
 }
 
 // ForgetArchive removes the recorded archive ID of the directory to, or of the configured
@@ -28,12 +26,8 @@ func (b *Backups) expectedArchive(to string) (string, error) {
 // creates one. It returns Invalid if no directory is set.
 func (b *Backups) ForgetArchive(to string) error {
 	to, err := b.target(to)
-	if err != nil {
-		return err
+	if err == nil {
+		b.updateState(func(s *State) { s.setArchive(to, "") })
 	}
-	b.updateState(func(s *State) { delete(s.Archives, to) })
-	if id, err := b.expectedArchive(to); err != nil || id != "" {
-		return &errs.Error{Kind: errs.Conflict, Message: "The previous backup directory could not be reset. Check the server log.", Err: err}
-	}
-	return nil
+	return err
 }

@@ -2,98 +2,17 @@ package backup
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/durable"
 	"deedkeep/app/errs"
-	"deedkeep/app/integrity"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
-
-// State contains the outcome of the last backups. Outcome covers backups to any
-// directory. Scheduled covers backups to the configured directory, whether they were
-// scheduled or manual. Only these affect the schedule.
-type State struct {
-	Outcome
-	Scheduled Outcome `json:"plan,omitzero"`
-	// Archives maps directories to the IDs of the archives in them.
-	Archives map[string]string `json:"archives,omitempty"`
-	Next     *time.Time        `json:"-"` // when the next backup is scheduled; nil: no schedule
-}
-
-// Outcome contains the last successful backup and the failure since then, if any.
-type Outcome struct {
-	LastGood *Backup  `json:"good,omitempty"`
-	Failed   *Failure `json:"failed,omitempty"`
-}
-
-// Failure is a failed backup and the reason.
-type Failure struct {
-	At     time.Time `json:"at"`
-	To     string    `json:"to"`
-	Reason string    `json:"reason"`
-}
-
-// State returns the outcome of the last backups, as stored in the state file.
-func (b *Backups) State() (State, error) {
-	b.stateMu.Lock()
-	defer b.stateMu.Unlock()
-	return b.readState()
-}
-
-func (b *Backups) readState() (s State, err error) {
-	raw, err := os.ReadFile(filepath.Join(b.Dir, integrity.BackupStateFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return s, err
-	case json.Unmarshal(raw, &s) != nil:
-		s = State{} // treat an incomplete file as missing
-	}
-	if at, planned := b.settings.nextTime(s, b.Now()); planned {
-		s.Next = &at
-	}
-	return s, nil
-}
-
-// recordOutcome stores the outcome of a backup to a directory.
-func (b *Backups) recordOutcome(to string, change func(*Outcome)) {
-	b.updateState(func(s *State) {
-		change(&s.Outcome)
-		if samePath(to, b.settings.To) {
-			change(&s.Scheduled)
-		}
-	})
-}
-
-// updateState updates the state file. If that fails, it only logs the error.
-func (b *Backups) updateState(change func(*State)) {
-	b.stateMu.Lock()
-	defer b.stateMu.Unlock()
-	s, err := b.readState()
-	if err == nil {
-		err = b.Store.CheckFile()
-	}
-	if err == nil {
-		change(&s)
-		var raw []byte
-		if raw, err = json.Marshal(s); err == nil {
-			err = durable.WriteLine(filepath.Join(b.Dir, integrity.BackupStateFile), raw)
-		}
-	}
-	if err != nil {
-		b.Log.Error("backup result not saved", "error", err)
-	}
-}
 
 // clockSlack is the tolerance for small clock corrections. Times of backups further in
 // the future than that are ignored.
@@ -154,11 +73,7 @@ func (b *Backups) Run(ctx context.Context) {
 
 // runIfDue creates a backup if one is due, and then prunes the archive.
 func (b *Backups) runIfDue(ctx context.Context) {
-	state, err := b.State()
-	if err != nil {
-		b.Log.Error("scheduled backup failed", "error", err)
-		return
-	}
+	state := b.State()
 	if state.Next == nil || state.Next.After(b.Now()) {
 		return
 	}

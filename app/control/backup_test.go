@@ -54,7 +54,7 @@ func TestControlBackup(t *testing.T) {
 	}{
 		{"no destination", `{"to":""}`, 200, 422, "--to"},
 		{"into itself", `{"to":` + pathJSON(t, opts.Dir) + `}`, 200, 422, "overlaps with the data directory"},
-		{"destination is a file", `{"to":` + pathJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 500, ""},
+		{"destination is a file", `{"to":` + pathJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 409, "can't be used"},
 		{"no JSON", `words`, 400, 0, ""},
 		{"a number", `{"to":7}`, 400, 0, ""},
 	}

@@ -54,8 +54,8 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	}
 	out.Search = searchIndex(index)
 	c.damageStatus(&out, s)
-	err = c.backupStatus(&out)
-	return out, err
+	c.backupStatus(&out)
+	return out, nil
 }
 
 // writesDenied returns one sentence with the reason why writes are denied. If the disk is full, the sentence contains
@@ -83,11 +83,9 @@ func certificateShape(f *certificate.Info) *apitypes.Certificate {
 }
 
 // backupStatus adds the results of the last backups.
-func (c handler) backupStatus(out *apitypes.Status) error {
-	state, err := c.Vault.Backups.State()
-	if err != nil {
-		return err
-	}
+func (c handler) backupStatus(out *apitypes.Status) {
+	state := c.Vault.Backups.State()
+	out.BackupProblem = encode.OptionalString(state.Problem)
 	if good := state.LastGood; good != nil {
 		out.LastBackupAt, out.LastBackup = new(apitypes.At(good.At)), new(backupShape(*good))
 	}
@@ -97,7 +95,6 @@ func (c handler) backupStatus(out *apitypes.Status) error {
 	if state.Next != nil {
 		out.NextBackupAt = new(apitypes.At(*state.Next))
 	}
-	return nil
 }
 
 // damageStatus adds the known damage and the state of the scrub to out.

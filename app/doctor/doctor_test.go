@@ -214,6 +214,7 @@ func TestBackupAge(t *testing.T) {
 		{"scheduled, a week missed", apitypes.Status{LastBackupAt: ago(8 * day)}, scheduled, Bad, "8 days"},
 		{"failed", apitypes.Status{LastBackupAt: ago(time.Hour),
 			BackupFailure: &apitypes.BackupFailure{At: apitypes.At(noon), Reason: "the disk is full"}}, scheduled, Bad, "the disk is full"},
+		{"unreadable state", apitypes.Status{BackupProblem: new("backup.json can't be read")}, scheduled, Bad, "backup.json"},
 	} {
 		check(t, row.name, checkBackup(&apitypes.Checkup{Status: row.s}, row.c, noon), row.state, row.text)
 	}

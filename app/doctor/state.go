@@ -19,6 +19,9 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 		return bad("backup", fmt.Sprintf("the backup of %s failed: %s", f.At.In(now.Location()).Format("2006-01-02 15:04 MST"),
 			f.Reason), "check the backup directory, then run: deedkeep backup create")
 	}
+	if s.BackupProblem != nil {
+		return bad("backup", *s.BackupProblem, "change the owner of the file as listed under owners, then run: deedkeep backup create")
+	}
 	if s.LastBackupAt == nil {
 		if s.Files+s.Abstracts+s.Orders == 0 {
 			return warn("backup", "no backup; nothing is stored yet", do)

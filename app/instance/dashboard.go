@@ -52,6 +52,7 @@ type BackupHealth struct {
 	Failed   *backup.Failure // failure after LastGood; nil if there is none
 	Next     *time.Time      // when the next backup is scheduled; nil: no schedule
 	Missing  bool            // whether there are records but no backup
+	Problem  string          // why the outcome of the last backups is unknown; "" if it is known
 	TooOld   bool            // whether LastGood is older than two backup intervals, or than a week if there is no schedule
 }
 
@@ -114,20 +115,17 @@ func (in *Instance) failedDocuments(t *store.Tx) ([]vault.Document, error) {
 // The doctor command warns at the same age.
 const maxManualBackupAge = 7 * 24 * time.Hour
 
-func (in *Instance) backupHealth(s Status) (h BackupHealth, err error) {
-	state, err := in.Backups.State()
-	if err != nil {
-		return h, err
-	}
-	h.LastGood, h.Failed, h.Next = state.LastGood, state.Failed, state.Next
+func (in *Instance) backupHealth(s Status) (h BackupHealth) {
+	state := in.Backups.State()
+	h.LastGood, h.Failed, h.Next, h.Problem = state.LastGood, state.Failed, state.Next, state.Problem
 	if state.Next != nil && state.Scheduled.Failed != nil {
 		h.Failed = state.Scheduled.Failed // a backup to another directory doesn't fix the scheduled one
 	}
-	h.Missing = h.LastGood == nil && s.Abstracts+s.Orders+s.Files > 0
+	h.Missing = h.LastGood == nil && h.Problem == "" && s.Abstracts+s.Orders+s.Files > 0
 	maxAge := maxManualBackupAge
 	if state.Next != nil {
 		maxAge = 2 * in.settings.Backup.Every
 	}
 	h.TooOld = h.LastGood != nil && in.Now().Sub(h.LastGood.At) > maxAge
-	return h, nil
+	return h
 }

@@ -74,6 +74,6 @@ func (in *Instance) Health(ctx context.Context) (h Health, err error) {
 		return h, err
 	}
 	h.LowDisk = h.Status.DiskFree < h.Status.DiskReserve+lowDiskFiles*uint64(max(in.settings.FileSize, 0))
-	h.Backup, err = in.backupHealth(h.Status)
-	return h, err
+	h.Backup = in.backupHealth(h.Status)
+	return h, nil
 }

@@ -134,6 +134,7 @@ type Options struct {
 	ManifestKey [32]byte   // decrypts manifests; zero if the secret isn't available
 	HeaderKey   [32]byte   // verifies the header if Vault is set
 	ExpectedID  string     // ID of the archive that must be in the directory; "" if any archive, or none, is fine
+	Existing    bool       // there must be an archive in the directory, even if ExpectedID is ""
 	Encryption  Encryption // for a new archive
 	Decryption  Decryption // opens key.age
 	Rand        io.Reader  // for the ID of a new archive
@@ -188,14 +189,14 @@ func Open(dir string, opts Options) (*Archive, error) {
 // It returns ErrForeign if the encryption of an existing archive differs from
 // opts.Encryption, so that no one relies on encryption that isn't there. It returns
 // ErrMissing if opts.ExpectedID is set and the directory contains another archive or
-// none.
+// none, or if opts.Existing is set and it contains none.
 func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	a, err := Open(dir, opts)
 	if err == nil && (opts.ExpectedID == "" || opts.ExpectedID == a.ID()) {
 		err = a.checkEncryption()
 		return a, err
 	}
-	if opts.ExpectedID != "" && (err == nil || errors.Is(err, ErrNotFound)) {
+	if opts.ExpectedID != "" && (err == nil || errors.Is(err, ErrNotFound)) || opts.Existing && errors.Is(err, ErrNotFound) {
 		return nil, missingError(dir, opts.ExpectedID, a)
 	}
 	if !errors.Is(err, ErrNotFound) {
@@ -207,16 +208,20 @@ func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	return Open(dir, opts)
 }
 
-// missingError returns ErrMissing for the expected archive with this ID. found is the
-// archive in the directory, or nil. An empty mount point looks like a directory for a new
-// archive.
+// missingError returns ErrMissing for the expected archive with this ID, or for any archive
+// if id is "". found is the archive in the directory, or nil. An empty mount point looks
+// like a directory for a new archive.
 func missingError(dir, id string, found *Archive) error {
 	instead := "the directory is empty"
 	if found != nil {
-		instead = "the directory contains archive " + found.ID() + ")"
+		instead = "the directory contains archive " + found.ID()
 	}
-	return fmt.Errorf("%s: %w: expected archive %s, but %s. No backup was created. Check that the disk or share is mounted. "+
-		`To start new backups there, run "deedkeep backup create --new --to DIR", or change backup.to`, dir, ErrMissing, id, instead)
+	expected := "archive " + id
+	if id == "" {
+		expected = "earlier backups"
+	}
+	return fmt.Errorf("%s: %w: expected %s, but %s. No backup was created. Check that the disk or share is mounted. "+
+		`To start new backups there, run "deedkeep backup create --new --to DIR", or change backup.to`, dir, ErrMissing, expected, instead)
 }
 
 // Dir returns the directory of the archive.

@@ -82,6 +82,8 @@ func BackupWarning(b instance.BackupHealth, now time.Time) string {
 	switch {
 	case b.Failed != nil:
 		return fmt.Sprintf("The backup of %s failed: %s", ClockTime(b.Failed.At.In(now.Location())), b.Failed.Reason)
+	case b.Problem != "":
+		return b.Problem
 	case b.Missing:
 		return "No backup exists. If this disk fails, everything on it is lost."
 	case b.TooOld:

@@ -1,0 +1,89 @@
+package backup_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/backup"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/vaulttest"
+)
+
+// A state file that can't be read is one line in the status. Scheduled backups continue, but
+// none starts over in an empty directory, because that may be a disk that isn't mounted. Every
+// backup of an administrator as root left such a file.
+func TestUnreadableState(t *testing.T) {
+	t.Parallel()
+	clock := vaulttest.NewClock()
+	to := filepath.Join(t.TempDir(), "b")
+	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
+		o.Now = clock.Now
+		o.Settings.Backup = backup.Settings{To: to, Every: 24 * time.Hour}
+	})
+	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	vaulttest.CreateBackup(t, v, to)
+	path := filepath.Join(opts.Dir, "backup.json")
+	// Root can read any file, but not a directory.
+	if err := errors.Join(os.Rename(path, path+"-away"), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatalf("make backup.json unreadable: %v", err)
+	}
+	clock.Advance(24 * time.Hour)
+	check := func(name string, missing bool) {
+		t.Helper()
+		h, err := v.Health(t.Context())
+		if err != nil || !strings.Contains(h.Backup.Problem, "backup.json") || h.Backup.Missing || (h.Backup.LastGood == nil) != missing {
+			t.Errorf("%s: Health() = %+v, %v; want a problem with backup.json, last backup unknown: %v", name, h.Backup, err, missing)
+		}
+		if _, err := v.Metrics(t.Context()); err != nil {
+			t.Errorf("%s: Metrics: %v", name, err)
+		}
+	}
+	check("before a backup", true)
+	v.Backups.RunIfDue(t.Context())
+	check("after a scheduled backup", false)
+	if s := v.Backups.State(); s.Next == nil || !s.Next.Equal(clock.Now().Add(24*time.Hour)) {
+		t.Errorf("State() = %+v, want the next backup in 24 hours", s)
+	}
+	other := filepath.Join(t.TempDir(), "not-mounted")
+	_, err := v.Backups.Create(t.Context(), vaulttest.Operator, other, func(backup.Progress) {})
+	vaulttest.WantKind(t, "empty directory", err, errs.Conflict)
+	if err := v.Backups.ForgetArchive(other); err != nil {
+		t.Fatalf("ForgetArchive: %v", err)
+	}
+	vaulttest.CreateBackup(t, v, other) // with --new
+	if err := errors.Join(os.Remove(path), os.Rename(path+"-away", path)); err != nil {
+		t.Fatalf("make backup.json readable: %v", err)
+	}
+	vaulttest.CreateBackup(t, v, to)
+	if s := v.Backups.State(); s.Problem != "" || s.LastGood == nil || len(s.Archives) != 2 {
+		t.Errorf("State() = %+v, want both archives and no problem", s)
+	}
+}
+
+// A damaged state file is replaced by the next successful backup, not by a failure.
+func TestDamagedState(t *testing.T) {
+	t.Parallel()
+	v, opts := vaulttest.OpenVerified(t, nil)
+	to := filepath.Join(t.TempDir(), "b")
+	vaulttest.CreateBackup(t, v, to)
+	if err := os.WriteFile(filepath.Join(opts.Dir, "backup.json"), []byte(`{"good":`), 0o600); err != nil {
+		t.Fatalf("write file: %v", err)
+	}
+	empty := filepath.Join(t.TempDir(), "not-mounted")
+	for range 2 {
+		_, err := v.Backups.Create(t.Context(), vaulttest.Operator, empty, func(backup.Progress) {})
+		vaulttest.WantKind(t, "empty directory", err, errs.Conflict)
+		if s := v.Backups.State(); !strings.Contains(s.Problem, "damaged") || s.Failed == nil {
+			t.Errorf("State() = %+v, want the failure and that the file is damaged", s)
+		}
+	}
+	vaulttest.CreateBackup(t, v, to)
+	if s := v.Backups.State(); s.Problem != "" || s.LastGood == nil || s.Failed != nil {
+		t.Errorf("State() = %+v, want a good backup and no problem", s)
+	}
+}
