@@ -26,6 +26,7 @@ type File struct {
 	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing
 	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text, their own or from OCR; nil until counted
 	OCR        *OCR      `json:"ocr,omitempty"`        // nil until it is known which pages need OCR
+	Owner      string    `json:"owner,omitempty"`      // user or API key that uploaded it (Actor.Record); OCR is shared fairly among owners
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
 	Trashed    *Trashed  `json:"trashed,omitempty"`

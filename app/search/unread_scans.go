@@ -54,23 +54,19 @@ func (s *Service) UnreadScans(ctx context.Context, q Query) (u UnreadScans, err 
 // As in the search index, a document has the template and the property of its abstract.
 func countUnreadScans(t *store.Tx, q Query) (n uint64, err error) {
 	abstracts := map[uint64]model.Abstract{0: {}}
-	none := func(uint64) bool { return false }
-	err = t.EachForOCR(none, func(f model.File) (more bool, err error) {
-		if f.Trashed != nil {
-			return false, nil // the trash is at the end of the queue
-		}
+	err = t.EachForOCR(func(f model.File) (err error) {
 		a, known := abstracts[f.AbstractID]
 		if !known {
 			a, err = t.Abstract(f.AbstractID)
 			if err != nil && errs.KindOf(err) != errs.NotFound && !errors.Is(err, store.ErrDamaged) {
-				return false, err
+				return err
 			}
 			abstracts[f.AbstractID] = a
 		}
 		if q.Matches(filterValues(a.TemplateID, a.Property, ""), f.CreatedAt) {
 			n++
 		}
-		return true, nil
+		return nil
 	})
 	return n, err
 }

@@ -340,7 +340,8 @@ func (k *checker) checkIndexes() {
 		return ok && err == nil && f.Failure != "" && f.Trashed == nil
 	})
 	k.checkEntries(bucketOCRQueue, func(key, value []byte) bool {
-		f, err := files.get(k.t, ocrQueueID(key))
+		_, id := cutOCRQueueKey(key)
+		f, err := files.get(k.t, id)
 		return err == nil && f.WaitsForOCR() && bytes.Equal(key, ocrQueueKey(&f))
 	})
 	k.checkEntries(bucketKeyHashes, func(key, value []byte) bool {

@@ -38,7 +38,8 @@
 //	file_digests/    digest (32), file id           includes files in the trash
 //	failed/          file id              live files whose processing failed
 //	tasks/           seq                  record model.ProcessingTask
-//	ocr_queue/       in the trash (1), 0xFF… minus file id (8)  -> number of pages; files whose pages wait for OCR
+//	ocr_queue/       owner, 0xFF… minus file id (8)  -> number of pages; files whose pages wait for OCR
+//	                 owner: 2, hash of the owner (8); 0 without an owner; 1 for a file in the trash
 //	trash/           list index: type w; an ID is 1 byte type and 7 bytes ID
 //	replays/         slot (32)            record model.StoredResponse: response to an idempotent request
 //	replay_times/    time (8), slot (32)

@@ -42,7 +42,7 @@ func TestMakeFixture(t *testing.T) {
 		file, err := tx.File(2)
 		pages, read := 3, 1
 		file.Processing, file.MIME, file.Pages, file.TextPages = false, model.MIMEPDF, &pages, &read
-		file.OCR = &model.OCR{Pages: 2, Read: 1}
+		file.OCR, file.Owner = &model.OCR{Pages: 2, Read: 1}, "key:1"
 		return errors.Join(err, tx.PutFile(file), tx.RemoveTask(2), tx.PutStoredResponse([32]byte{7},
 			model.StoredResponse{RequestHash: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
 			tx.PutOrder(model.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: trashed}),
@@ -140,9 +140,13 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if err != nil || len(changes) != want || tx.LastChange() != uint64(want) {
 					t.Errorf("Changes(1, 99) = %+v, %v; want %d", changes, err, want)
 				}
-				next, waits, err := tx.NextForOCR(func(uint64) bool { return false })
-				if want := schema > 7; err != nil || waits != want || want && (next.ID != 2 || next.PagesWaitingForOCR() != 1) {
-					t.Errorf("NextForOCR = %+v, %t, %v; want file 2 since schema 8", next, waits, err)
+				var waiting []model.File
+				err = tx.EachForOCR(func(f model.File) error { waiting = append(waiting, f); return nil })
+				if want := schema > 7; err != nil || (len(waiting) == 1) != want || want && (waiting[0].ID != 2 || waiting[0].PagesWaitingForOCR() != 1) {
+					t.Errorf("EachForOCR = %+v, %v; want file 2 since schema 8", waiting, err)
+				}
+				if schema > 9 && (len(waiting) != 1 || waiting[0].Owner != "key:1") {
+					t.Errorf("EachForOCR = %+v, want a file of key 1 since schema 10", waiting)
 				}
 				keys, damage, err := tx.RunsheetKeys(1)
 				if errors.Join(damage, err) != nil || schema > 8 && (len(keys) != 3 || keys[2].Recorded != "2019-04-03") {

@@ -27,13 +27,19 @@ func putScan(tx *Tx, change func(*model.File)) (uint64, error) {
 func ocrQueue(t *testing.T, s *Store) (ids []uint64) {
 	t.Helper()
 	view(t, s, func(tx *Tx) error {
-		for {
-			file, found, err := tx.NextForOCR(func(id uint64) bool { return slices.Contains(ids, id) })
-			if err != nil || !found {
-				return err
+		for _, owner := range tx.OCROwners() {
+			for {
+				file, found, err := tx.NextForOCR(owner, func(id uint64) bool { return slices.Contains(ids, id) })
+				if err != nil {
+					return err
+				}
+				if !found {
+					break
+				}
+				ids = append(ids, file.ID)
 			}
-			ids = append(ids, file.ID)
 		}
+		return nil
 	})
 	return ids
 }
@@ -74,7 +80,7 @@ func TestOCRQueue(t *testing.T) {
 			t.Errorf("got findings %+v, want none", findings)
 		}
 	}
-	expect(4, 3+1+1+1, 9, 6, 3, 1, 2)
+	expect(4, 3+1+1+1, 9, 6, 3, 1)
 	for _, step := range []struct {
 		name         string
 		do           func(*Tx) error
@@ -83,12 +89,12 @@ func TestOCRQueue(t *testing.T) {
 		changes      int
 	}{
 		{"progress without new text", func(tx *Tx) error { return tx.SetOCR(1, model.OCR{Pages: 3, Read: 2}, 0, false) }, 4, 4,
-			[]uint64{9, 6, 3, 1, 2}, 0},
+			[]uint64{9, 6, 3, 1}, 0},
 		{"progress with new text", func(tx *Tx) error { return tx.SetOCR(1, model.OCR{Pages: 3, Read: 3}, 3, true) }, 3, 3,
-			[]uint64{9, 6, 3, 2}, 1},
-		{"nothing to read", func(tx *Tx) error { return tx.SetOCR(9, model.OCR{}, 2, false) }, 2, 2, []uint64{6, 3, 2}, 0},
-		{"being processed", func(tx *Tx) error { return tx.SetOCR(5, model.OCR{Pages: 1}, 0, true) }, 2, 2, []uint64{6, 3, 2}, 0},
-		{"results lost", func(tx *Tx) error { return tx.ResetOCR([32]byte{31: 1}, 9) }, 3, 2, []uint64{6, 3, 1, 2}, 1},
+			[]uint64{9, 6, 3}, 1},
+		{"nothing to read", func(tx *Tx) error { return tx.SetOCR(9, model.OCR{}, 2, false) }, 2, 2, []uint64{6, 3}, 0},
+		{"being processed", func(tx *Tx) error { return tx.SetOCR(5, model.OCR{Pages: 1}, 0, true) }, 2, 2, []uint64{6, 3}, 0},
+		{"results lost", func(tx *Tx) error { return tx.ResetOCR([32]byte{31: 1}, 9) }, 3, 2, []uint64{6, 3, 1}, 1},
 		{"restored", func(tx *Tx) error {
 			f, err := tx.FileIncludingTrash(2)
 			f.Trashed = nil
@@ -106,6 +112,43 @@ func TestOCRQueue(t *testing.T) {
 			}
 			expect(step.files, step.pages, step.queue...)
 		})
+	}
+}
+
+// Each owner has its own line in the queue. The trash is in none.
+func TestOCRQueueOfOwners(t *testing.T) {
+	s := openNew(t)
+	owned := func(owner string) func(*model.File) { return func(f *model.File) { f.Owner = owner } }
+	update(t, s, func(tx *Tx) (err error) {
+		for _, change := range []func(*model.File){owned("key:1"), nil, owned("key:2"), owned("key:1"), // 1 to 4
+			func(f *model.File) { f.Owner, f.Trashed = "key:2", trashedAt(1, "") }, nil} {
+			_, e := putScan(tx, change)
+			err = errors.Join(err, e)
+		}
+		return err
+	})
+	view(t, s, func(tx *Tx) error {
+		got := map[string][]uint64{}
+		for _, owner := range tx.OCROwners() {
+			seen := []uint64{}
+			for {
+				file, found, err := tx.NextForOCR(owner, func(id uint64) bool { return slices.Contains(seen, id) })
+				if err != nil || !found {
+					got[fmt.Sprint(len(owner) > 1, seen[0])] = seen
+					break
+				}
+				if seen = append(seen, file.ID); OCROwnerOf(&file) != owner {
+					t.Errorf("file %d has the owner %q, want %q", file.ID, OCROwnerOf(&file), owner)
+				}
+			}
+		}
+		if want := "map[false 6:[6 2] true 3:[3] true 4:[4 1]]"; fmt.Sprint(got) != want {
+			t.Errorf("queue is %v, want %s", got, want)
+		}
+		return nil
+	})
+	if findings := check(t, s); len(findings) > 0 {
+		t.Errorf("got findings %+v, want none", findings)
 	}
 }
 

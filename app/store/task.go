@@ -127,23 +127,42 @@ func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 	return len(orphans), nil
 }
 
-// ocrQueueKey returns the key of a file in the OCR queue. Newer files come first, and files in
-// the trash come last.
-func ocrQueueKey(f *model.File) []byte {
-	key := make([]byte, 1, 9)
-	if f.Trashed != nil {
-		key[0] = 1
+// OCROwner identifies the user or API key that uploaded a file. It is the start of the file's key
+// in the OCR queue.
+type OCROwner string
+
+const (
+	ocrWithoutOwner OCROwner = "\x00" // files that were uploaded before schema 10
+	ocrTrash        OCROwner = "\x01" // files in the trash, whatever their owner is
+	ocrOwnerTag     OCROwner = "\x02" // before the hash of an owner
+)
+
+// OCROwnerOf returns the owner of a file that is not in the trash.
+func OCROwnerOf(f *model.File) OCROwner {
+	if f.Owner == "" {
+		return ocrWithoutOwner
 	}
-	return append(key, encodeUint64(math.MaxUint64-f.ID)...)
+	return ocrOwnerTag + OCROwner(encodeUint64(fnv1a(f.Owner)))
 }
 
-// ocrQueueID returns the file ID in a key of the OCR queue, or 0 if the key is invalid.
-func ocrQueueID(key []byte) uint64 {
-	if len(key) != 9 {
-		return 0
+// ocrQueueKey returns the key of a file in the OCR queue. Newer files of an owner come first.
+func ocrQueueKey(f *model.File) []byte {
+	owner := ocrTrash
+	if f.Trashed == nil {
+		owner = OCROwnerOf(f)
 	}
-	inverse, _ := decodeUint64(key[1:])
-	return math.MaxUint64 - inverse
+	return append([]byte(owner), encodeUint64(math.MaxUint64-f.ID)...)
+}
+
+// cutOCRQueueKey returns the owner and the file ID in a key of the OCR queue. The ID is 0 if the key is
+// invalid.
+func cutOCRQueueKey(key []byte) (owner OCROwner, id uint64) {
+	at := len(key) - 8
+	if at != len(ocrWithoutOwner) && at != len(ocrOwnerTag)+8 {
+		return "", 0
+	}
+	inverse, _ := decodeUint64(key[at:])
+	return OCROwner(key[:at]), math.MaxUint64 - inverse
 }
 
 // updateOCRQueue updates the OCR queue and its counters. The arguments are those of
@@ -183,24 +202,53 @@ func (t *Tx) addOCRCount(f *model.File, count int64, pages int) {
 	}
 }
 
-// NextForOCR returns the first file in the OCR queue for which skip returns false. Newer files
-// come first, and files in the trash come last. found is false if there is none. Damaged records
-// are skipped; Check reports them.
-func (t *Tx) NextForOCR(skip func(id uint64) bool) (file model.File, found bool, err error) {
-	err = t.EachForOCR(skip, func(f model.File) (more bool, err error) {
+// OCROwners returns the owners of the files in the OCR queue, without those that are in the trash. It
+// takes the same time no matter how many files they have.
+func (t *Tx) OCROwners() (list []OCROwner) {
+	c := t.bucket(bucketOCRQueue).Cursor()
+	for key, _ := c.First(); key != nil; {
+		owner, id := cutOCRQueueKey(key)
+		if id == 0 {
+			key, _ = c.Next() // Check reports it
+			continue
+		}
+		if owner != ocrTrash {
+			list = append(list, owner)
+		}
+		key, _ = c.Seek(append([]byte(owner), bytes.Repeat([]byte{0xFF}, 9)...)) // after the last file of the owner
+	}
+	return list
+}
+
+// NextForOCR returns the newest file of an owner in the OCR queue for which skip returns false. found
+// is false if there is none. Damaged records are skipped; Check reports them.
+func (t *Tx) NextForOCR(owner OCROwner, skip func(id uint64) bool) (file model.File, found bool, err error) {
+	err = t.eachForOCR(owner, skip, func(f model.File) (more bool, err error) {
 		file, found = f, true
 		return false, nil
 	})
 	return file, found, err
 }
 
-// EachForOCR passes the files in the OCR queue for which skip returns false to visit, in the order
-// of NextForOCR, until visit returns false or an error.
-func (t *Tx) EachForOCR(skip func(id uint64) bool, visit func(model.File) (more bool, err error)) error {
+// EachForOCR passes the files in the OCR queue to visit until visit returns an error. It omits files in
+// the trash.
+func (t *Tx) EachForOCR(visit func(model.File) error) error {
+	none := func(uint64) bool { return false }
+	for _, owner := range t.OCROwners() {
+		if err := t.eachForOCR(owner, none, func(f model.File) (bool, error) { return true, visit(f) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachForOCR passes the files of an owner for which skip returns false to visit, until visit returns
+// false or an error.
+func (t *Tx) eachForOCR(owner OCROwner, skip func(id uint64) bool, visit func(model.File) (more bool, err error)) error {
 	c := t.bucket(bucketOCRQueue).Cursor()
-	for key, _ := c.First(); key != nil; key, _ = c.Next() {
-		id := ocrQueueID(key)
-		if skip(id) {
+	for key, _ := c.Seek([]byte(owner)); bytes.HasPrefix(key, []byte(owner)); key, _ = c.Next() {
+		_, id := cutOCRQueueKey(key)
+		if id == 0 || skip(id) {
 			continue
 		}
 		file, err := files.get(t, id)
@@ -208,7 +256,7 @@ func (t *Tx) EachForOCR(skip func(id uint64) bool, visit func(model.File) (more 
 		case errs.KindOf(err) == errs.NotFound, errors.Is(err, ErrDamaged):
 		case err != nil:
 			return err
-		case file.WaitsForOCR():
+		case file.WaitsForOCR() && file.Trashed == nil:
 			if more, err := visit(file); err != nil || !more {
 				return err
 			}

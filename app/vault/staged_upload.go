@@ -304,7 +304,7 @@ func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor m
 		}
 		file := model.File{ID: id, Filename: doc.filename, MIME: doc.report.MIME, Pages: doc.report.Pages, Size: doc.staged.Size(),
 			Digest: doc.staged.Digest().String(), FolderID: location.FolderID, AbstractID: location.AbstractID,
-			Processing: true, Version: 1, CreatedAt: at}
+			Processing: true, Owner: actor.Record(), Version: 1, CreatedAt: at}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
 			v.AddEvent(t, at, actor, "file.filed", txn.RecordRef("file", id), fileEventDetail(file)))
 		if err != nil {
