@@ -64,7 +64,7 @@ func (p *Previews) PageSizes(ctx context.Context, actor model.Actor, id uint64) 
 	if err != nil {
 		return nil, err
 	}
-	p.prefer(file)
+	p.prefer(actor, file)
 	if stored := p.storedSizes(file); stored != nil {
 		return stored, nil
 	}

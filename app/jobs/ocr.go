@@ -1,15 +1,16 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"deedkeep/app/document"
-	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
 	"deedkeep/app/pagetext"
@@ -32,8 +33,10 @@ type OCRSettings struct {
 }
 
 // OCR reads the pages of documents whose own text is missing or unusable. Its queue is in the
-// database (store.NextForOCR): documents that were just opened come first, then newer ones
-// before older ones, and the trash at the end. The result of a page is on the disk before the
+// database (store.NextForOCR). The users and API keys that uploaded the documents take turns, one
+// page each, so that a backlog of one delays the others by one page. Of each, documents that a user
+// just opened come first, then newer ones before older ones. Documents in the trash aren't read, but
+// they are again after they were restored. The result of a page is on the disk before the
 // page counts as read. After a crash, no page that was read is read again, and none is left
 // out. Every document eventually leaves the queue, because a page that can't be read is stored
 // as failed.
@@ -49,10 +52,12 @@ type OCR struct {
 	opened   []uint64 // documents that were opened, most recently opened first
 
 	mu       sync.Mutex
-	active   map[uint64]*ocrFile  // documents whose pages are being read
-	retryAt  map[uint64]time.Time // documents that can't be read now
-	failures map[uint64]int       // how often that happened in a row
-	finished map[uint64]ocrEnd    // documents that have nothing to read; not stored yet
+	turn     uint64                    // number of turns so far
+	turns    map[store.OCROwner]uint64 // the last turn of each owner
+	active   map[uint64]*ocrFile       // documents whose pages are being read
+	retryAt  map[uint64]time.Time      // documents that can't be read now
+	failures map[uint64]int            // how often that happened in a row
+	finished map[uint64]ocrEnd         // documents that have nothing to read; not stored yet
 }
 
 // ocrEnd is the state of a document whose pages need no OCR or have all been read.
@@ -65,7 +70,7 @@ type ocrEnd struct {
 type ocrFile struct {
 	model.File
 	unread   []int       // pages that no worker has taken yet, in order
-	reading  int         // pages that are being read
+	reading  []int       // pages that are being read
 	attempts map[int]int // failed attempts to read a page
 	savedAt  time.Time   // when the progress was last stored in the record
 	saving   bool        // a worker is storing it
@@ -99,8 +104,8 @@ const (
 // NewOCR returns the job that reads pages with reader. If reader is nil, it does nothing.
 func NewOCR(p *Previews, reader PageReader, settings OCRSettings) *OCR {
 	o := &OCR{DB: p.DB, previews: p, reader: reader, settings: settings, wake: txn.NewSignal(),
-		outcomes: stats.NewCounters(PageOutcomes...), active: map[uint64]*ocrFile{}, retryAt: map[uint64]time.Time{},
-		failures: map[uint64]int{}, finished: map[uint64]ocrEnd{}}
+		outcomes: stats.NewCounters(PageOutcomes...), turns: map[store.OCROwner]uint64{}, active: map[uint64]*ocrFile{},
+		retryAt: map[uint64]time.Time{}, failures: map[uint64]int{}, finished: map[uint64]ocrEnd{}}
 	p.ocr = o
 	return o
 }
@@ -125,7 +130,28 @@ var PageOutcomes = []string{outcomeDone, outcomeFailed}
 // PageCounts returns the number of pages for each of the PageOutcomes.
 func (o *OCR) PageCounts() map[string]uint64 { return o.outcomes.Read() }
 
-// Prefer moves a document to the front of the queue because someone opened it. It doesn't write
+// ReadingPage is a page that is being read.
+type ReadingPage struct {
+	FileID uint64
+	Page   int
+}
+
+// Reading returns the pages that are being read, in the order of their documents.
+func (o *OCR) Reading() (list []ReadingPage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, file := range o.active {
+		for _, page := range file.reading {
+			list = append(list, ReadingPage{id, page})
+		}
+	}
+	slices.SortFunc(list, func(a, b ReadingPage) int {
+		return cmp.Or(cmp.Compare(a.FileID, b.FileID), cmp.Compare(a.Page, b.Page))
+	})
+	return list
+}
+
+// Prefer moves a document before the others of its owner because a user opened it. It doesn't write
 // to the database, so that opening a document never waits for the disk. After a restart, the
 // order is the usual one.
 func (o *OCR) Prefer(id uint64) {
@@ -218,14 +244,15 @@ func (o *OCR) take(ctx context.Context) (*ocrFile, int, error) {
 		}
 		page := active.unread[0]
 		active.unread = active.unread[1:]
-		active.reading++
+		active.reading = append(active.reading, page)
 		o.wake.Notify() // another worker may read the next page
 		return active, page, nil
 	}
 	return nil, 0, ctx.Err()
 }
 
-// next returns the first document in the queue that has pages to take. The caller must hold mu.
+// next returns the next document that has pages to take: the first one of the owner whose last turn
+// was the longest ago. This is a turn of that owner. The caller must hold mu.
 func (o *OCR) next(ctx context.Context) (file model.File, found bool, err error) {
 	now := o.Now()
 	skip := func(id uint64) bool {
@@ -239,19 +266,33 @@ func (o *OCR) next(ctx context.Context) (file model.File, found bool, err error)
 	o.openedMu.Lock()
 	opened := slices.Clone(o.opened)
 	o.openedMu.Unlock()
+	var owner store.OCROwner
 	err = o.Store.View(ctx, func(t *store.Tx) (err error) {
-		for _, id := range opened {
+		preferred := map[store.OCROwner]model.File{}
+		for _, id := range slices.Backward(opened) {
 			if skip(id) {
 				continue
 			}
-			if file, err = t.File(id); err == nil && file.WaitsForOCR() {
-				found = true
-				return nil
+			if f, err := t.File(id); err == nil && f.WaitsForOCR() {
+				preferred[store.OCROwnerOf(&f)] = f
 			}
 		}
-		file, found, err = t.NextForOCR(skip)
-		return err
+		owners := t.OCROwners()
+		slices.SortStableFunc(owners, func(a, b store.OCROwner) int { return cmp.Compare(o.turns[a], o.turns[b]) })
+		for _, owner = range owners {
+			if file, found = preferred[owner]; !found {
+				file, found, err = t.NextForOCR(owner, skip)
+			}
+			if err != nil || found {
+				return err
+			}
+		}
+		return nil
 	})
+	if err == nil && found {
+		o.turn++
+		o.turns[owner] = o.turn
+	}
 	return file, found, err
 }
 
@@ -274,7 +315,7 @@ func (o *OCR) open(file model.File) *ocrFile {
 		return nil
 	}
 	for id, other := range o.active { // documents that newer ones have displaced
-		if len(o.active) >= maxActive && other.reading == 0 && !other.saving {
+		if len(o.active) >= maxActive && len(other.reading) == 0 && !other.saving {
 			delete(o.active, id)
 		}
 	}
@@ -314,7 +355,7 @@ func (o *OCR) storeFinished(ctx context.Context) error {
 				t.MarkFileChanged(id) // the indexer then notices that the text is missing
 				continue
 			}
-			if err := setOCR(t, id, end.State, end.changed); err != nil {
+			if err := o.setOCR(t, id, end.State, end.changed); err != nil {
 				return err
 			}
 		}
@@ -324,14 +365,31 @@ func (o *OCR) storeFinished(ctx context.Context) error {
 	return err
 }
 
-// setOCR stores the progress of a document in its record. If the document was purged or is being
-// processed again, it does nothing.
-func setOCR(t *store.Tx, id uint64, state pagetext.State, changed bool) error {
-	err := t.SetOCR(id, state.OCR(), state.TextPages, changed)
-	if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) {
+// setOCR stores the progress of a document in its record and, if that was its last page, an audit
+// entry. If the document was purged or is being processed again, it does nothing.
+func (o *OCR) setOCR(t *store.Tx, id uint64, state pagetext.State, changed bool) error {
+	file, err := t.FileIncludingTrash(id)
+	if err == nil {
+		err = t.SetOCR(id, state.OCR(), state.TextPages, changed)
+	}
+	switch {
+	case txn.IsMissingOrDamaged(err):
+		return nil
+	case err != nil || !file.WaitsForOCR():
+		return err
+	}
+	return o.previews.addTextRead(t, id, state)
+}
+
+// addTextRead adds an audit entry if OCR has read all pages of a document that need it. API clients
+// wait for that.
+func (p *Previews) addTextRead(t *store.Tx, id uint64, state pagetext.State) error {
+	read := state.OCR()
+	if read.Pages == 0 || read.Read < read.Pages {
 		return nil
 	}
-	return err
+	return p.AddEvent(t, p.Now(), model.SystemActor(), "file.text_read", txn.RecordRef("file", id),
+		map[string]string{"pages": strconv.Itoa(read.Pages), "text_pages": strconv.Itoa(state.TextPages)})
 }
 
 // wakeOCR tells OCR that documents may have been queued.

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"deedkeep/app/blobstore"
@@ -110,7 +111,7 @@ func (o *OCR) finishPage(ctx context.Context, file *ocrFile, page int, err error
 	defer o.wake.Notify()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	file.reading--
+	file.reading = slices.DeleteFunc(file.reading, func(p int) bool { return p == page })
 	switch {
 	case err == nil:
 		file.unsaved = true
@@ -134,7 +135,7 @@ func (o *OCR) finishPage(ctx context.Context, file *ocrFile, page int, err error
 }
 
 // complete reports whether no worker reads or will read pages of the document.
-func (f *ocrFile) complete() bool { return f.reading == 0 && (len(f.unread) == 0 || f.broken) }
+func (f *ocrFile) complete() bool { return len(f.reading) == 0 && (len(f.unread) == 0 || f.broken) }
 
 // giveUp stops reading a document for a while. The caller must hold mu.
 func (o *OCR) giveUp(file *ocrFile, err error) {
@@ -153,7 +154,7 @@ func (o *OCR) save(ctx context.Context, file *ocrFile) (saved bool) {
 	o.mu.Unlock()
 	state, err := o.previews.vault.Texts.State(file.File)
 	if err == nil {
-		err = o.Store.Update(ctx, nil, func(t *store.Tx) error { return setOCR(t, file.ID, state, true) })
+		err = o.Store.Update(ctx, nil, func(t *store.Tx) error { return o.setOCR(t, file.ID, state, true) })
 	}
 	o.mu.Lock()
 	file.saving = false

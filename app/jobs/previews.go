@@ -320,7 +320,7 @@ func errNoText(cause error) error {
 // readText calls fn for each page that has text or was read by OCR, in order. It returns the
 // errors of Text.
 func (p *Previews) readText(ctx context.Context, actor model.Actor, file model.File, fn func(pagetext.Page) error) error {
-	p.prefer(file)
+	p.prefer(actor, file)
 	last := 0
 	skipSeen := func(page pagetext.Page) error {
 		if page.Number <= last {
@@ -357,9 +357,10 @@ func (p *Previews) readText(ctx context.Context, actor model.Actor, file model.F
 // RemovePreviews removes the stored previews and text of a document, but not its OCR results.
 func (p *Previews) RemovePreviews(digest string) error { return p.previews.Remove(digest) }
 
-// prefer makes OCR read a document next because someone opened it.
-func (p *Previews) prefer(file model.File) {
-	if p.ocr != nil && file.WaitsForOCR() {
+// prefer makes OCR read a document before the others of its owner because a user opened it. A program
+// that asks for the text of its documents again and again doesn't change their order.
+func (p *Previews) prefer(actor model.Actor, file model.File) {
+	if p.ocr != nil && actor.Kind != model.ActorKey && file.WaitsForOCR() {
 		p.ocr.Prefer(file.ID)
 	}
 }

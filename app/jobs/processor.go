@@ -192,7 +192,7 @@ func (p *Processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 }
 
 // finish marks a file as processed and removes its task, in one transaction. If pages need OCR,
-// that also queues the file for it. state is nil if it isn't known which pages do. If the file's
+// that also queues the file for it, unless they were read for a duplicate. state is nil if it isn't known which pages do. If the file's
 // record is damaged, finish only removes the task.
 func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure string, state *pagetext.State) error {
 	file, err := t.FileIncludingTrash(task.FileID)
@@ -208,6 +208,11 @@ func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure strin
 		}
 		if err := t.PutFile(file); err != nil {
 			return err
+		}
+		if state != nil {
+			if err := p.previews.addTextRead(t, file.ID, *state); err != nil {
+				return err
+			}
 		}
 	}
 	return t.RemoveTask(task.Seq)

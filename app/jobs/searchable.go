@@ -84,7 +84,7 @@ func (p *Previews) Searchable(ctx context.Context, actor model.Actor, id uint64)
 		return nil, err
 	}
 	if err := p.CanBeSearchable(file); err != nil {
-		p.prefer(file)
+		p.prefer(actor, file)
 		return nil, err
 	}
 	end, err := p.openSearchable.begin(actor.Record())

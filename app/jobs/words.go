@@ -22,7 +22,7 @@ func (p *Previews) Words(ctx context.Context, actor model.Actor, id uint64, page
 	if err != nil {
 		return ocr.Page{}, err
 	}
-	p.prefer(file)
+	p.prefer(actor, file)
 	read, found, err := p.vault.Texts.Words(file.Digest, page)
 	if err != nil || found || file.MIME != model.MIMEPDF {
 		return read, err

@@ -50,7 +50,13 @@ func StageDocs(t testing.TB, v *instance.Instance, docs ...Doc) *vault.StagedUpl
 // UploadDocs uploads documents without an abstract or folder. The vault must accept all of them.
 func UploadDocs(t *testing.T, v *instance.Instance, docs ...Doc) []model.File {
 	t.Helper()
-	uploaded, err := v.Files.Upload(t.Context(), Operator, model.UploadDraft{}, StageDocs(t, v, docs...),
+	return UploadDocsAs(t, v, Operator, docs...)
+}
+
+// UploadDocsAs is like UploadDocs, but with another actor.
+func UploadDocsAs(t *testing.T, v *instance.Instance, actor model.Actor, docs ...Doc) []model.File {
+	t.Helper()
+	uploaded, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, StageDocs(t, v, docs...),
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(uploaded.Failures) > 0 {
 		t.Fatalf("upload: %v, rejected %v", err, uploaded.Failures)

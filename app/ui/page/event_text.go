@@ -30,6 +30,7 @@ var EventTexts = []eventGroup{
 		{"file.trashed", "deleted", "document", "deleted"},
 		{"file.restored", "restored", "document", "restored"},
 		{"file.damaged", "found damage in", "document", "found damage in"},
+		{"file.text_read", "read the scanned pages of", "document", "read the scanned pages"},
 		{"file.retried", "reprocessed", "document", "reprocessed"}, {"file.purged", "permanently deleted", "document", ""},
 	}},
 	{"Searches", []eventText{{"search.asked", "searched (search terms are not logged)", "", ""}}},
