@@ -50,7 +50,7 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 	return append(rows, s.backupRows(status)...)
 }
 
-// ocrRow returns how many pages wait for OCR.
+// ocrRow returns how many pages wait for OCR, and which ones are being read.
 func (s *shell) ocrRow(status apitypes.Status) string {
 	if status.OCRFiles == 0 {
 		return "no pages waiting"
@@ -62,6 +62,9 @@ func (s *shell) ocrRow(status apitypes.Status) string {
 		row += " (OCR is off; to turn it on, set ocr.enabled: true and restart the server)"
 	case status.OCRResumesAt != nil:
 		row += " (OCR resumes at " + s.formatTime(status.OCRResumesAt) + ", see ocr.hours)"
+	}
+	for i, p := range status.OCRReading {
+		row += map[bool]string{true: "; reading ", false: ", "}[i == 0] + fmt.Sprintf("page %d of file %d", p.Page, p.File)
 	}
 	return row
 }

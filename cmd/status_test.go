@@ -32,6 +32,20 @@ func TestStatusOfCompleteIndex(t *testing.T) {
 	}
 }
 
+// The output of status says what OCR reads, by the IDs of the documents.
+func TestOCRRow(t *testing.T) {
+	status := apitypes.Status{Running: true, OCREnabled: true, OCRFiles: 2, OCRPages: 9}
+	for want, reading := range map[string]apitypes.List[apitypes.OCRPage]{
+		"9 pages of 2 documents waiting":                                               nil,
+		"9 pages of 2 documents waiting; reading page 3 of file 12, page 1 of file 40": {{File: 12, Page: 3}, {File: 40, Page: 1}},
+	} {
+		status.OCRReading = reading
+		if got := (&shell{}).ocrRow(status); got != want {
+			t.Errorf("ocrRow(%v) = %q, want %q", reading, got, want)
+		}
+	}
+}
+
 // The output of status says why writes are denied.
 func TestWritesRow(t *testing.T) {
 	for want, status := range map[string]apitypes.Status{

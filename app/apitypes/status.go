@@ -14,16 +14,19 @@ type Status struct {
 
 	Certificate *Certificate `json:"certificate"`
 
-	Abstracts    int64 `json:"abstracts"`
-	Orders       int64 `json:"orders"`
-	Files        int64 `json:"files"`
-	Folders      int64 `json:"folders"`
-	Trashed      int64 `json:"trashed"`
-	Bytes        int64 `json:"bytes"`
-	Queue        int64 `json:"queue"`
-	Failed       int64 `json:"failed"`
-	OCRFiles     int64 `json:"ocr_files"`
-	OCRPages     int64 `json:"ocr_pages"`
+	Abstracts int64 `json:"abstracts"`
+	Orders    int64 `json:"orders"`
+	Files     int64 `json:"files"`
+	Folders   int64 `json:"folders"`
+	Trashed   int64 `json:"trashed"`
+	Bytes     int64 `json:"bytes"`
+	Queue     int64 `json:"queue"`
+	Failed    int64 `json:"failed"`
+	OCRFiles  int64 `json:"ocr_files"`
+	OCRPages  int64 `json:"ocr_pages"`
+
+	OCRReading List[OCRPage] `json:"ocr_reading"` // pages that are being read
+
 	OCREnabled   bool  `json:"ocr_enabled"`    // false if ocr.enabled is false, or if no server runs
 	OCRResumesAt *Time `json:"ocr_resumes_at"` // nil if pages are read now or never
 	DiskFree     int64 `json:"disk_free"`
@@ -43,6 +46,12 @@ type Status struct {
 
 	Damaged List[Damaged] `json:"damaged"` // damaged documents; of several identical documents, only one is listed
 	Scrub   Scrub         `json:"scrub"`
+}
+
+// OCRPage is a page of a file. Page numbers start at 1.
+type OCRPage struct {
+	File uint64 `json:"file"`
+	Page int    `json:"page"`
 }
 
 // Damaged is a stored document whose bytes are damaged or missing.

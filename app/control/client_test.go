@@ -23,7 +23,7 @@ const (
 		`"last_used_at":null,"use_count":3,"expires_at":"2026-08-29T04:00:00.000000Z","revoked_at":null}`
 	statusJSON = `{"running":true,"started_at":"2026-05-29T04:00:00.000000Z","version":"1.0","commit":"c","data":"d","listen":"l",` +
 		`"certificate":null,` +
-		`"abstracts":1,"orders":2,"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"ocr_files":0,"ocr_pages":0,"ocr_enabled":false,"ocr_resumes_at":null,"disk_free":9,"disk_reserve":10,` +
+		`"abstracts":1,"orders":2,"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"ocr_files":0,"ocr_pages":0,"ocr_reading":[],"ocr_enabled":false,"ocr_resumes_at":null,"disk_free":9,"disk_reserve":10,` +
 		`"read_only":true,` +
 		`"last_backup_at":null,"writes_denied":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,` +
 		`"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},"damaged":[],` +

@@ -39,6 +39,9 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	if c.Certificate != nil {
 		out.Certificate = certificateShape(c.Certificate())
 	}
+	for _, p := range c.Vault.OCR.Reading() {
+		out.OCRReading = append(out.OCRReading, apitypes.OCRPage{File: p.FileID, Page: p.Page})
+	}
 	if !s.OCRPausedUntil.IsZero() {
 		out.OCRResumesAt = new(apitypes.At(s.OCRPausedUntil))
 	}
