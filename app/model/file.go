@@ -80,6 +80,11 @@ func (f File) TypeName() string {
 // MIMEPDF is the media type of PDF documents.
 const MIMEPDF = "application/pdf"
 
+// IsSpreadsheet reports whether the text of the document consists of rows of cells with tabs between them.
+func (f File) IsSpreadsheet() bool {
+	return strings.Contains(f.MIME, "excel") || strings.Contains(f.MIME, "spreadsheet")
+}
+
 // ShownAsImages reports whether the document's pages are shown as images. Other types are shown
 // as text.
 func (f File) ShownAsImages() bool { return f.MIME == MIMEPDF || strings.HasPrefix(f.MIME, "image/") }

@@ -51,10 +51,12 @@ func SuggestFromFilename(name string, types DocumentTypes) (InstrumentInput, boo
 var otherPapers = newSet("letter", "email", "invoice", "memo", "checklist", "commitment", "receipt", "statement", "photo", "fax")
 
 // isOtherPaper reports whether the filename is that of another paper. The result of a search, such
-// as a judgment search, is not an instrument of the type it names.
+// as a judgment search, is not an instrument of the type it names, and neither is a runsheet.
 func (n *filenameParser) isOtherPaper() bool {
 	words, _ := filenameWords(n.text + " " + n.grantor)
-	return slices.ContainsFunc(words, func(word string) bool { return word == "search" || !n.has("type") && otherPapers[word] })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return word == "search" || word == "runsheet" || !n.has("type") && otherPapers[word]
+	})
 }
 
 // filenameParser takes one value after the other out of a filename.

@@ -40,6 +40,7 @@ func TestSuggestFromFilename(t *testing.T) {
 		{"UCC-1 20200102 2020-0000123.pdf", `{"instrument_number":"2020-0000123","recorded":"2020-01-02","type":"UCC"}`},
 		{"Federal Tax Lien Doc# 4455667.pdf", `{"instrument_number":"4455667","type":"Federal Tax Lien"}`},
 		{"judgment-search-utf8.txt", ""},
+		{"Runsheet_2019-03-14_Smith-to-Jones_Deed.xlsx", ""},
 		{"05_Mortgage Search_2019-03-14_Smith-to-Jones.pdf", ""},
 		{"Mechanic's Lien.pdf", `{"type":"Mechanic's Lien"}`},
 		{"Judgment First Bank v. Smith 2001-04-05.pdf",

@@ -58,8 +58,8 @@ type RelationEntry struct {
 	Position int    `json:"position"`
 }
 
-// maxHeaderRow is the last row in which the header may be.
-const maxHeaderRow = 20
+// MaxHeaderRow is the last row in which the header may be.
+const MaxHeaderRow = 20
 
 // minTitles is the minimum number of known titles in a header.
 const minTitles = 2
@@ -127,7 +127,7 @@ func newTable(text string, separator rune) *csv.Reader {
 // with several names can have more semicolons than the file has commas.
 func titlesWith(text string, separator rune) (titles int) {
 	table := newTable(text, separator)
-	for range maxHeaderRow {
+	for range MaxHeaderRow {
 		cells, err := table.Read()
 		if err != nil {
 			break
@@ -215,7 +215,7 @@ func (r *reader) add(row int, cells []string) error {
 		return err
 	}
 	if r.header == nil {
-		if r.readHeader(cells); r.header == nil && row >= maxHeaderRow {
+		if r.readHeader(cells); r.header == nil && row >= MaxHeaderRow {
 			return ErrNoHeader
 		}
 		return nil

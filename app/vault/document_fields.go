@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
 	"deedkeep/app/pagetext"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/store"
 )
 
@@ -119,7 +120,8 @@ func hasInstrument(instruments []model.Instrument) bool {
 
 var errEnoughPages = errors.New("enough pages were read")
 
-// fieldsOf returns the fields that the text of a document states. There are none if it has no text yet.
+// fieldsOf returns the fields that the text of a document states. There are none if it has no text yet, or
+// if it is a list of instruments such as a runsheet, which doesn't describe one of them.
 func (s *Instruments) fieldsOf(ctx context.Context, f model.File, d suggestionDraft) (extract.Fields, error) {
 	var pages []extract.Page
 	err := s.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
@@ -135,11 +137,26 @@ func (s *Instruments) fieldsOf(ctx context.Context, f model.File, d suggestionDr
 	if err != nil && !errors.Is(err, errEnoughPages) && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	if isRunsheet(f, pages) {
+		return nil, nil
+	}
 	rules := s.v.Settings.ExtractRules
 	if rules == nil {
 		rules = extract.DefaultRules()
 	}
 	return extract.Read(pages, rules.For(d.blank.County, d.blank.State), d.types), nil
+}
+
+// isRunsheet reports whether a document is a spreadsheet with the column headings of a runsheet.
+func isRunsheet(f model.File, pages []extract.Page) bool {
+	if !f.IsSpreadsheet() {
+		return false
+	}
+	return slices.ContainsFunc(pages, func(page extract.Page) bool {
+		return slices.ContainsFunc(page.Lines[:min(len(page.Lines), runsheet.MaxHeaderRow)], func(line extract.Line) bool {
+			return runsheet.IsHeader(strings.Split(line.Text, "\t"))
+		})
+	})
 }
 
 // pageLines returns the lines of a page.

@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/ocr"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -99,5 +101,30 @@ func TestSuggestFromDocument(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, a.Abstract.ID, a.Files[0].ID, vault.Match{}))
 	if _, err := v.Instruments.SuggestFromDocument(t.Context(), 99, 0); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("SuggestFromDocument of an unknown document = %v, want NotFound", err)
+	}
+}
+
+// A runsheet in a spreadsheet describes many instruments, so nothing is suggested from its text.
+func TestNoSuggestionFromRunsheet(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	var b bytes.Buffer
+	vaulttest.NoError(t, runsheet.WriteExcel(&b, func(func(*runsheet.Row, error) bool) {}))
+	a := vaulttest.CreateAbstract(t, v, vaulttest.NewDoc("runsheet.xlsx", b.Bytes()), vaulttest.PDFDoc("scan.pdf", "2"))
+	const rows = "Runsheet of Lot 12\n\nNo.\tType\tBook\tPage\tRecorded\tGrantors\tGrantees\tLegal Description\n" +
+		"1\tWarranty Deed\t88\t12\t6/30/1921\tJohn A. Smith\tAcme Homes, LLC\tLot 12, Block C, Sunset Hills\n" +
+		"2\tMortgage\t417\t7\t3/14/2001\tAcme Homes, LLC\tFirst Bank\t\n"
+	for _, f := range a.Files {
+		storeText(t, v, f.Digest, rows+recordedDeed)
+	}
+	if fields, evidence := suggested(t, v, a.Files[0].ID, 0); fields != "" {
+		t.Errorf("fields from a runsheet are %s from %v, want none", fields, evidence)
+	}
+	documents, err := v.Instruments.UnlinkedDocumentFields(t.Context(), a.Abstract, 9)
+	if err != nil || len(documents) != 1 {
+		t.Errorf("%d documents state fields, %v, want only the scan", len(documents), err)
+	}
+	if fields, _ := suggested(t, v, a.Files[1].ID, 0); fields == "" {
+		t.Error("no fields from the same text in a scan")
 	}
 }

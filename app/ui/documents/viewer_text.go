@@ -111,7 +111,7 @@ func (p *Pages) highlightText(r *page.Request, s *viewerData, finder *query.Find
 		}
 	}
 	looks := highlighter{finder: finder}
-	table := page.IsSpreadsheet(s.File.MIME)
+	table := s.File.IsSpreadsheet()
 	cut, err := p.eachTextPage(r, s.File.ID, func(n int, text string) {
 		m := &looks
 		if !shown(n) {
@@ -169,7 +169,7 @@ func (s viewerData) Lacks() string {
 	switch {
 	case s.File.ShownAsImages(), s.Plain():
 		return ""
-	case page.IsSpreadsheet(s.File.MIME):
+	case s.File.IsSpreadsheet():
 		return "Cells only: formatting, charts, and pictures are not shown. Download the original to see them."
 	}
 	return "Text only: layout and tables are not shown. Download the original to see them."

@@ -197,11 +197,6 @@ func dueLabelOn(o model.Order, today string) dueLabel {
 // Day is 24 hours.
 const Day = 24 * time.Hour
 
-// IsSpreadsheet reports whether the text of documents of this type consists of rows of cells.
-func IsSpreadsheet(mime string) bool {
-	return strings.Contains(mime, "excel") || strings.Contains(mime, "spreadsheet")
-}
-
 // failureTexts maps the stored wording of processing failures to the wording on pages.
 var failureTexts = strings.NewReplacer(
 	model.FailureNoPreview+":", "No preview:",

@@ -10,7 +10,6 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
-	"deedkeep/app/ui/page"
 )
 
 // Patterns for line breaks, paragraph breaks, and cell separators.
@@ -26,7 +25,7 @@ var (
 func singleLine(hit search.Hit) []search.SnippetPiece {
 	at, cells := lineBreak, false
 	if hit.File != nil {
-		cells = page.IsSpreadsheet(hit.File.MIME)
+		cells = hit.File.IsSpreadsheet()
 		if !cells && !strings.Contains(hit.File.MIME, "word") {
 			at = paragraphBreak
 		}
