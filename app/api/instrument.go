@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
@@ -54,7 +56,15 @@ func instrumentPosition(body map[string]json.RawMessage) (int, errs.Fields) {
 
 func (s *server) instrumentResponse(status int, i vault.InstrumentView) response {
 	return response{status: status, header: s.etags[instrumentType].header(i.ID, i.Version),
-		body: apitypes.InstrumentBody{Data: s.instrument(i)}}
+		body: apitypes.InstrumentBody{Data: s.instrument(i)}}.lacking(lacksStatus(i))
+}
+
+// lacksStatus returns the part of a response that is missing if the status of an instrument is.
+func lacksStatus(list ...vault.InstrumentView) string {
+	if slices.ContainsFunc(list, func(i vault.InstrumentView) bool { return i.Status == "" }) {
+		return vault.PartStatus
+	}
+	return ""
 }
 
 func (s *server) instrument(i vault.InstrumentView) apitypes.Instrument {
@@ -75,7 +85,8 @@ func (h instrumentHandler) listOfAbstract(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	return okResponse(apitypes.Instruments{Data: h.server.instruments(sheet.Instruments)})
+	resp := response{status: http.StatusOK, body: apitypes.Instruments{Data: h.server.instruments(sheet.Instruments)}}
+	return resp.lacking(lacksStatus(sheet.Instruments...)), nil
 }
 
 // runsheet returns the instruments of an abstract and the gaps in the chain of title.
@@ -85,10 +96,15 @@ func (h instrumentHandler) runsheet(r *request) (response, error) {
 		return response{}, err
 	}
 	body := apitypes.Runsheet{Data: h.server.instruments(sheet.Instruments)}
-	for _, gap := range sheet.Gaps {
+	gaps, missing := h.service.Gaps(r.Context(), sheet)
+	for _, gap := range gaps {
 		body.Gaps = append(body.Gaps, apitypes.Gap{After: int64(gap.After), Name: gap.Name})
 	}
-	return okResponse(body)
+	lacking := ""
+	if missing {
+		lacking = vault.PartGaps
+	}
+	return response{status: http.StatusOK, body: body}.lacking(lacking, lacksStatus(sheet.Instruments...)), nil
 }
 
 func (h instrumentHandler) readRunsheet(r *request) (vault.Runsheet, error) {
@@ -201,5 +217,11 @@ var instrumentListSpec = listSpec{
 
 // list returns a page of the instruments of all abstracts.
 func (h instrumentHandler) list(r *request) (response, error) {
-	return listPage(h.server, r, instrumentListSpec, h.service.List, h.server.Vault.Search.Instruments, h.server.instrument)
+	lacking := ""
+	resp, err := listPage(h.server, r, instrumentListSpec, h.service.List, h.server.Vault.Search.Instruments,
+		func(i vault.InstrumentView) apitypes.Instrument {
+			lacking = cmp.Or(lacking, lacksStatus(i))
+			return h.server.instrument(i)
+		})
+	return resp.lacking(lacking), err
 }

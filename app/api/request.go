@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,7 +54,20 @@ type response struct {
 type handler func(*request) (response, error)
 
 func okResponse(body any) (response, error) { return response{status: http.StatusOK, body: body}, nil }
-func noContent() (response, error)          { return response{status: http.StatusNoContent}, nil }
+
+// lacking returns the response with the names of the parts that are missing in it. Empty ones are left out.
+func (resp response) lacking(parts ...string) response {
+	if parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" }); len(parts) > 0 {
+		resp.header = maps.Clone(resp.header)
+		if resp.header == nil {
+			resp.header = map[string]string{}
+		}
+		resp.header[apitypes.MissingParts] = strings.Join(parts, ", ")
+	}
+	return resp
+}
+
+func noContent() (response, error) { return response{status: http.StatusNoContent}, nil }
 
 // numberID parses the path parameter n, which is a decimal ID without leading zeros. It
 // returns errNoRoute if n is invalid.

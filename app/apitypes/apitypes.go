@@ -89,6 +89,8 @@ type Index struct {
 const (
 	// IgnoredFields lists the fields of a request that the server ignored.
 	IgnoredFields = "X-Ignored-Fields"
+	// MissingParts lists the parts that a response lacks because they can't be computed.
+	MissingParts = "X-Missing-Parts"
 	// ErrorCode is the header with the machine-readable code of an error. Codes never change.
 	ErrorCode = "X-Error-Code"
 )

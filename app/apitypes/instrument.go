@@ -30,7 +30,7 @@ type Instrument struct {
 	Parcels            List[string]         `json:"parcels"`
 	Legal              *string              `json:"legal"`
 	Remarks            *string              `json:"remarks"`
-	Status             string               `json:"status"`        // "open", "released", "expired", or "not_applicable"
+	Status             *string              `json:"status"`        // as in openapi.yaml; nil if it is missing
 	StatusSetBy        *Actor               `json:"status_set_by"` // nil if the status is derived
 	Relations          List[Relation]       `json:"relations"`
 	Position           int64                `json:"position"` // place in the runsheet, starting with 1

@@ -5,7 +5,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Instrument returns i as its API type. abstract is the opaque ID of its abstract, status is the effective status, and
+// Instrument returns i as its API type. abstract is the opaque ID of its abstract, status is the effective status or "", and
 // position is its place in the runsheet.
 func Instrument(i model.Instrument, t model.DocumentType, abstract, status string, position int) apitypes.Instrument {
 	text := OptionalString
@@ -15,7 +15,7 @@ func Instrument(i model.Instrument, t model.DocumentType, abstract, status strin
 		Court: text(i.Court), RecordingSystem: text(i.RecordingSystem), CertificateOfTitle: text(i.CertificateOfTitle),
 		County: text(i.County), State: text(i.State), Dated: text(i.Dated), Recorded: text(i.Recorded), RecordedTime: text(i.RecordedTime),
 		Expires: text(i.Expires), Grantors: i.Grantors, Grantees: i.Grantees, Consideration: text(i.Consideration), Parcels: i.Parcels,
-		Legal: text(i.Legal), Remarks: text(i.Remarks), Status: status, Position: int64(position), Exception: text(i.Exception),
+		Legal: text(i.Legal), Remarks: text(i.Remarks), Status: text(status), Position: int64(position), Exception: text(i.Exception),
 		Requirement: text(i.Requirement), Cleared: text(i.Cleared), Prior: i.Prior, CreatedAt: apitypes.At(i.CreatedAt),
 		UpdatedAt: apitypes.At(i.UpdatedAt),
 	}

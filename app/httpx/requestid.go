@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 )
 
@@ -13,7 +14,7 @@ const RequestIDHeader = "X-Request-Id"
 
 const maxRequestID = 128 // characters
 
-// WithRequestID sets RequestIDHeader on every request and response. It keeps the client's ID if it is valid, and
+// WithRequestID sets RequestIDHeader on every request and response and on the context. It keeps the client's ID if it is valid, and
 // otherwise generates one using rand. It doesn't wrap the response writer.
 func WithRequestID(next http.Handler, rand io.Reader) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -25,7 +26,8 @@ func WithRequestID(next http.Handler, rand io.Reader) http.Handler {
 			}
 			r.Header.Set(RequestIDHeader, id[:min(len(id), 20)])
 		}
-		w.Header().Set(RequestIDHeader, r.Header.Get(RequestIDHeader))
-		next.ServeHTTP(w, r)
+		id := r.Header.Get(RequestIDHeader)
+		w.Header().Set(RequestIDHeader, id)
+		next.ServeHTTP(w, r.WithContext(model.WithRequestID(r.Context(), id)))
 	})
 }

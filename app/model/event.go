@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,6 +36,20 @@ func (a Actor) Record() string {
 		return a.Kind
 	}
 	return fmt.Sprintf("%s:%d", a.Kind, a.ID)
+}
+
+// requestIDKey is the key of a request ID in a context.
+type requestIDKey struct{}
+
+// WithRequestID returns a context of a request, for log entries of services that don't know the request.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+// RequestID returns the ID of the request that ctx belongs to, or "".
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
 }
 
 // SystemActor returns the actor for actions of the server itself.

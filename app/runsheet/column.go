@@ -94,7 +94,11 @@ var columns = []column{
 		value: func(r *Row) string { return r.Remarks }},
 }
 
-var statusTitles = map[string]string{model.InstrumentOpen: "Open", model.InstrumentReleased: "Released", model.InstrumentExpired: "Expired"}
+// UnknownStatus is the status of a Row whose effective status can't be determined.
+const UnknownStatus = "unknown"
+
+var statusTitles = map[string]string{UnknownStatus: "Unknown",
+	model.InstrumentOpen: "Open", model.InstrumentReleased: "Released", model.InstrumentExpired: "Expired"}
 
 // otherParties formats parties like "Trustee: Ned Cole; Nominee: MERS".
 func otherParties(r *Row) string {

@@ -52,6 +52,9 @@ const (
 	SameName    ReasonKind = "name"  // in the text of a document
 )
 
+// PartPriorSearches is the name of the prior searches as a part of a response; see txn.DB.Derive.
+const PartPriorSearches = "prior searches"
+
 const (
 	maxPriorSearches = 20
 	maxReasons       = 3  // per prior search
@@ -242,7 +245,11 @@ func (s *Service) priorSearches(ctx context.Context, actor model.Actor, sub subj
 		return prior, err
 	}
 	found := priorFinder{Service: s, subject: sub, PriorSearches: related.PriorSearches(sub.own...)}
-	found.handleError(found.searchIndex(ctx, actor))
+	missing := s.Derive(ctx, PartPriorSearches, func() error {
+		found.handleError(ctx, found.searchIndex(ctx, actor))
+		return nil
+	})
+	found.Incomplete = found.Incomplete || missing
 	if ctx.Err() != nil {
 		return prior, ctx.Err()
 	}
@@ -277,7 +284,7 @@ type priorFinder struct {
 
 // handleError marks the prior searches as incomplete because of an error, if any. It logs a warning
 // unless the search was canceled, ran out of time, or was unavailable, which is to be expected.
-func (f *priorFinder) handleError(err error) {
+func (f *priorFinder) handleError(ctx context.Context, err error) {
 	if err == nil {
 		return
 	}
@@ -286,7 +293,7 @@ func (f *priorFinder) handleError(err error) {
 	if errs.KindOf(callerError(err)) == errs.Unavailable || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		log = f.Log.Debug
 	}
-	log("prior searches are incomplete", "error", err)
+	log("prior searches are incomplete", "error", err, "request_id", model.RequestID(ctx))
 }
 
 // searchIndex looks for all clues. The documents of the subject are read and all clues are looked for in
@@ -302,7 +309,7 @@ func (f *priorFinder) searchIndex(ctx context.Context, actor model.Actor) error 
 		return err
 	}
 	defer release()
-	f.handleError(f.readDocuments(within))
+	f.handleError(ctx, f.readDocuments(within))
 	for _, c := range f.clues() {
 		if err := f.searchFor(within, c); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (s *Service) Instruments(ctx context.Context, actor model.Actor, q Query, m
 			return q.Matches(instrumentValues(i), i.CreatedAt)
 		})
 		if err == nil {
-			page, err = s.vault.Instruments.Views(t, found)
+			page, err = s.vault.Instruments.Views(ctx, t, found)
 		}
 		return page, consumed, err
 	})

@@ -58,7 +58,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, e
 			return err
 		}
 		k.t = t
-		if walkErr := recoverPanic(k.checkAll); walkErr != nil && ctx.Err() == nil {
+		if walkErr := RecoverPanic(k.checkAll); walkErr != nil && ctx.Err() == nil {
 			k.summary.Corrupt = true
 			k.addFinding("database", "pages", "%s", describeProblem(walkErr))
 			return errWalkFailed

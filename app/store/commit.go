@@ -169,7 +169,7 @@ func (s *Store) runBatch(batch []*batchMember) error {
 	if wrote == 0 {
 		return rollback(tx)
 	}
-	if err := recoverPanic(t.flush); err != nil {
+	if err := RecoverPanic(t.flush); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
 	start := time.Now()
@@ -189,7 +189,7 @@ func (s *Store) commit(tx *bolt.Tx) error {
 	if err := s.removeCleanMark(); err != nil {
 		return errors.Join(fmt.Errorf("start write transaction: %w", err), rollback(tx))
 	}
-	err := recoverPanic(func() error { return s.commitTx(tx) })
+	err := RecoverPanic(func() error { return s.commitTx(tx) })
 	if err == nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (s *Store) commit(tx *bolt.Tx) error {
 	s.Fail(err)
 	// If Commit panicked because of a damaged page, bbolt's locks are still held and would
 	// block Close. If Commit returned, Rollback returns ErrTxClosed, which is ignored.
-	_ = recoverPanic(tx.Rollback)
+	_ = RecoverPanic(tx.Rollback)
 	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
 }
 
@@ -219,13 +219,13 @@ func runPhase(ctx context.Context, fn func(*Tx) error, t *Tx) error {
 	if fn == nil {
 		return nil
 	}
-	return recoverPanic(func() error { return fn(t) })
+	return RecoverPanic(func() error { return fn(t) })
 }
 
-// recoverPanic runs fn and converts a panic into an error. It also converts memory faults,
+// RecoverPanic runs fn and converts a panic into an error. It also converts memory faults,
 // because a damaged page can point outside the mapped file, which must not crash the
 // process.
-func recoverPanic(fn func() error) (err error) {
+func RecoverPanic(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {

@@ -88,7 +88,7 @@ func (c *Copy) Close() error {
 // view runs fn in a read transaction on the copy.
 func (c *Copy) view(fn func(*Tx) error) error {
 	return c.db.View(func(tx *bolt.Tx) error {
-		return recoverPanic(func() error { return fn(&Tx{tx: tx, caches: new(caches), hash: c.hash}) })
+		return RecoverPanic(func() error { return fn(&Tx{tx: tx, caches: new(caches), hash: c.hash}) })
 	})
 }
 
@@ -170,7 +170,7 @@ func OpenCopy(path string) (c *Copy, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	err = recoverPanic(func() (err error) {
+	err = RecoverPanic(func() (err error) {
 		c, err = openCopy(path)
 		return err
 	})
@@ -215,7 +215,7 @@ func (c *Copy) viewFileOnce(complete func(*Tx) bool, fn func(t *Tx, file io.Read
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
 	t := &Tx{tx: tx, caches: new(caches), hash: c.hash}
-	err = recoverPanic(func() error {
+	err = RecoverPanic(func() error {
 		if !complete(t) {
 			return errRebuilding
 		}

@@ -114,7 +114,7 @@ func (o *fileOpener) lockAndCheck(file *os.File) (CacheCheck, error) {
 // openFile opens the database with bbolt. If bbolt panics because of damaged pages,
 // openFile returns an error.
 func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
-	err = recoverPanic(func() (err error) {
+	err = RecoverPanic(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout:         o.lockTimeout,
 			InitialMmapSize: initialMmap,
@@ -149,7 +149,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 		opts.LockTimeout = time.Second
 	}
 	var db *bolt.DB
-	err := recoverPanic(func() (err error) {
+	err := RecoverPanic(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout, ReadOnly: true})
 		return err
 	})

@@ -384,7 +384,7 @@ func TestEncodeUint64(t *testing.T) {
 }
 
 func TestDescribeDamage(t *testing.T) {
-	caught := recoverPanic(func() error { panic("page 3") })
+	caught := RecoverPanic(func() error { panic("page 3") })
 	for name, row := range map[string]struct {
 		err     error
 		message string

@@ -135,7 +135,7 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
 	t := s.newTx(tx)
-	err = recoverPanic(func() error {
+	err = RecoverPanic(func() error {
 		if err := fn(t); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	err := s.db.View(func(tx *bolt.Tx) error {
 		t := s.newTx(tx)
 		t.ctxErr = ctx.Err
-		return recoverPanic(func() error { return fn(t) })
+		return RecoverPanic(func() error { return fn(t) })
 	})
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return errClosing

@@ -38,6 +38,9 @@ type DB struct {
 	// the database yet.
 	LastSeen func(model.Session) time.Time
 
+	// BeforeDerive, if set, is called before each part of Derive is computed. Tests make parts fail with it.
+	BeforeDerive func(part string) error
+
 	Queued      Signal // a document was queued for processing
 	Orphans     Signal // blobs may have lost their last record
 	MissingText Signal // the text of a document is missing from the search index

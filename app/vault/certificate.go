@@ -250,19 +250,23 @@ func broughtDown(from model.Abstract, work model.TitleWork, template model.Templ
 // copyInstruments copies the live instruments of the prior abstract to its bring-down and returns
 // their IDs in the sequence of the runsheet. Relations among them refer to the copies.
 func (s *TitleWork) copyInstruments(t *store.Tx, prior uint64, to model.Abstract) (sequence []uint64, err error) {
-	sheet, err := s.v.Instruments.runsheet(t, prior)
+	work, err := t.TitleWork(prior)
+	if err != nil {
+		return nil, err
+	}
+	list, err := t.LiveInstruments(prior)
 	if err != nil {
 		return nil, err
 	}
 	copies := map[uint64]uint64{}
-	for _, view := range sheet.Instruments {
-		if copies[view.ID], err = t.NewInstrumentID(); err != nil {
+	list = model.SortRunsheet(list, work.Sequence)
+	for _, i := range list {
+		if copies[i.ID], err = t.NewInstrumentID(); err != nil {
 			return nil, err
 		}
 	}
-	for _, view := range sheet.Instruments {
-		i := view.Instrument
-		i.ID, i.AbstractID, i.Prior, i.Version = copies[view.ID], to.ID, true, 1
+	for _, i := range list {
+		i.ID, i.AbstractID, i.Prior, i.Version = copies[i.ID], to.ID, true, 1
 		i.CreatedAt, i.UpdatedAt = to.CreatedAt, to.CreatedAt
 		i.Relations = slices.Clone(i.Relations)
 		for n, r := range i.Relations {

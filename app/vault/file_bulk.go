@@ -202,11 +202,7 @@ func (f *Files) MovableInstruments(ctx context.Context, files []uint64) (list []
 					continue
 				}
 				seen[i.ID] = true
-				view, err := f.v.Instruments.withStatus(t, types, i, false, none)
-				if err != nil {
-					return err
-				}
-				list = append(list, view)
+				list = append(list, f.v.Instruments.withStatus(ctx, t, types, i, false, none))
 			}
 		}
 		return nil

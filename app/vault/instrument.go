@@ -23,7 +23,7 @@ type Instruments struct {
 type InstrumentView struct {
 	model.Instrument
 	Type     model.DocumentType // zero if the instrument has no type
-	Status   string             // effective status, see model.Instrument.EffectiveStatus
+	Status   string             // effective status, see model.Instrument.EffectiveStatus; "" if it is missing
 	Position int                // place in the runsheet, starting with 1
 }
 
@@ -32,7 +32,7 @@ const instrumentType = "instrument"
 
 // ops reads and writes instruments for the shared operations. A change of Position moves the
 // instrument in the runsheet.
-func (s *Instruments) ops() recordOps[InstrumentView] {
+func (s *Instruments) ops(ctx context.Context) recordOps[InstrumentView] {
 	return recordOps[InstrumentView]{
 		Name: instrumentType,
 		get: func(t *store.Tx, id uint64) (InstrumentView, error) {
@@ -40,14 +40,14 @@ func (s *Instruments) ops() recordOps[InstrumentView] {
 			if err != nil {
 				return InstrumentView{}, err
 			}
-			return s.view(t, i)
+			return s.view(ctx, t, i)
 		},
 		getIncludingTrash: func(t *store.Tx, id uint64) (InstrumentView, error) {
 			i, err := t.InstrumentIncludingTrash(id)
 			if err != nil || i.Trashed != nil {
 				return InstrumentView{Instrument: i}, err
 			}
-			return s.view(t, i)
+			return s.view(ctx, t, i)
 		},
 		version: func(i InstrumentView) uint64 { return i.Version },
 		trashed: func(i InstrumentView) *model.Trashed { return i.Trashed },
@@ -71,7 +71,7 @@ func (s *Instruments) ops() recordOps[InstrumentView] {
 			if err := putInstrument(t, i); err != nil {
 				return now, err
 			}
-			return s.place(t, i, now.Position)
+			return s.place(ctx, t, i, now.Position)
 		},
 	}
 }
@@ -159,7 +159,7 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if err := bumpRunsheet(t, abstract); err != nil {
 			return err
 		}
-		if view, err = s.place(t, created, p.Position); err != nil {
+		if view, err = s.place(ctx, t, created, p.Position); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, view)
@@ -229,7 +229,7 @@ func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument
 // Get returns an instrument, or NotFound.
 func (s *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		view, err = s.ops().get(t, id)
+		view, err = s.ops(ctx).get(t, id)
 		return err
 	})
 	return view, err
@@ -246,7 +246,7 @@ type InstrumentPatch struct {
 // Patch changes the fields in the input. It returns Invalid, listing every invalid field, or
 // PreconditionFailed if match doesn't accept the current version.
 func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
-	return patch(ctx, s.v, s.ops(), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
+	return patch(ctx, s.v, s.ops(ctx), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
 		now = old
 		if p.Position > 0 {
 			now.Position = p.Position
@@ -258,7 +258,7 @@ func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p
 
 // Trash moves an instrument to the trash.
 func (s *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, s.v, s.ops(), actor, id, match, "trashed",
+	return trash(ctx, s.v, s.ops(ctx), actor, id, match, "trashed",
 		func(t *store.Tx, live InstrumentView, in model.Trashed) (map[string]string, error) {
 			live.Trashed = &in
 			return map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, live.AbstractID)}, putInstrument(t, live.Instrument)
@@ -269,7 +269,7 @@ func (s *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, m
 // trash. If the instrument is not in the trash, it changes nothing.
 func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[InstrumentView],
 ) (InstrumentView, error) {
-	return restore(ctx, s.v, s.ops(), actor, id, idempotency, func(t *store.Tx, in InstrumentView) error {
+	return restore(ctx, s.v, s.ops(ctx), actor, id, idempotency, func(t *store.Tx, in InstrumentView) error {
 		_, err := t.Abstract(in.AbstractID)
 		if errs.KindOf(err) == errs.NotFound {
 			return &errs.Error{Kind: errs.Conflict, Message: "The abstract of this instrument is in the trash. Restore the abstract first."}
@@ -280,17 +280,36 @@ func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64,
 		if err := putInstrument(t, in.Instrument); err != nil {
 			return in, nil, err
 		}
-		out, err := s.view(t, in.Instrument)
+		out, err := s.view(ctx, t, in.Instrument)
 		return out, map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, in.AbstractID)}, err
 	})
 }
 
-// Runsheet is the list of the instruments of an abstract in sequence, with the gaps in the chain of
-// title.
+// Runsheet is the list of the instruments of an abstract in sequence.
 type Runsheet struct {
 	Instruments []InstrumentView
-	Gaps        []model.Gap
 	Version     uint64 // counts the changes of the runsheet
+	types       model.DocumentTypes
+}
+
+// Names of parts that can be missing in a response; see txn.DB.Derive.
+const (
+	PartGaps        = "gaps"
+	PartStatus      = "status"
+	PartSuggestions = "suggestions"
+)
+
+// Gaps returns the gaps in the chain of title of a runsheet. missing is true if they can't be found.
+func (s *Instruments) Gaps(ctx context.Context, sheet Runsheet) (gaps []model.Gap, missing bool) {
+	missing = s.v.Derive(ctx, PartGaps, func() error {
+		list := make([]model.Instrument, 0, len(sheet.Instruments))
+		for _, i := range sheet.Instruments {
+			list = append(list, i.Instrument)
+		}
+		gaps = model.Gaps(list, sheet.types)
+		return nil
+	})
+	return gaps, missing
 }
 
 // Runsheet returns the runsheet of an abstract, or NotFound.
@@ -299,14 +318,14 @@ func (s *Instruments) Runsheet(ctx context.Context, abstract uint64) (sheet Runs
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		sheet, err = s.runsheet(t, abstract)
+		sheet, err = s.runsheet(ctx, t, abstract)
 		return err
 	})
 	return sheet, err
 }
 
 // runsheet reads the runsheet of an abstract.
-func (s *Instruments) runsheet(t *store.Tx, abstract uint64) (sheet Runsheet, err error) {
+func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64) (sheet Runsheet, err error) {
 	types, err := t.DocumentTypes()
 	if err != nil {
 		return sheet, err
@@ -320,7 +339,7 @@ func (s *Instruments) runsheet(t *store.Tx, abstract uint64) (sheet Runsheet, er
 		return sheet, err
 	}
 	list = model.SortRunsheet(list, work.Sequence)
-	sheet = Runsheet{Gaps: model.Gaps(list, types), Version: work.RunsheetVersion, Instruments: make([]InstrumentView, 0, len(list))}
+	sheet = Runsheet{types: types, Version: work.RunsheetVersion, Instruments: make([]InstrumentView, 0, len(list))}
 	listed, ended := map[uint64]bool{}, map[uint64]bool{}
 	for _, i := range list {
 		listed[i.ID] = true
@@ -330,10 +349,7 @@ func (s *Instruments) runsheet(t *store.Tx, abstract uint64) (sheet Runsheet, er
 	}
 	inList := func(id uint64) bool { return listed[id] }
 	for n, i := range list {
-		view, err := s.withStatus(t, types, i, ended[i.ID], inList)
-		if err != nil {
-			return sheet, err
-		}
+		view := s.withStatus(ctx, t, types, i, ended[i.ID], inList)
 		view.Position = n + 1
 		sheet.Instruments = append(sheet.Instruments, view)
 	}

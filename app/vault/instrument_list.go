@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 // List returns a page of the instruments of all live abstracts. Besides the filters of the store, it
 // supports ColumnStatus, the effective status. With it, a page can have fewer instruments than its
-// limit although more follow. search.Service finds instruments by their parties.
+// limit although more follow, and an instrument whose status is missing is included. search.Service finds instruments by their parties.
 func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentView], err error) {
 	var status string
 	filters := q.Filters
@@ -31,16 +32,16 @@ func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentVi
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		found, err := t.ListInstruments(q)
 		if err == nil {
-			page, err = s.Views(t, found)
+			page, err = s.Views(ctx, t, found)
 		}
 		return err
 	})
-	page.Items = slices.DeleteFunc(page.Items, func(i InstrumentView) bool { return status != "" && i.Status != status })
+	page.Items = slices.DeleteFunc(page.Items, func(i InstrumentView) bool { return status != "" && i.Status != "" && i.Status != status })
 	return page, err
 }
 
 // Views returns a page of instruments with their types, statuses, and positions.
-func (s *Instruments) Views(t *store.Tx, found store.Page[model.Instrument]) (Page[InstrumentView], error) {
+func (s *Instruments) Views(ctx context.Context, t *store.Tx, found store.Page[model.Instrument]) (Page[InstrumentView], error) {
 	page := Page[InstrumentView]{Next: found.Next, Prev: found.Prev, Bytes: found.Bytes, Truncated: found.Truncated}
 	types, err := t.DocumentTypes()
 	if err != nil {
@@ -48,10 +49,7 @@ func (s *Instruments) Views(t *store.Tx, found store.Page[model.Instrument]) (Pa
 	}
 	positions := map[uint64]map[uint64]int{} // by abstract, then by instrument
 	for _, i := range found.Items {
-		view, err := s.withStatus(t, types, i, false, none)
-		if err != nil {
-			return page, err
-		}
+		view := s.withStatus(ctx, t, types, i, false, none)
 		if positions[i.AbstractID] == nil {
 			sequence, err := s.runsheetSequence(t, i.AbstractID)
 			if err != nil {
@@ -66,16 +64,22 @@ func (s *Instruments) Views(t *store.Tx, found store.Page[model.Instrument]) (Pa
 }
 
 // withStatus returns an instrument with its type and status. ended says whether one of the instruments
-// for which known returns true ends it. The others are read.
-func (s *Instruments) withStatus(t *store.Tx, types model.DocumentTypes, i model.Instrument, ended bool, known func(id uint64) bool,
-) (view InstrumentView, err error) {
-	view = InstrumentView{Instrument: i}
+// for which known returns true ends it. The others are read; if that fails, the status is missing.
+func (s *Instruments) withStatus(ctx context.Context, t *store.Tx, types model.DocumentTypes, i model.Instrument, ended bool,
+	known func(id uint64) bool) InstrumentView {
+	view := InstrumentView{Instrument: i}
 	view.Type, _ = types.ByID(i.TypeID)
 	if view.Type.Encumbrance && i.Status == "" && !ended {
-		ended, err = t.IsInstrumentEnded(i.ID, known)
+		missing := s.v.Derive(ctx, PartStatus, func() (err error) {
+			ended, err = t.IsInstrumentEnded(i.ID, known)
+			return err
+		})
+		if missing {
+			return view
+		}
 	}
 	view.Status = i.EffectiveStatus(view.Type, ended, s.today())
-	return view, err
+	return view
 }
 
 // none says that no instrument was read.
@@ -143,13 +147,13 @@ func (s *Instruments) runsheetKeys(t *store.Tx, abstract uint64) ([]model.Runshe
 }
 
 // view returns an instrument with its type, status, and position.
-func (s *Instruments) view(t *store.Tx, i model.Instrument) (InstrumentView, error) {
-	return s.place(t, i, 0)
+func (s *Instruments) view(ctx context.Context, t *store.Tx, i model.Instrument) (InstrumentView, error) {
+	return s.place(ctx, t, i, 0)
 }
 
 // place moves an instrument to a place in the runsheet and returns it with its position. A place
 // after the end is the end. At place 0 or its current place, the instrument stays.
-func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
+func (s *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
 	sequence, err := s.runsheetSequence(t, i.AbstractID)
 	if err != nil {
 		return InstrumentView{}, err
@@ -169,9 +173,9 @@ func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (Inst
 	if err != nil {
 		return InstrumentView{}, err
 	}
-	view, err := s.withStatus(t, types, i, false, none)
+	view := s.withStatus(ctx, t, types, i, false, none)
 	view.Position = at + 1
-	return view, err
+	return view, nil
 }
 
 // positionsOf returns the positions of instruments, from 1, by their IDs.
@@ -195,11 +199,9 @@ func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.Do
 			if err != nil {
 				return err
 			}
-			view, err := s.withStatus(t, types, i, false, none)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type.Name, Status: view.Status,
+			view := s.withStatus(ctx, t, types, i, false, none)
+			rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type.Name,
+				Status: cmp.Or(view.Status, runsheet.UnknownStatus),
 				Number: positions})
 		}
 		return nil

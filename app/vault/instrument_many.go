@@ -50,7 +50,7 @@ func (s *Instruments) CreateMany(ctx context.Context, actor model.Actor, abstrac
 		return err
 	}, func(t *store.Tx) error {
 		at := s.v.Now()
-		if views, err = s.addMany(t, actor, at, abstract, list, checked); err != nil {
+		if views, err = s.addMany(ctx, t, actor, at, abstract, list, checked); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, views)
@@ -177,8 +177,8 @@ func reaches(edges map[int][]int, start int) bool {
 
 // addMany stores validated instruments and returns them in the sequence of the runsheet. It reads the
 // runsheet only once.
-func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abstract uint64, list []NewInstrument,
-	checked []model.Instrument) ([]InstrumentView, error) {
+func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Actor, at time.Time, abstract uint64,
+	list []NewInstrument, checked []model.Instrument) ([]InstrumentView, error) {
 	work, err := t.TitleWork(abstract)
 	if err != nil {
 		return nil, err
@@ -217,11 +217,12 @@ func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abst
 	if err := t.PutTitleWork(work); err != nil {
 		return nil, err
 	}
-	return s.viewMany(t, model.SortKeys(keys, work.Sequence), created)
+	return s.viewMany(ctx, t, model.SortKeys(keys, work.Sequence), created)
 }
 
 // viewMany returns new instruments in the sequence of the runsheet. Only they can refer to each other.
-func (s *Instruments) viewMany(t *store.Tx, sequence []uint64, created map[uint64]model.Instrument) (views []InstrumentView, err error) {
+func (s *Instruments) viewMany(ctx context.Context, t *store.Tx, sequence []uint64, created map[uint64]model.Instrument,
+) (views []InstrumentView, err error) {
 	types, err := t.DocumentTypes()
 	if err != nil {
 		return nil, err
@@ -238,10 +239,7 @@ func (s *Instruments) viewMany(t *store.Tx, sequence []uint64, created map[uint6
 		if !ok {
 			continue
 		}
-		view, err := s.withStatus(t, types, i, ended[id], isNew)
-		if err != nil {
-			return nil, err
-		}
+		view := s.withStatus(ctx, t, types, i, ended[id], isNew)
 		view.Position = n + 1
 		views = append(views, view)
 	}

@@ -110,14 +110,14 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 		}
 		list = append(list, g)
 	}
-	var sheet Runsheet
+	var recorded []uint64
 	if len(rows) == 0 {
-		if sheet, err = s.runsheet(t, abstract); err != nil {
+		if recorded, err = s.runsheetSequence(t, abstract); err != nil {
 			return nil, nil, err
 		}
 	}
 	for n := range list {
-		list[n].resolveRelations(rows, sheet.Instruments)
+		list[n].resolveRelations(rows, recorded)
 		d.finish(&list[n])
 	}
 	return withoutCycles(list, rejected)
@@ -125,7 +125,7 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 
 // resolveRelations replaces the numbers of related instruments with their rows, or with the recorded
 // instruments in these places. Other numbers become text.
-func (g *Suggestion) resolveRelations(rows map[int]int, recorded []InstrumentView) {
+func (g *Suggestion) resolveRelations(rows map[int]int, recorded []uint64) {
 	var known []RowRelation
 	for _, r := range g.Relations {
 		if row, ok := rows[r.Row]; ok {
@@ -134,7 +134,7 @@ func (g *Suggestion) resolveRelations(rows map[int]int, recorded []InstrumentVie
 		}
 		relation := model.Relation{Kind: r.Kind, Text: fmt.Sprintf("No. %d", r.Row)}
 		if r.Row > 0 && r.Row <= len(recorded) {
-			relation = model.Relation{Kind: r.Kind, InstrumentID: recorded[r.Row-1].ID}
+			relation = model.Relation{Kind: r.Kind, InstrumentID: recorded[r.Row-1]}
 		}
 		g.Instrument.Relations = append(g.Instrument.Relations, relation)
 		g.Fields["relations"] = json.RawMessage(`[]`) // set by Normalize
@@ -309,7 +309,7 @@ func (s *Instruments) AcceptFilenames(ctx context.Context, actor model.Actor, ab
 				return err
 			}
 		}
-		_, err := s.addMany(t, actor, at, abstract, inputs, checked)
+		_, err := s.addMany(ctx, t, actor, at, abstract, inputs, checked)
 		return err
 	})
 	if errors.Is(err, txn.ErrNoChange) {

@@ -177,6 +177,7 @@ type panelForm struct {
 	Suggested       bool             // fields are filled in from the document's name
 	Start           int              // first page of a new instrument of a packet
 	SuggestedFields []suggestedField // read in the text of the document
+	NoSuggestions   string           // says that they can't be shown
 }
 
 // formOf returns the form for an instrument with its stored values.
@@ -191,7 +192,8 @@ func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView,
 	}
 	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
-	return form, p.suggestFields(r, form, context)
+	p.suggestFields(r, form, context)
+	return form, nil
 }
 
 // newForm returns the form for the instrument that state asks for. Without a choice, it is the first one

@@ -24,10 +24,17 @@ type suggestedField struct {
 // suggestFields sets the suggested fields of a form: all that were read for a new instrument, and those
 // that are empty for the only instrument of a document. They have the sequence of the form, and each
 // has the line where it was read.
-func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context) error {
-	list, err := p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File, form.ID)
-	if err != nil || len(list) == 0 {
+func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context) {
+	var list []vault.Suggestion
+	missing := p.Vault.Derive(r.Context(), vault.PartSuggestions, func() (err error) {
+		list, err = p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File, form.ID)
 		return err
+	})
+	if missing {
+		form.NoSuggestions = page.MissingText("Suggestions")
+	}
+	if missing || len(list) == 0 {
+		return
 	}
 	g := list[0]
 	read := instrumentform.New(instrumentform.BesideDocument, vault.InstrumentView{Instrument: g.Instrument}, context)
@@ -52,5 +59,4 @@ func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrume
 			form.SuggestedFields = append(form.SuggestedFields, suggested)
 		}
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package instruments
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -163,6 +164,7 @@ func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentV
 		return err
 	}
 	state.ID, state.Sequence, state.Gaps, state.Rows = changed.ID, s.Sequence, s.gaps, []rowMarkup{}
+	state.Notice = cmp.Or(state.Notice, s.NoGaps)
 	for _, row := range s.Rows {
 		if row.ID != changed.ID && !areRelated(row.Instrument, changed.Instrument) {
 			continue

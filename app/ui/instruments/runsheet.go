@@ -19,6 +19,7 @@ type sheet struct {
 	Types    model.DocumentTypes // types that are offered for new instruments
 	Sequence []uint64            // instruments in the sequence of the runsheet
 	gaps     []gapState
+	NoGaps   string // says that the gaps can't be shown
 }
 
 // Categories returns the categories of the instruments, in display order.
@@ -54,7 +55,8 @@ func (r row) Tone() string {
 	return ""
 }
 
-var statusTexts = map[string]string{model.InstrumentOpen: "Open", model.InstrumentReleased: "Released", model.InstrumentExpired: "Expired"}
+var statusTexts = map[string]string{model.InstrumentOpen: "Open", model.InstrumentReleased: "Released",
+	model.InstrumentExpired: "Expired", "": "Unknown"}
 
 // relationLink says how an instrument relates to another one.
 type relationLink struct {
@@ -100,7 +102,11 @@ func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet
 		positions[i.ID] = i.Position
 		s.Sequence = append(s.Sequence, i.ID)
 	}
-	gaps := gapsAbove(stored)
+	found, missing := p.Vault.Instruments.Gaps(r.Context(), stored)
+	if missing {
+		s.NoGaps = page.MissingText("Gaps")
+	}
+	gaps := gapsAbove(stored, found)
 	links := relationLinks(stored.Instruments, positions)
 	files, err := p.newDocumentReader(r.Context(), filed.Abstract.ID)
 	if err != nil {
@@ -130,7 +136,7 @@ func (p *Pages) offeredTypes(ctx context.Context) (model.DocumentTypes, error) {
 
 // gapsAbove returns the grantors whose title is not in the runsheet, by the conveyance that they made.
 // A gap is after one conveyance, so it belongs to the next one.
-func gapsAbove(s vault.Runsheet) map[uint64][]string {
+func gapsAbove(s vault.Runsheet, gaps []model.Gap) map[uint64][]string {
 	next, last := map[uint64]uint64{}, uint64(0)
 	for _, i := range s.Instruments {
 		if i.Type.Category == model.Conveyance {
@@ -138,7 +144,7 @@ func gapsAbove(s vault.Runsheet) map[uint64][]string {
 		}
 	}
 	above := map[uint64][]string{}
-	for _, gap := range s.Gaps {
+	for _, gap := range gaps {
 		above[next[gap.After]] = append(above[next[gap.After]], gap.Name)
 	}
 	return above

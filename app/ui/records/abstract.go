@@ -65,18 +65,18 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if err := p.addSameFileNumber(r, &view); err != nil {
 		return err
 	}
-	if view.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract); err != nil {
+	view.Prior = priorView{Path: view.Path, Partial: true}
+	view.Prior.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		view.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract)
 		return err
-	}
-	view.Prior = priorView{PriorSearches: view.Related.PriorSearches(), Path: view.Path, Partial: true}
+	})
+	view.Prior.PriorSearches = view.Related.PriorSearches()
 	if view.TitleWork, err = p.work.Load(r, filed.Abstract, template); err != nil {
 		return err
 	}
 	view.Work = view.TitleWork.People
 	if r.MayWrite() {
-		if view.Suggestions, err = p.Suggestions(r.Context(), filed.Abstract.ID); err != nil {
-			return err
-		}
+		view.Suggestions = p.Suggestions(r.Context(), filed.Abstract.ID)
 	}
 	return p.RenderPage(r, rejected.Status(), "abstract.html", page.Page{
 		Heading: view.Heading, Section: "abstracts", Data: view, Scripts: view.scripts(r.MayWrite()),

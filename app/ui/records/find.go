@@ -68,8 +68,12 @@ func (p *Pages) findPage(r *page.Request) error {
 		return err
 	}
 	// Before the search, so that a scan that is read in the meantime isn't left out of both.
-	if list.UnsearchableNotice, err = p.unsearchableNotice(r.Context(), q); err != nil {
+	missing := p.Vault.Derive(r.Context(), "unsearchable documents", func() (err error) {
+		list.UnsearchableNotice, err = p.unsearchableNotice(r.Context(), q)
 		return err
+	})
+	if missing {
+		list.UnsearchableNotice = page.MissingText("Counts of documents without searchable text")
 	}
 	if list.findResults, err = p.runFind(r, q, list.findAddress(), list.Problems); err != nil {
 		return err

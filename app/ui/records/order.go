@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
@@ -40,13 +41,15 @@ func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) 
 	if s.Same, s.SameMore, err = p.Vault.Search.SameNumber(r.Context(), s.Order); err != nil {
 		return err
 	}
-	if s.Related, err = p.Vault.Search.RelatedToOrder(r.Context(), s.Order); err != nil {
+	s.Prior = priorView{Path: s.Path, Order: true, Partial: true}
+	s.Prior.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		s.Related, err = p.Vault.Search.RelatedToOrder(r.Context(), s.Order)
 		return err
-	}
+	})
 	if s.Linked, err = p.work.OrderAbstracts(r, s.ID); err != nil {
 		return err
 	}
-	s.Prior = priorView{PriorSearches: s.Related.PriorSearches(abstractIDs(s.Linked)...), Path: s.Path, Order: true, Partial: true}
+	s.Prior.PriorSearches = s.Related.PriorSearches(abstractIDs(s.Linked)...)
 	if s.Notes, err = p.work.OrderNotes(r, s.ID); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ type priorView struct {
 	Order   bool   // the record is an order
 	OwnPage bool   // on the page of the prior searches, where its heading is that of the page
 	Partial bool   // instruments and documents were not searched yet, so the page requests the rest
+	Missing bool   // the prior searches can't be shown
 }
 
 // abstractIDs returns the IDs of the abstracts that are linked to an order.
@@ -33,12 +34,12 @@ func (p *Pages) priorToAbstract(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	prior, err := p.Vault.Search.PriorToAbstract(r.Context(), r.Actor, filed.Abstract)
-	if err != nil {
+	view := priorView{Path: p.AbstractPath(filed.Abstract.ID), Heading: p.Vault.Heading(filed.Abstract, template)}
+	view.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		view.PriorSearches, err = p.Vault.Search.PriorToAbstract(r.Context(), r.Actor, filed.Abstract)
 		return err
-	}
-	return p.showPrior(r, "abstracts", priorView{PriorSearches: prior, Path: p.AbstractPath(filed.Abstract.ID),
-		Heading: p.Vault.Heading(filed.Abstract, template)})
+	})
+	return p.showPrior(r, "abstracts", view)
 }
 
 // priorToOrder serves the prior searches of an order.
@@ -47,12 +48,12 @@ func (p *Pages) priorToOrder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	prior, err := p.Vault.Search.PriorToOrder(r.Context(), r.Actor, o)
-	if err != nil {
+	view := priorView{Path: p.OrderPath(o.ID), Heading: "Order " + o.Number, Order: true}
+	view.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		view.PriorSearches, err = p.Vault.Search.PriorToOrder(r.Context(), r.Actor, o)
 		return err
-	}
-	return p.showPrior(r, "orders", priorView{PriorSearches: prior, Path: p.OrderPath(o.ID),
-		Heading: "Order " + o.Number, Order: true})
+	})
+	return p.showPrior(r, "orders", view)
 }
 
 func (p *Pages) showPrior(r *page.Request, section string, view priorView) error {

@@ -222,11 +222,10 @@ func (p *Pages) filenameSuggestions(r *page.Request) error {
 	if !r.IsPart() {
 		return r.Redirect(p.AbstractPath(r.PathID))
 	}
-	s, err := p.Suggestions(r.Context(), r.PathID)
-	if err != nil {
+	if _, err := p.Vault.Abstracts.Get(r.Context(), r.PathID); err != nil {
 		return err
 	}
-	return p.RenderPart(r, http.StatusOK, "abstract.html", "suggestions-changes", s)
+	return p.RenderPart(r, http.StatusOK, "abstract.html", "suggestions-changes", p.Suggestions(r.Context(), r.PathID))
 }
 
 // acceptFilenames adds the instruments that the names of the documents describe.

@@ -1,6 +1,7 @@
 package titlework
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -119,7 +120,7 @@ func printedRunsheet(sheet vault.Runsheet) []printedInstrument {
 	for _, i := range sheet.Instruments {
 		row := printedInstrument{InstrumentView: i, Ref: i.RecordingReference()}
 		if i.Status != model.NotApplicable {
-			row.StatusName = page.FormatStatus(i.Status)
+			row.StatusName = cmp.Or(page.FormatStatus(i.Status), "Status unknown")
 		}
 		var others []string
 		for _, party := range i.OtherParties {
