@@ -2,7 +2,11 @@ package search
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
 )
 
 func TestSplitOwners(t *testing.T) {
@@ -61,4 +65,42 @@ func TestSpokenName(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzOwners checks that owners as people type them give names, keys, and clues that can be looked for.
+func FuzzOwners(f *testing.F) {
+	for _, text := range []string{"", "'", "’ & '", "and", " and ", "&&&", ",", ", Jr.", "Quill, , Jr.", "John and Mary Quill",
+		"QUILL, JOHN T & MARY ANN, TRUSTEES",
+		"Jose\u0301 & O’Neil, et ux", "\"Quill; Ada\" and Poe", "A B & C D", "Comelius Quill and", "\u0301, \u0301",
+		"\xff & \x00", "Lot 12, Block C, “Oak” Hill", "12-34-567."} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		owners := splitOwners(text)
+		if limit := maxPriorNames * (model.MaxListItems + 1); len(owners) > limit {
+			t.Errorf("splitOwners(%q) has %d names, want at most %d", text, len(owners), limit)
+		}
+		sub := subject{parcel: text, parcels: []string{text, text}}
+		sub.names = owners
+		sub.addLot(text)
+		list := sub.clues()
+		if limit := maxPriorParcels + maxPriorLots + 2*maxPriorNames; len(list) > limit {
+			t.Errorf("%d clues, want at most %d", len(list), limit)
+		}
+		for _, c := range list {
+			bad := strings.Count(c.Text, `"`)%2 != 0 || c.Query.Kind == query.Instrument && nameKey(c.Party) != c.Party
+			if bad || c.Text == "" && c.Party == "" {
+				t.Errorf("clue %+v of %q can't be looked for", c, text)
+			}
+		}
+		for _, owner := range append(owners, text) {
+			spoken := strings.Fields(model.NormalizeText(spokenName(owner)))
+			written := strings.Fields(model.NormalizeText(owner))
+			slices.Sort(spoken)
+			slices.Sort(written)
+			if !slices.Equal(spoken, written) {
+				t.Errorf("spokenName(%q) = %q, want the same words", owner, spokenName(owner))
+			}
+		}
+	})
 }

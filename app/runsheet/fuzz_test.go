@@ -1,0 +1,125 @@
+package runsheet
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"deedkeep/app/model"
+)
+
+// misreadCells are cells as people type them and OCR reads them.
+var misreadCells = []string{
+	"", "'", "’", "\"", "=1+1", "'=1", "-5%", "@", ";", "A; B;", "\"Quill; Ada\"; Poe", ":", "Trustee: ", ": Poe", "3-9-98",
+	"2/30/2024", "45000", "0.5",
+	"1e999",
+	"-1", "$10 & OVC", "Bk 1022 Pg 311", "Bk1022-Pg311", "1022/311", "Deed Book 1022/0311-313", "Plat Cabinet A, Slide 35",
+	"12-34", "/", "a/b/c", "Book", "1022 -",
+	"releases 1", "releases", "partially releases #2; references", "references \"3\"",
+	"#1", "Jose\u0301", "\u0301", "\x00", "\xff", strings.Repeat("a;", 300),
+}
+
+// FuzzReadCSV checks that whatever is read from a file is valid input from a worker process.
+func FuzzReadCSV(f *testing.F) {
+	for _, cell := range misreadCells {
+		f.Add([]byte("No.\tType\tRecorded\tBook/Page\tGrantors\tRelations\n1\t" + strings.Repeat(cell+"\t", 5) + "\n"))
+	}
+	f.Add([]byte("\xff\xfet\x00y\x00p\x00e\x00,\x00b\x00o\x00o\x00k\x00\n\x00'\x00,\x001\x00"))
+	f.Add([]byte("Runsheet\n\nDoc Type;Rec. Date;Bk;Pg\n\"Deed\";3-9-98;1O22;'\n"))
+	types := model.NewDocumentTypes()
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		entries, err := ReadCSV(raw, Limits{Rows: 50, Bytes: 1 << 20})
+		checkEntries(t, entries, err, types)
+		excel := reader{limits: Limits{Rows: 50, Bytes: 1 << 20}, isExcel: true}
+		for n, line := range strings.Split(string(raw), "\n") {
+			if err := excel.add(n+1, strings.Split(line, "\t")); err != nil {
+				return
+			}
+		}
+		entries, err = excel.finish()
+		checkEntries(t, entries, err, types)
+	})
+}
+
+func checkEntries(t *testing.T, entries []Entry, err error, types model.DocumentTypes) {
+	t.Helper()
+	if err != nil && len(entries) > 0 {
+		t.Errorf("%d rows with the error %v", len(entries), err)
+	}
+	last := 0
+	for _, e := range entries {
+		if !e.Valid() || e.Row <= last || e.Row == 1 {
+			t.Errorf("row %+v after row %d isn't valid", e, last)
+		}
+		last = e.Row
+		for name, raw := range e.Fields {
+			if !json.Valid(raw) {
+				t.Errorf("row %d: %s is %q, want JSON", e.Row, name, raw)
+			}
+		}
+		e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types,
+			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }})
+	}
+}
+
+// FuzzRoundTrip checks that an instrument with any texts is read back from a file as it was written. Cells have no
+// spaces around.
+func FuzzRoundTrip(f *testing.F) {
+	for _, cell := range misreadCells {
+		f.Add(cell, "Quill; Ada", "1022/311")
+	}
+	types := model.NewDocumentTypes()
+	about := model.InstrumentContext{Types: types}
+	f.Fuzz(func(t *testing.T, text, name, number string) {
+		if !utf8.ValidString(text + name + number) {
+			return
+		}
+		in := model.InstrumentInput{"instrument_number": encode(number), "book_type": encode(text), "book": encode(number),
+			"page":     encode(number),
+			"grantors": encode([]string{name, text}), "grantees": encode([]string{text, name}), "parcels": encode([]string{number, name}),
+			"other_parties": encode([]model.Party{{Role: name, Name: text}, {Name: number}}), "legal": encode(strings.TrimSpace(text)),
+			"remarks": encode(name),
+			"court":   encode(name), "exception": encode(number)}
+		stored, rejected := in.Check(model.Instrument{AbstractID: 1}, about)
+		if len(rejected) > 0 {
+			return
+		}
+		var file bytes.Buffer
+		if err := WriteCSV(&file, rowsOf(Row{Instrument: stored, Position: 1})); err != nil {
+			t.Fatalf("WriteCSV: %v", err)
+		}
+		entries, err := ReadCSV(file.Bytes(), limits)
+		if err != nil || len(entries) != 1 {
+			t.Fatalf("ReadCSV = %d rows, %v, want 1: %s", len(entries), err, file.Bytes())
+		}
+		read, rejected := entries[0].Fields.Check(model.Instrument{AbstractID: 1}, about)
+		if len(rejected) > 0 || !reflect.DeepEqual(read, stored) {
+			t.Errorf("read back %+v, rejected %v, want %+v", read, rejected, stored)
+		}
+	})
+}
+
+// FuzzBookPage checks that a recording reference is parsed as itself after it was formatted, as when someone
+// edits a cell of the runsheet and changes nothing.
+func FuzzBookPage(f *testing.F) {
+	for _, cell := range misreadCells {
+		f.Add(cell)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := ParseBookPage(text)
+		shown := FormatBookPage(model.Instrument{BookType: r.BookType, Book: r.Book, Page: r.Page, PageTo: r.PageTo})
+		a := ParseBookPage(shown)
+		again := FormatBookPage(model.Instrument{BookType: a.BookType, Book: a.Book, Page: a.Page, PageTo: a.PageTo})
+		if again != shown {
+			t.Errorf("ParseBookPage(%q) = %+v, shown as %q, and that as %q", text, r, shown, again)
+		}
+		for _, part := range []string{r.BookType, r.Book, r.Page, r.PageTo} {
+			if strings.TrimSpace(part) != part {
+				t.Errorf("ParseBookPage(%q) = %+v, want no spaces around", text, r)
+			}
+		}
+	})
+}
