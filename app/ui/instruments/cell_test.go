@@ -1,0 +1,119 @@
+package instruments
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+// typedCells are cells of a runsheet as people type and paste them.
+var typedCells = []string{
+	"", "'", "’", "\"", ";", "A; B;", "\"Quill; Ada\"; Poe", "3-9-98", "2/30/2024", "4/17/19 9:41 AM",
+	"Jan 2, 2006", "041719 15:04:05",
+	"$10 & OVC", "$1,234.50",
+	"Bk 1022 Pg 311", "1022/311-313", "Deed Book 1022/0311", "Plat Cabinet A, Slide 35", "/", "a/b/c", "Book 7",
+	"wd", "Warranty Deed", "released", "Jose\u0301",
+	"\u00a0", "\x00", "\xff", "line\nbreak", strings.Repeat("a;", 80),
+}
+
+// FuzzCell checks that a cell is saved as itself if someone opens it and changes nothing.
+func FuzzCell(f *testing.F) {
+	for _, text := range typedCells {
+		f.Add(text)
+	}
+	types := model.NewDocumentTypes()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	save := func(column, text string, old model.Instrument) (model.Instrument, bool) {
+		in, problem := parseCell(column, text, old, types, now)
+		if problem != "" {
+			return old, false
+		}
+		i, rejected := in.Check(old, model.InstrumentContext{Types: types})
+		return i, len(rejected) == 0
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return
+		}
+		for column := range cellFields {
+			i, ok := save(column, text, model.Instrument{ID: 1, AbstractID: 1})
+			if !ok {
+				continue
+			}
+			kind, _ := types.ByID(i.TypeID)
+			shown := cellText(vault.InstrumentView{Instrument: i, Type: kind}, column)
+			if again, ok := save(column, shown, i); !ok || !reflect.DeepEqual(again, i) {
+				t.Errorf("%s %q is shown as %q, which is saved as %+v, %v, want %+v", column, text, shown, again, ok, i)
+			}
+		}
+	})
+}
+
+// FuzzPaste checks that pasted rows are read once each, with valid fields.
+func FuzzPaste(f *testing.F) {
+	for _, cell := range typedCells {
+		f.Add(cell+"\t"+cell+"\t"+cell+"\n"+cell+"\n", "type")
+		f.Add("Type\tGrantor\tRec. Date\n"+cell+"\t"+cell+"\t"+cell, "")
+	}
+	types := model.NewDocumentTypes()
+	f.Fuzz(func(t *testing.T, text, first string) {
+		entries, err := parsePaste(text, first, types)
+		if err != nil && len(entries) > 0 {
+			t.Errorf("%d rows with the error %v", len(entries), err)
+		}
+		last := 0
+		for _, e := range entries {
+			if !e.Valid() || e.Row <= last {
+				t.Errorf("row %+v after row %d isn't valid", e, last)
+			}
+			last = e.Row
+			for name, raw := range e.Fields {
+				if !json.Valid(raw) {
+					t.Errorf("row %d: %s is %q, want JSON", e.Row, name, raw)
+				}
+			}
+		}
+	})
+}
+
+// FuzzRelationLinks checks that each relation of a runsheet is shown at both of its instruments.
+func FuzzRelationLinks(f *testing.F) {
+	f.Add([]byte{1, 0, 2, 2, 2, 0, 3, 9, 99, 1, 1, 1})
+	kinds := model.RelationKinds()
+	f.Fuzz(func(t *testing.T, relations []byte) {
+		list := make([]vault.InstrumentView, 4)
+		positions := map[uint64]int{}
+		for n := range list {
+			list[n].ID, list[n].Position = uint64(n+1), n+1
+			positions[list[n].ID] = n + 1
+		}
+		for part := range slices.Chunk(relations, 3) {
+			if len(part) == 3 {
+				from := &list[int(part[0])%len(list)]
+				from.Relations = append(from.Relations, model.Relation{Kind: kinds[int(part[1])%len(kinds)], InstrumentID: uint64(part[2])})
+			}
+		}
+		links := relationLinks(list, positions)
+		for _, i := range list {
+			for _, r := range i.Relations {
+				words := relationWords[r.Kind]
+				at := func(id uint64, words string, other uint64) bool {
+					return slices.ContainsFunc(links[id], func(l relationLink) bool {
+						return l.Words == words && l.ID == other && l.Position == positions[other]
+					})
+				}
+				if !at(i.ID, words[0], r.InstrumentID) || r.InstrumentID != 0 && !at(r.InstrumentID, words[1], i.ID) {
+					t.Errorf("links of %d and %d are %+v and %+v, want %q in both directions", i.ID, r.InstrumentID, links[i.ID],
+						links[r.InstrumentID], words)
+				}
+			}
+		}
+	})
+}
