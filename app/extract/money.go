@@ -77,10 +77,15 @@ var amountWords = func() map[string]int {
 	return words
 }()
 
+// mayFollow reports whether a number below 100 may follow another one in words, as in "twenty five".
+func mayFollow(number, before int) bool {
+	return before == 0 || number < 10 && before >= 20 && before%10 == 0
+}
+
 var centsText = regexp.MustCompile(`(?i)\b(\d\d|no|zero)\s?/\s?(?:100|1oo|xx)`)
 
 // parseAmountWords returns the amount that the words before "Dollars" state, or "" if there is a word
-// that isn't part of a number.
+// that isn't part of a number or that can't follow the word before, as in "hundred hundred".
 func parseAmountWords(text string) string {
 	cents := 0
 	if at := centsText.FindStringSubmatchIndex(text); at != nil {
@@ -94,18 +99,18 @@ func parseAmountWords(text string) string {
 	if n := len(words); n > 0 && strings.HasPrefix(words[n-1], "dollar") {
 		words = words[:n-1]
 	}
-	total, group := 0, 0
+	total, group, scale := 0, 0, 1_000_000_000 // scale: of the thousands or millions before
 	for _, word := range words {
 		value, known := amountWords[word]
 		switch {
 		case word == "and":
-		case !known:
+		case !known, value == 100 && group >= 100, value >= 1000 && value >= scale, value < 100 && !mayFollow(value, group%100):
 			return ""
 		case value == 100:
 			group = max(group, 1) * value
 		case value >= 1000:
 			total += max(group, 1) * value
-			group = 0
+			group, scale = 0, value
 		default:
 			group += value
 		}

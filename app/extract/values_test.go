@@ -15,7 +15,7 @@ var misreadValues = []string{
 	"", "'", ".", "-", ",", "’", "\u0301", "\x00", "\xff", "O", "l", "3-9-98", "2/30/2024", "0-0-00", "April l5, 2O19",
 	"15th day of Apri1, 2019",
 	"twenty-first day of May, 1921", "2019 May 3", "1998-02-30", "$10 & OVC", "$1.00 ovc", "$3B7,5OO.OO", "S120,000", "$1,234,567,890,123.00",
-	"ten and no/100 dollars", "one hundred hundred hundred",
+	"ten and no/100 dollars", "one hundred hundred hundred", "nine hundred ninety nine million dollars",
 	"ZERO DOLLARS", "99/100", "47-O312-ll9", "37-0297-B- 173", "A1-B2-C3", "Oak Hill",
 	"Lot 12, Block C, Oak Hill", "Oak Hill Subdivision, Lot 12", "Lots 1 and 2, Plan of Lots, Merriweather", "LOT A BLK. B, '",
 	"Lot 1,,Lot 2 abcd",
@@ -105,4 +105,16 @@ func FuzzPatterns(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestParseAmountWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Three Hundred Eighty-Seven Thousand Five Hundred and 00/100": "387500.00", "ten and no/100 dollars": "10.00", "hundred dollars": "100.00",
+		"one million two hundred thousand and fifteen": "1200015.00", "twenty one hundred": "2100.00", "ninety nine and 99/100": "99.99",
+		"hundred hundred": "", "two thousand thousand": "", "one thousand two million": "", "ten twenty": "", "five five": "", "twenty eleven": "",
+	} {
+		if got := parseAmountWords(text); got != want {
+			t.Errorf("parseAmountWords(%q) = %q, want %q", text, got, want)
+		}
+	}
 }
