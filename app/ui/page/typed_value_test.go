@@ -22,7 +22,7 @@ var typedValues = []string{
 var isoDate = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 
 // FuzzTypedValues checks that what was typed is normalized once and for all, and that a value that is shown in a
-// form is stored as it was if nobody changes it.
+// form is stored as it was if no one changes it.
 func FuzzTypedValues(f *testing.F) {
 	for _, text := range typedValues {
 		f.Add(text)
