@@ -32,11 +32,12 @@ type Assets struct {
 	content   map[string]asset  // address → asset
 }
 
-// asset is the content of an asset. packed returns it as gzip, or nil if that isn't smaller.
+// asset is the content of an asset. Each function returns the same bytes to all callers, and computes them in the
+// first call.
 type asset struct {
 	mediaType string
-	plain     []byte        // nil if only packed is embedded
-	packed    func() []byte // compresses when it is called first
+	plain     func() []byte // nil if the embedded gzip file is damaged
+	packed    func() []byte // as gzip; nil if that isn't smaller
 }
 
 // OpenAssets reads all assets. It returns ErrAssetsMissing if they haven't been generated. The
@@ -59,9 +60,9 @@ func openAssets() (*Assets, error) {
 			return err
 		}
 		if own, packed := strings.CutSuffix(path.Base(name), ".gz"); packed {
-			return a.put(own, content, asset{packed: func() []byte { return content }})
+			return a.put(own, content, asset{plain: sync.OnceValue(func() []byte { return uncompress(content) }), packed: func() []byte { return content }})
 		}
-		return a.put(path.Base(name), content, asset{plain: content, packed: sync.OnceValue(func() []byte { return compress(content) })})
+		return a.put(path.Base(name), content, asset{plain: func() []byte { return content }, packed: sync.OnceValue(func() []byte { return compress(content) })})
 	})
 	return a, err
 }
@@ -76,6 +77,19 @@ func compress(content []byte) []byte {
 		return nil
 	}
 	return packed.Bytes()
+}
+
+// uncompress returns the content of a gzip file, or nil if it is damaged.
+func uncompress(packed []byte) []byte {
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil
+	}
+	content, err := io.ReadAll(unpacked)
+	if err != nil {
+		return nil
+	}
+	return content
 }
 
 // put stores an asset under its address, which contains the fingerprint of content.
@@ -122,30 +136,23 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", found.mediaType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	body, length := io.Reader(bytes.NewReader(found.plain)), len(found.plain)
-	if packed := found.packed(); packed != nil {
+	packed, accepted := found.packed(), strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+	if packed != nil {
 		h.Set("Vary", "Accept-Encoding")
-		switch accepted := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"); {
-		case accepted:
-			h.Set("Content-Encoding", "gzip")
-			body, length = bytes.NewReader(packed), len(packed)
-		case found.plain == nil:
-			unpacked, err := gzip.NewReader(bytes.NewReader(packed))
-			if err != nil {
-				h.Del("Cache-Control")
-				http.Error(w, "damaged", http.StatusInternalServerError)
-				return
-			}
-			body, length = unpacked, -1
-		}
 	}
-	if length >= 0 {
-		h.Set("Content-Length", strconv.Itoa(length))
+	body := packed
+	if packed != nil && accepted {
+		h.Set("Content-Encoding", "gzip")
+	} else if body = found.plain(); body == nil {
+		h.Del("Cache-Control")
+		http.Error(w, "damaged", http.StatusInternalServerError)
+		return
 	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method == http.MethodHead {
 		return
 	}
-	_, _ = io.Copy(w, body) // an error means that the client has disconnected
+	_, _ = w.Write(body) // an error means that the client has disconnected
 }
 
 // libraries lists the third-party scripts and styles that "go generate ./..." copies.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -26,6 +27,7 @@ const originPlaceholder = "http://origin.invalid"
 // description is the parsed openapi.yaml. Its base URL is originPlaceholder.
 type description struct {
 	json    []byte
+	parts   [][]byte // json, without originPlaceholder, where the base URL of the server belongs
 	samples []Sample
 }
 
@@ -57,7 +59,7 @@ func parseDescription() (description, error) {
 	if err != nil {
 		return description{}, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	return description{raw, samples}, nil
+	return description{raw, bytes.Split(raw, []byte(originPlaceholder)), samples}, nil
 }
 
 // Describe returns a handler that serves the OpenAPI description of /v1 as JSON. The URL of
@@ -77,10 +79,22 @@ func Describe(addresses httpx.AddressResolver) http.Handler {
 			writeError(w, http.StatusInternalServerError, broken.Error())
 		default:
 			quoted, _ := jsontext.AppendQuote(nil, origin) // an invalid character is replaced
-			// Write fails only if the client disconnected.
-			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(originPlaceholder), quoted[1:len(quoted)-1])) //nolint:gosec // JSON with a quoted host
+			contract.send(w, quoted[1:len(quoted)-1])
 		}
 	})
+}
+
+// send writes the description with the base URL of the server. All responses share the bytes around the URL.
+func (d description) send(w http.ResponseWriter, origin []byte) {
+	places := len(d.parts) - 1
+	w.Header().Set("Content-Length", strconv.Itoa(len(d.json)+places*(len(origin)-len(originPlaceholder))))
+	for i, part := range d.parts {
+		// Write fails only if the client disconnected.
+		_, _ = w.Write(part) //nolint:gosec // JSON
+		if i < places {
+			_, _ = w.Write(origin) //nolint:gosec // a quoted host
+		}
+	}
 }
 
 // writeError writes an error response with a JSON body.
