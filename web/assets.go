@@ -59,10 +59,11 @@ func openAssets() (*Assets, error) {
 		if err != nil {
 			return err
 		}
+		stored := func() []byte { return content }
 		if own, packed := strings.CutSuffix(path.Base(name), ".gz"); packed {
-			return a.put(own, content, asset{plain: sync.OnceValue(func() []byte { return uncompress(content) }), packed: func() []byte { return content }})
+			return a.put(own, content, asset{plain: sync.OnceValue(func() []byte { return uncompress(content) }), packed: stored})
 		}
-		return a.put(path.Base(name), content, asset{plain: func() []byte { return content }, packed: sync.OnceValue(func() []byte { return compress(content) })})
+		return a.put(path.Base(name), content, asset{plain: stored, packed: sync.OnceValue(func() []byte { return compress(content) })})
 	})
 	return a, err
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strings"
 	"time"
 
@@ -67,6 +68,7 @@ func New(opts Options) (http.Handler, error) {
 		etags:     etags{},
 		memory:    opts.Memory,
 		inFlight:  &inFlight{slots: map[keyHash]bool{}},
+		turns:     httpx.NewTurns(turnsPerCore*runtime.GOMAXPROCS(0), maxTurnWait),
 	}
 	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType,
 		assignmentType, namesRunType,
@@ -290,4 +292,10 @@ type server struct {
 	etags             etags
 	memory            *httpx.MemoryBudget
 	inFlight          *inFlight
+	turns             *httpx.Turns // limits how many lists are created at the same time
 }
+
+const (
+	turnsPerCore = 8
+	maxTurnWait  = 10 * time.Second
+)

@@ -54,7 +54,12 @@ type listQuery struct {
 // list parses the query of a list request. The error lists all invalid parameters. If a
 // parameter is repeated, the last value is used. Unknown parameters are recorded as
 // ignored. Empty parameters count as absent.
+//
+// list waits for the request's turn to read the records, which lasts until the response is encoded.
 func (s *server) list(r *request, l listSpec) (listQuery, error) {
+	if err := s.takeTurn(r); err != nil {
+		return listQuery{}, err
+	}
 	r.ignored.addQuery(r.URL.RawQuery, l.parameters()...)
 	pairs, err := queryPairs(r.URL.RawQuery)
 	if err != nil {

@@ -31,6 +31,7 @@ type request struct {
 	origin string // base URL of the server, without a path
 	params gin.Params
 
+	endTurn func()            // ends the turn to create a list; see takeTurn
 	reply   httpx.Reservation // memory reserved for the response
 	memory  httpx.Reservation // memory reserved for the body
 	keyHash keyHash           // set only if the request has an idempotency key
@@ -48,6 +49,7 @@ type response struct {
 	location string
 	media    string                // media type of raw and stream; "" means JSON
 	stream   func(io.Writer) error // writes the body instead of raw; an error cuts the response off
+	ready    func()                // called when raw has its final form and waits only for the client; may be nil
 }
 
 // handler handles an API operation.
@@ -107,6 +109,8 @@ func (s *server) handle(h handler) gin.HandlerFunc {
 		r.reply = s.memory.Reserve(actor.Record(), nil)
 		defer r.memory.Release()
 		defer r.reply.Release()
+		r.endTurn = func() {}
+		defer func() { r.endTurn() }()
 		r.ignored.addQuery(c.Request.URL.RawQuery)
 		resp, err := h(r)
 		r.memory.ReleaseDecoded() // release it before waiting for the memory of a large response
@@ -125,8 +129,19 @@ func (s *server) handle(h handler) gin.HandlerFunc {
 			s.fail(c, err)
 			return
 		}
-		s.respond(c, resp)
+		resp.ready = r.endTurn
+		s.respond(c, &resp)
 	}
+}
+
+// takeTurn waits until the server may create a list for the owner of the key.
+func (s *server) takeTurn(r *request) error {
+	done, err := s.turns.Take(r.Context(), r.actor.Record())
+	if err != nil {
+		return err
+	}
+	r.endTurn = done
+	return nil
 }
 
 // largeResponse is the maximum size of a response, in bytes, that needs no memory
@@ -158,7 +173,9 @@ func (s *server) encodeResponse(r *request, resp *response) (err error) {
 
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-func (s *server) respond(c *gin.Context, resp response) {
+// respond sends the response. It takes the encoded body out of resp, so that only its compressed form stays in memory
+// until a slow client has received it.
+func (s *server) respond(c *gin.Context, resp *response) {
 	for name, value := range resp.header {
 		c.Header(name, value)
 	}
@@ -173,7 +190,7 @@ func (s *server) respond(c *gin.Context, resp response) {
 		c.Header("Content-Type", resp.media)
 		c.Header("Cache-Control", "no-store")
 		c.Status(resp.status)
-		client := clientWriter{Writer: httpx.NewDeadlineWriter(c.Writer, s.Limits.MinRate)}
+		client := clientWriter{Writer: c.Writer}
 		if err := resp.stream(&client); err != nil {
 			if !client.left && c.Request.Context().Err() == nil {
 				s.Log.Error("the response was cut off", "path", c.FullPath(), "error", err)
@@ -181,7 +198,9 @@ func (s *server) respond(c *gin.Context, resp response) {
 			panic(http.ErrAbortHandler)
 		}
 	case resp.raw != nil:
-		s.send(c, resp.status, cmp.Or(resp.media, mediaJSON), resp.raw)
+		raw := resp.raw
+		resp.raw = nil
+		s.send(c, resp.status, cmp.Or(resp.media, mediaJSON), raw, resp.ready)
 	default:
 		s.write(c, resp.status, resp.body)
 	}
@@ -211,14 +230,14 @@ func (s *server) write(c *gin.Context, status int, body any) {
 		s.fail(c, fmt.Errorf("encode response: %w", err))
 		return
 	}
-	s.send(c, status, mediaJSON, raw)
+	s.send(c, status, mediaJSON, raw, nil)
 }
 
 const mediaJSON = "application/json"
 
 // send writes an encoded body. It compresses the body if it is large enough and the client
-// accepts gzip.
-func (s *server) send(c *gin.Context, status int, media string, raw []byte) {
+// accepts gzip, and then calls ready, which may be nil.
+func (s *server) send(c *gin.Context, status int, media string, raw []byte, ready func()) {
 	h := c.Writer.Header()
 	httpx.SetJSONHeaders(h)
 	h.Set("Content-Type", media)
@@ -227,6 +246,9 @@ func (s *server) send(c *gin.Context, status int, media string, raw []byte) {
 	if len(raw) >= minGzipSize && acceptsGzip(c.Request.Header.Values("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		raw = compress(raw)
+	}
+	if ready != nil {
+		ready()
 	}
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
 	c.Status(status)

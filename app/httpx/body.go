@@ -29,10 +29,6 @@ type Limits struct {
 	MinRate int64         // min bytes per second, measured over each Stall
 }
 
-// ResponseTimeout is the maximum time for creating and sending a response after the request has arrived. Downloads
-// have a DeadlineWriter.
-const ResponseTimeout = 2 * time.Minute
-
 // Body reads a request body and sets a deadline for each read. It is not safe for concurrent use.
 type Body struct {
 	io.ReadCloser
@@ -85,7 +81,6 @@ func (b *Body) Read(p []byte) (int, error) {
 		err = fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
 	b.ended = true
-	_ = b.control.SetWriteDeadline(now.Add(ResponseTimeout)) // see deadline about the ignored error
 	return n, err
 }
 

@@ -22,7 +22,12 @@ import (
 // Bodies acquire memory as their bytes arrive. An owner (an API key, a user, or all signed-out clients together) can
 // use at most half of the small part and half of the large part, so other owners can always get some. If a body needs
 // more memory than is free, it waits. If it waits too long, the request gets a 503.
+//
+// A large response has memory until the client has received it. So if a request has to wait, Full is called, which
+// disconnects a slow client.
 type MemoryBudget struct {
+	Full func() // may be nil
+
 	small, large, decoded *memoryPool
 	wait                  time.Duration
 }
@@ -114,7 +119,12 @@ func (r *Reservation) acquire(ctx context.Context, pool *memoryPool, a *allocati
 		pool.announce(a, r.owner, maxSize)
 	}
 	since := time.Now()
-	err := pool.acquire(a, size, func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, r.budget.wait) })
+	err := pool.acquire(a, size, func() (context.Context, context.CancelFunc) {
+		if r.budget.Full != nil {
+			r.budget.Full()
+		}
+		return context.WithTimeout(ctx, r.budget.wait)
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()

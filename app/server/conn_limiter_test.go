@@ -32,7 +32,8 @@ func acceptConn(t *testing.T, l *limitedListener) (remote net.Conn, conn *limite
 }
 
 func TestAddressGroupOf(t *testing.T) {
-	c := newConnLimiter(config.Default().Limits, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
+	defaults, trusted := config.Default(), []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")}
+	c := newConnLimiter(defaults.Limits, defaults.Timeouts, trusted)
 	for _, row := range []struct{ address, group string }{ // an empty group is trustedGroup
 		{"127.0.0.1", ""},
 		{"::1", ""},
@@ -278,9 +279,9 @@ func TestConnectionsWithoutFreeSlot(t *testing.T) {
 	// The connection of the other address has been idle longer than all others.
 	otherConn, _ := acceptConn(t, limitedTCP(t, 1))
 	remote := &limitedConn{TCPConn: otherConn.(*net.TCPConn), limiter: l.limiter, group: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
-	l.limiter.groups[remote.group] = &connGroup{open: 1}
+	l.limiter.groups[remote.group] = &connGroup{conns: map[*limitedConn]struct{}{remote: {}}}
 	l.limiter.open++
-	remote.setIdle(true)
+	l.limiter.setIdle(remote, true)
 
 	first, second, third := startRequest(t, dial()), dial(), dial()
 	l.waitOpen(t, 4)

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	"deedkeep/app/config"
 	"deedkeep/app/model"
@@ -22,12 +23,15 @@ type limitedListener struct {
 	*net.TCPListener
 	limiter *connLimiter
 	done    chan struct{}
-	stop    func() // closes done
+	stop    func()         // closes done
+	watcher sync.WaitGroup // runs until done is closed
 }
 
 func newLimitedListener(listener *net.TCPListener, c *connLimiter) *limitedListener {
 	done := make(chan struct{})
-	return &limitedListener{TCPListener: listener, limiter: c, done: done, stop: sync.OnceFunc(func() { close(done) })}
+	l := &limitedListener{TCPListener: listener, limiter: c, done: done, stop: sync.OnceFunc(func() { close(done) })}
+	l.watcher.Go(func() { c.watch(done) })
+	return l
 }
 
 func (l *limitedListener) Accept() (net.Conn, error) {
@@ -47,6 +51,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 func (l *limitedListener) Close() error {
 	l.stop()
 	l.limiter.wake()
+	l.watcher.Wait()
 	return l.TCPListener.Close()
 }
 
@@ -55,10 +60,15 @@ type limitedConn struct {
 	*net.TCPConn
 	limiter *connLimiter
 	group   netip.Prefix // the address group that the connection counts toward
+	sent    sentBytes
+	// received is the part of sent that the client had received at the last request; used only by the goroutine that
+	// handles requests.
+	received int64
 	// The fields below are guarded by the limiter's lock.
 	counted     bool
 	sequence    uint64        // sorts idle connections by when they became idle
 	idleElement *list.Element // in the group's list; nil while a request is in progress
+	pace        pace
 }
 
 func (c *limitedConn) Close() error {
@@ -67,8 +77,6 @@ func (c *limitedConn) Close() error {
 	return err
 }
 
-func (c *limitedConn) setIdle(idle bool) { c.limiter.setIdle(c, idle) }
-
 // connLimiter limits the number of open connections. A connection is idle if no request is in
 // progress on it: either it is new and its first request header hasn't been read yet, or it is
 // between requests. An idle connection never blocks a new one:
@@ -76,10 +84,14 @@ func (c *limitedConn) setIdle(idle bool) { c.limiter.setIdle(c, idle) }
 //   - Each address has a limit of idle connections. If it is exceeded, the oldest idle
 //     connection of the address is closed.
 //   - Each address has a limit of connections, idle or not. When it is reached, the oldest idle
-//     connection of the address is closed or, if none is idle, the new one. This machine and
-//     the trusted proxies, which connect for many users, share one higher limit.
+//     connection of the address is closed. If none is idle, its slowest client is disconnected.
+//     If none is slow, the new connection is closed. This machine and the trusted proxies, which
+//     connect for many users, share one higher limit.
 //   - When the limit of all connections is reached, the oldest idle connection of the address
-//     with the most idle connections is closed. If none is idle, the new connection waits.
+//     with the most idle connections is closed. If none is idle, the slowest client is
+//     disconnected. If none is slow, the new connection waits.
+//
+// It also disconnects clients that receive less than the minimum rate: see watch.
 type connLimiter struct {
 	maxOpen           int            // maximum number of connections
 	maxIdlePerAddress int            // maximum number of idle connections per address
@@ -87,6 +99,8 @@ type connLimiter struct {
 	maxTrusted        int            // maximum number of connections from this machine and the proxies together
 	trusted           []netip.Prefix // addresses of trusted proxies
 	loopback          bool           // limit this machine like any other address
+	minRate           int64          // minimum bytes per second that a client receives
+	stall             time.Duration  // time over which it is measured
 
 	mu       sync.Mutex
 	changed  *sync.Cond // a connection has become idle or was closed, or a listener was closed
@@ -97,15 +111,16 @@ type connLimiter struct {
 
 // connGroup holds the connections that count toward the limits of one address.
 type connGroup struct {
-	open int
-	idle list.List // of *limitedConn, oldest first
+	conns map[*limitedConn]struct{}
+	idle  list.List // of *limitedConn, oldest first
 }
 
 // trustedGroup is the key in connLimiter.groups for this machine and the trusted proxies.
 var trustedGroup netip.Prefix
 
-func newConnLimiter(l config.Limits, trusted []netip.Prefix) *connLimiter {
+func newConnLimiter(l config.Limits, t config.Timeouts, trusted []netip.Prefix) *connLimiter {
 	c := &connLimiter{
+		minRate: max(int64(t.MinRate), minSendRate), stall: t.Stall,
 		maxOpen: l.Connections, maxIdlePerAddress: l.ConnectionsPerAddress, maxPerAddress: max(1, l.Connections/4),
 		maxTrusted: cmp.Or(l.TrustedConnections, max(1, l.Connections*3/4)), trusted: trusted, groups: map[netip.Prefix]*connGroup{},
 	}
@@ -123,24 +138,32 @@ func (c *connLimiter) add(conn *limitedConn, done <-chan struct{}) bool {
 	for {
 		group := c.groups[conn.group]
 		if group == nil {
-			group = &connGroup{}
+			group = &connGroup{conns: map[*limitedConn]struct{}{}}
 		}
 		switch {
-		case group.open >= c.limitOf(conn.group):
-			oldest := group.idle.Front()
-			if oldest == nil {
+		case len(group.conns) >= c.limitOf(conn.group):
+			if oldest := group.idle.Front(); oldest != nil {
+				c.closeLocked(oldest.Value.(*limitedConn))
+				continue
+			}
+			slow := slowest(group)
+			if slow == nil {
 				return false
 			}
-			c.closeIdle(oldest.Value.(*limitedConn))
+			c.disconnect(slow)
 		case c.open < c.maxOpen:
 			c.groups[conn.group], conn.counted = group, true
 			c.open++
-			group.open++
+			group.conns[conn] = struct{}{}
 			c.addIdle(conn)
 			return true
 		default:
 			if oldest := c.oldest(); oldest != nil {
-				c.closeIdle(oldest)
+				c.closeLocked(oldest)
+				continue
+			}
+			if slow := c.slowestOfAll(); slow != nil {
+				c.disconnect(slow)
 				continue
 			}
 			select {
@@ -199,13 +222,13 @@ func (c *connLimiter) addIdle(conn *limitedConn) {
 	c.sequence++
 	conn.sequence, conn.idleElement = c.sequence, group.idle.PushBack(conn)
 	if conn.group != trustedGroup && group.idle.Len() > c.maxIdlePerAddress {
-		c.closeIdle(group.idle.Front().Value.(*limitedConn))
+		c.closeLocked(group.idle.Front().Value.(*limitedConn))
 	}
 	c.changed.Broadcast()
 }
 
-// closeIdle closes an idle connection. The caller must hold c.mu.
-func (c *connLimiter) closeIdle(conn *limitedConn) {
+// closeLocked closes a connection. The caller must hold c.mu.
+func (c *connLimiter) closeLocked(conn *limitedConn) {
 	c.removeLocked(conn)
 	_ = conn.TCPConn.Close() // an error means that the client is gone
 }
@@ -224,7 +247,7 @@ func (c *connLimiter) removeLocked(conn *limitedConn) {
 	if conn.idleElement != nil {
 		group.idle.Remove(conn.idleElement)
 	}
-	if group.open--; group.open == 0 {
+	if delete(group.conns, conn); len(group.conns) == 0 {
 		delete(c.groups, conn.group)
 	}
 	c.open--
@@ -251,10 +274,23 @@ func (c *connLimiter) addressGroupOf(ip netip.Addr) netip.Prefix {
 // trackState is the ConnState callback of servers that use a limitedListener. net/http calls it
 // with StateActive when it has read the header of a request.
 func trackState(conn net.Conn, state http.ConnState) {
+	if limited := limitedConnOf(conn); limited != nil && (state == http.StateActive || state == http.StateIdle) {
+		limited.limiter.setIdle(limited, state == http.StateIdle)
+	}
+}
+
+// limitedConnOf returns the connection that a connLimiter counts, or nil for other connections.
+func limitedConnOf(conn net.Conn) *limitedConn {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
 	}
-	if limited, ok := conn.(interface{ setIdle(bool) }); ok && (state == http.StateActive || state == http.StateIdle) {
-		limited.setIdle(state == http.StateIdle)
+	switch c := conn.(type) {
+	case *limitedConn:
+		return c
+	case *sniffedConn:
+		return c.limitedConn
+	case *plainConn:
+		return c.limitedConn
 	}
+	return nil
 }

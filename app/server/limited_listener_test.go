@@ -17,7 +17,8 @@ func limitedTCP(t *testing.T, connections int) *limitedListener {
 	if err != nil {
 		t.Fatalf("listen: %v", err)
 	}
-	return newLimitedListener(tcp, newConnLimiter(config.Limits{ConnectionsPerAddress: 1, Connections: connections}, nil))
+	limits := config.Limits{ConnectionsPerAddress: 1, Connections: connections}
+	return newLimitedListener(tcp, newConnLimiter(limits, config.Default().Timeouts, nil))
 }
 
 // Connections implement io.ReaderFrom. Otherwise, net/http doesn't use sendfile.

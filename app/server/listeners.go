@@ -24,7 +24,7 @@ type listeners struct {
 
 // openListeners opens the configured listeners. If one can't be opened, it closes the others and returns an error that
 // names the setting.
-func openListeners(ctx context.Context, opts Options, public http.Handler) (f listeners, err error) {
+func openListeners(ctx context.Context, opts Options, public http.Handler, crowd *connLimiter) (f listeners, err error) {
 	c := opts.Config
 	f.drain = newDrainer()
 	defer func() {
@@ -37,7 +37,6 @@ func openListeners(ctx context.Context, opts Options, public http.Handler) (f li
 			return f, err
 		}
 	}
-	crowd := newConnLimiter(c.Limits, c.TrustedProxies)
 	listener, err := listen(ctx, c.Listen, "listen (--listen)", crowd)
 	if err != nil {
 		return f, err

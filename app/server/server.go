@@ -57,12 +57,13 @@ func (a Addresses) URL() string {
 // is closed last, so commands can use it until then.
 func Serve(ctx context.Context, opts Options) error {
 	forwarded := httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now)
-	public, err := handler(opts, forwarded)
+	crowd := newConnLimiter(opts.Config.Limits, opts.Config.Timeouts, opts.Config.TrustedProxies)
+	public, err := handler(opts, forwarded, crowd.disconnectSlowest)
 	if err != nil {
 		return err
 	}
 	probes := newProbes(opts)
-	front, err := openListeners(ctx, opts, probes.intercept(public))
+	front, err := openListeners(ctx, opts, probes.intercept(public), crowd)
 	if err != nil {
 		return err
 	}
@@ -132,12 +133,13 @@ func (s service) stop(ctx context.Context, log *slog.Logger) {
 
 func newServer(opts Options, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: httpx.CloseOnPanic(h, opts.Log),
+		Handler: awaitReceived(httpx.CloseOnPanic(h, opts.Log)),
 		// This timeout also limits the TLS handshake.
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
 		MaxHeaderBytes:    int(opts.Config.Limits.HeaderBytes),
 		ConnState:         trackState,
+		ConnContext:       withConn,
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
 		// Without this, net/http would respond to "OPTIONS *" without a request ID.
 		DisableGeneralOptionsHandler: true,
@@ -150,13 +152,16 @@ const memoryWait = 10 * time.Second
 // Handler returns the handler for all requests to the public address. It doesn't use
 // http.ServeMux, because that would redirect some paths that are valid in /v1.
 func Handler(opts Options) (http.Handler, error) {
-	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now))
+	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now), func() {})
 }
 
-func handler(opts Options, forwarded *httpx.ForwardingMonitor) (http.Handler, error) {
+// handler returns the handler for the public address. It calls full when it has no memory for a request or a response.
+func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func()) (http.Handler, error) {
 	c := opts.Config
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
 	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), memoryWait)
+	memory.Full = full
+	responses := httpx.ResponseMemory{Max: int64(c.Limits.BodiesInMemory) / 4, Full: full}
 	numbers := metrics.New(metrics.Options{
 		Vault: opts.Vault, Sandbox: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
 		Forwarded: forwarded.Counts,
@@ -205,7 +210,8 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor) (http.Handler, er
 			pages.ServeHTTP(w, r)
 		}
 	})
-	return numbers.Instrument(forwarded.Watch(httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader))), nil
+	guarded := httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader)
+	return responses.Limit(numbers.Instrument(forwarded.Watch(guarded))), nil
 }
 
 // bodiless calls a handler that doesn't read the request body. If the request has a body, the

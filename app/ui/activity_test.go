@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -202,24 +201,6 @@ func TestEventKindsHaveText(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Each batch of the export has its own write deadline. The complete export has none.
-func TestActivityCSVHasNoDeadline(t *testing.T) {
-	t.Parallel()
-	h := newTestServer(t)
-	admin := h.newUser(t, "ada", model.RoleAdmin)
-	for i := range 1100 {
-		h.vault.Events.RecordAccess(model.Actor{Kind: model.ActorKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
-	}
-	w := &deadlineCounter{ResponseRecorder: httptest.NewRecorder()}
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/admin/activity.csv?kind=file.downloaded", nil)
-	r.Header.Set("Cookie", strings.TrimPrefix(admin.cookie, "Cookie: "))
-	h.server.Config.Handler.ServeHTTP(w, r)
-	if w.Code != http.StatusOK || strings.Count(w.Body.String(), "\n") != 1101 || w.extensions < 3 {
-		t.Errorf("status %d, %d lines, %d extensions of the deadline, want 200, 1101, at least 3", w.Code,
-			strings.Count(w.Body.String(), "\n"), w.extensions)
 	}
 }
 

@@ -2,7 +2,6 @@ package ui_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -62,15 +61,4 @@ func TestScriptResponseHeaders(t *testing.T) {
 	}
 	h.request(t, 401, "GET", "/uploads/x").checkHeaders(t,
 		map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
-}
-
-// deadlineCounter counts how often the write deadline is extended.
-type deadlineCounter struct {
-	*httptest.ResponseRecorder
-	extensions int
-}
-
-func (s *deadlineCounter) SetWriteDeadline(time.Time) error {
-	s.extensions++
-	return nil
 }

@@ -39,7 +39,6 @@ func (p *Pages) activityCSV(r *page.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	p.DisconnectSlowClient(r)
 	table := apitypes.NewEventTable(r.W, "record_name", "local_time")
 	for {
 		err := p.writeEvents(r.Context(), table, list.Items)

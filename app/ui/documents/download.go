@@ -61,7 +61,6 @@ func (p *Pages) Download(w http.ResponseWriter, req *http.Request) {
 // Large documents are verified while they are sent. If the content is damaged, the connection is
 // aborted, so that the client doesn't mistake the partial download for a complete one.
 func (p *Pages) serveContent(r *page.Request, kind string, file model.File, content io.ReadSeeker) {
-	p.DisconnectSlowClient(r)
 	w := r.W
 	if r.Method == http.MethodGet {
 		w = viewRecorder{r.W, func() { p.recordSending(r, kind, file) }}

@@ -33,7 +33,6 @@ func (p *Pages) downloadSearchable(r *page.Request) error {
 	setSearchableHeaders(r, created.File)
 	r.W.Header().Set("Content-Length", strconv.FormatInt(created.Size, 10))
 	p.Vault.Events.RecordAccess(r.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "searchable"})
-	p.DisconnectSlowClient(r)
 	_, err = io.Copy(r.W, created)
 	if err = errors.Join(err, created.Close()); err != nil {
 		p.AbortResponse(r, "searchable PDF", err)

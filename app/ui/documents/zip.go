@@ -37,7 +37,6 @@ func (p *Pages) sendZip(r *page.Request, name string, list []vault.Descendant) e
 		return nil
 	}
 	names := zipNames(list)
-	p.DisconnectSlowClient(r)
 	z := zip.NewWriter(&recheckingWriter{to: r.W, again: func() error { return p.checkStillAllowed(r) }})
 	for i, entry := range list {
 		file, content, err := p.openForZip(r, entry.File.ID)

@@ -100,7 +100,6 @@ func (p *Pages) export(r *page.Request, extension, media string, write func(io.W
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	p.DisconnectSlowClient(r)
 	if err := write(r.W, rows); err != nil {
 		p.AbortResponse(r, "runsheet", err)
 	}

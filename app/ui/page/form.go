@@ -16,8 +16,6 @@ import (
 const (
 	formTimeout = 5 * time.Second
 	minFormRate = 64 << 10 // bytes per second
-	// responseTimeout is how long the server may take to build and send a page.
-	responseTimeout = 2 * time.Minute
 )
 
 // readRouteForm reads the form of a route with the given access level. The memory of large forms is
@@ -81,7 +79,6 @@ func ReadForm(r *Request, maxBytes int64) error {
 	}
 	// The server keeps reading from the connection to detect when the client disconnects.
 	_ = control.SetReadDeadline(time.Time{})
-	_ = control.SetWriteDeadline(time.Now().Add(responseTimeout))
 	return nil
 }
 
