@@ -250,7 +250,11 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 		}
 		in.Files = []model.File{file}
 	case instrumentType:
-		if instrument, err = t.InstrumentIncludingTrash(item.ID); err != nil {
+		instrument, err = t.InstrumentIncludingTrash(item.ID)
+		if errs.KindOf(err) == errs.NotFound {
+			return purged, nil // its abstract was purged earlier in the transaction
+		}
+		if err != nil {
 			return purged, err
 		}
 	}

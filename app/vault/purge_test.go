@@ -18,6 +18,19 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
+// An abstract is purged together with an instrument that was moved to the trash on its own at the same time.
+func TestPurgeAbstractAndInstrument(t *testing.T) {
+	t.Parallel()
+	v, _, clock := vaulttest.OpenWithClock(t)
+	abstract := vaulttest.CreateAbstract(t, v).Abstract.ID
+	instrument := vaulttest.CreateInstrument(t, v, abstract, `{"type": "Mortgage"}`).ID
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, instrument, vault.Match{}))
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, abstract, vault.Match{}))
+	clock.Advance(vaulttest.TrashKeep)
+	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.WantTrash(t, v)
+}
+
 // An expired record in the trash can't be restored, whether or not it has been purged yet.
 func TestRestoreExpiredRecord(t *testing.T) {
 	t.Parallel()
