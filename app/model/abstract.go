@@ -21,6 +21,9 @@ type Abstract struct {
 	CreatedAt    time.Time    `json:"created_at"`
 	UpdatedAt    time.Time    `json:"updated_at"`
 	Trashed      *Trashed     `json:"trashed,omitempty"`
+	// RetainedUntil is the end of the retention period of documents that left the abstract, and of
+	// what it contained when it was last moved to the trash. It never becomes earlier.
+	RetainedUntil time.Time `json:"retained_until,omitzero"`
 }
 
 // MaxRemovedFiles is the maximum length of Abstract.RemovedFiles. The oldest entries are dropped

@@ -19,8 +19,11 @@ type File struct {
 	Digest     string `json:"digest"`          // SHA-256, lower-case hex
 	FolderID   uint64 `json:"folder_id,omitempty"`
 	AbstractID uint64 `json:"abstract_id,omitempty"`
-	// the document belonged to an abstract that was purged, so the retention period of abstracts
-	// applies
+	// RetainedUntil is the end of the retention period that the document had in abstracts that it
+	// left. It never becomes earlier. It is zero if there was none.
+	RetainedUntil time.Time `json:"retained_until,omitzero"`
+	// Retained is set instead of RetainedUntil in records of schema 10 and earlier: the document
+	// belonged to an abstract that was purged.
 	Retained   bool      `json:"retained,omitempty"`
 	Processing bool      `json:"processing,omitempty"`
 	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing
@@ -30,6 +33,22 @@ type File struct {
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
 	Trashed    *Trashed  `json:"trashed,omitempty"`
+}
+
+// Leaves reports whether a document leaves its abstract when its record is replaced with now: it
+// gets another abstract or none, or it is moved to the trash without its abstract.
+func (f File) Leaves(now File) bool {
+	removed := now.Trashed != nil && now.Trashed.With == "" && (f.Trashed == nil || f.Trashed.With != "")
+	return f.AbstractID != 0 && (now.AbstractID != f.AbstractID || removed)
+}
+
+// ListedIn returns the abstract that lists a document, or 0. An abstract that is in the trash still
+// lists the documents that were deleted with it.
+func (f File) ListedIn() uint64 {
+	if f.Trashed != nil && f.Trashed.With == "" {
+		return 0
+	}
+	return f.AbstractID
 }
 
 // Extension returns the extension of the filename, lower case, without the dot.

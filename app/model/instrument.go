@@ -48,6 +48,9 @@ type Instrument struct {
 	CreatedAt          time.Time      `json:"created_at"`
 	UpdatedAt          time.Time      `json:"updated_at"`
 	Trashed            *Trashed       `json:"trashed,omitempty"`
+	// RetainedUntil is the end of the retention period that the instrument had in abstracts that it
+	// left. It never becomes earlier.
+	RetainedUntil time.Time `json:"retained_until,omitzero"`
 }
 
 // Party is a party to an instrument that is neither grantor nor grantee, such as a trustee or a

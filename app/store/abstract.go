@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+
 	"deedkeep/app/model"
 )
 
@@ -53,9 +55,13 @@ func (t *Tx) AbstractIncludingTrash(id uint64) (model.Abstract, error) { return 
 // sort orders SortCreated, SortUpdated, SortFileNumber, SortParcel, and SortAddress.
 func (t *Tx) ListAbstracts(q Query) (Page[model.Abstract], error) { return abstracts.list(t, q) }
 
-// PutAbstract creates or updates an abstract and its index entries.
+// PutAbstract creates or updates an abstract and its index entries. It returns an error if the end
+// of its retention period becomes earlier.
 func (t *Tx) PutAbstract(a model.Abstract) error {
 	old, existed, err := abstracts.find(t, a.ID)
+	if err == nil && existed && a.RetainedUntil.Before(old.RetainedUntil) {
+		err = fmt.Errorf("put abstract %d: the retention period can't become shorter", a.ID)
+	}
 	if err != nil {
 		return err
 	}

@@ -39,16 +39,39 @@ func (t *Tx) FileIncludingTrash(id uint64) (model.File, error) { return files.ge
 func (t *Tx) ListFiles(q Query) (Page[model.File], error) { return files.list(t, q) }
 
 // PutFile creates or updates a file. It returns an error if the digest or the size of an
-// existing file is different, because the content of a file never changes.
+// existing file is different, because the content of a file never changes. It also returns an
+// error if the end of its retention period becomes earlier, or if the file leaves its abstract
+// (see PutMovedFile).
 func (t *Tx) PutFile(f model.File) error {
 	old, existed, err := files.find(t, f.ID)
-	switch {
-	case err != nil:
+	if err == nil && existed && old.Leaves(f) {
+		err = fmt.Errorf("put file %d: file can't leave its abstract without its retention period", f.ID)
+	}
+	if err != nil {
 		return err
+	}
+	return t.putFile(&old, &f, existed)
+}
+
+// PutMovedFile is like PutFile, but the file may leave its abstract. The caller has set
+// RetainedUntil to the end of the retention period that the file had there.
+func (t *Tx) PutMovedFile(f model.File) error {
+	old, err := files.get(t, f.ID)
+	if err != nil {
+		return err
+	}
+	return t.putFile(&old, &f, true)
+}
+
+// putFile writes a file and its index entries.
+func (t *Tx) putFile(old, f *model.File, existed bool) error {
+	switch {
 	case existed && (old.Digest != f.Digest || old.Size != f.Size):
 		return fmt.Errorf("put file %d: file content can't change", f.ID)
+	case existed && f.RetainedUntil.Before(old.RetainedUntil):
+		return fmt.Errorf("put file %d: the retention period can't become shorter", f.ID)
 	case !existed:
-		digest, ok := decodeDigest(&f)
+		digest, ok := decodeDigest(f)
 		if !ok || f.Size < 0 {
 			return fmt.Errorf("put file %d: invalid SHA-256 digest or size", f.ID)
 		}
@@ -56,11 +79,11 @@ func (t *Tx) PutFile(f model.File) error {
 			return fmt.Errorf("index file %d: %w", f.ID, err)
 		}
 	}
-	if err := t.updateFileCounters(&old, &f, existed, true); err != nil {
+	if err := t.updateFileCounters(old, f, existed, true); err != nil {
 		return fmt.Errorf("index file %d: %w", f.ID, err)
 	}
-	t.bumpFolderVersions(&old, &f, existed, true)
-	return files.save(t, f.ID, &old, existed, &f)
+	t.bumpFolderVersions(old, f, existed, true)
+	return files.save(t, f.ID, old, existed, f)
 }
 
 // RemoveFile permanently deletes a file, live or in the trash, along with its tasks. The

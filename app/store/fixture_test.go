@@ -42,7 +42,7 @@ func TestMakeFixture(t *testing.T) {
 		file, err := tx.File(2)
 		pages, read := 3, 1
 		file.Processing, file.MIME, file.Pages, file.TextPages = false, model.MIMEPDF, &pages, &read
-		file.OCR, file.Owner = &model.OCR{Pages: 2, Read: 1}, "key:1"
+		file.OCR, file.Owner, file.RetainedUntil = &model.OCR{Pages: 2, Read: 1}, "key:1", testTime.AddDate(20, 0, 0)
 		return errors.Join(err, tx.PutFile(file), tx.RemoveTask(2), tx.PutStoredResponse([32]byte{7},
 			model.StoredResponse{RequestHash: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
 			tx.PutOrder(model.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: trashed}),
@@ -147,6 +147,10 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				}
 				if schema > 9 && (len(waiting) != 1 || waiting[0].Owner != "key:1") {
 					t.Errorf("EachForOCR = %+v, want a file of key 1 since schema 10", waiting)
+				}
+				file, err := tx.File(2)
+				if want := map[bool]time.Time{true: testTime.AddDate(20, 0, 0)}[schema > 10]; err != nil || !file.RetainedUntil.Equal(want) {
+					t.Errorf("File(2) = %+v, %v; want it retained until %v", file, err, want)
 				}
 				keys, damage, err := tx.RunsheetKeys(1)
 				if errors.Join(damage, err) != nil || schema > 8 && (len(keys) != 3 || keys[2].Recorded != "2019-04-03") {

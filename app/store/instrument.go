@@ -202,9 +202,13 @@ func (t *Tx) IsInstrumentEnded(id uint64, skip func(id uint64) bool) (bool, erro
 	return false, nil
 }
 
-// PutInstrument creates or updates an instrument and its index entries.
+// PutInstrument creates or updates an instrument and its index entries. It returns an error if the
+// end of its retention period becomes earlier.
 func (t *Tx) PutInstrument(i model.Instrument) error {
 	old, existed, err := instruments.find(t, i.ID)
+	if err == nil && existed && i.RetainedUntil.Before(old.RetainedUntil) {
+		err = fmt.Errorf("put instrument %d: the retention period can't become shorter", i.ID)
+	}
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 10
+const Schema = 11
 
 // migration migrates a file from the previous schema to its own.
 type migration struct {
@@ -72,6 +72,8 @@ var migrations = []migration{
 	}},
 	// Older versions would drop the owner of a file and leave its entry in the OCR queue.
 	{schema: 10, run: func(*bolt.Tx) error { return nil }},
+	// Older versions would drop the ends of retention periods.
+	{schema: 11, run: func(*bolt.Tx) error { return nil }},
 }
 
 // obsoleteInstrumentList is the bucket of schemas 7 and 8 with the instruments of each abstract. Its

@@ -50,7 +50,7 @@ func fillAll(t testing.TB, s *Store) {
 			if i == 1 {
 				instrument.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: 1}}
 			}
-			err = errors.Join(err, e1, e2, tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutFile(file), tx.PutInstrument(instrument),
+			err = errors.Join(err, e1, e2, tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutMovedFile(file), tx.PutInstrument(instrument),
 				tx.PutTitleWork(model.TitleWork{AbstractID: i + 1, OrderID: i / 2,
 					Assignment: model.Assignment{SearcherID: i % 3, ExaminerID: 2, DueDate: "2026-12-01"}}),
 				tx.PutNote(model.Note{ID: i + 1, Record: fmt.Sprint("file:", i+1), Text: "see page 2", CreatedAt: testTime}))

@@ -2,7 +2,9 @@ package store
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,7 +146,7 @@ func TestFolderInUse(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		a, err := tx.Abstract(1)
 		a.Files, file.AbstractID, file.Trashed = nil, 0, trashedAt(1, "")
-		return errors.Join(err, tx.PutAbstract(a), tx.PutFile(file))
+		return errors.Join(err, tx.PutAbstract(a), tx.PutMovedFile(file))
 	})
 	checkUsed("")
 	update(t, s, func(tx *Tx) error { return tx.RemoveFolder(2) }) // a file in the trash may still refer to it
@@ -174,6 +176,63 @@ func TestRemoveFileDoesNotReadQueue(t *testing.T) {
 		}
 		if tx.Count(CountTasks) != 0 {
 			t.Errorf("%d tasks remain after the file was removed, want 0", tx.Count(CountTasks))
+		}
+		return nil
+	})
+}
+
+// The end of a retention period never becomes earlier, and a file leaves its abstract only in
+// PutMovedFile, whose caller has set the end.
+func TestRetentionIsNotLost(t *testing.T) {
+	until := testTime.AddDate(20, 0, 0)
+	for _, row := range []struct {
+		name   string
+		change func(*model.File)
+		put    func(*Tx, model.File) error
+		want   string // substring of the error; "": none
+	}{
+		{"renamed", func(f *model.File) { f.Filename = "deed 2.pdf" }, (*Tx).PutFile, ""},
+		{"retained longer", func(f *model.File) { f.RetainedUntil = until.Add(time.Second) }, (*Tx).PutFile, ""},
+		{"deleted with its abstract", func(f *model.File) { f.Trashed = trashedAt(1, "abstract:1") }, (*Tx).PutFile, ""},
+		{"retained shorter", func(f *model.File) { f.RetainedUntil = until.Add(-time.Second) }, (*Tx).PutFile, "can't become shorter"},
+		{"not retained", func(f *model.File) { f.RetainedUntil = time.Time{} }, (*Tx).PutFile, "can't become shorter"},
+		{"in no abstract", func(f *model.File) { f.AbstractID = 0 }, (*Tx).PutFile, "can't leave its abstract"},
+		{"in another abstract", func(f *model.File) { f.AbstractID = 2 }, (*Tx).PutFile, "can't leave its abstract"},
+		{"deleted", func(f *model.File) { f.Trashed = trashedAt(1, "") }, (*Tx).PutFile, "can't leave its abstract"},
+		{"moved", func(f *model.File) { f.AbstractID = 2 }, (*Tx).PutMovedFile, ""},
+		{"moved, retained shorter", func(f *model.File) { f.AbstractID, f.RetainedUntil = 2, time.Time{} }, (*Tx).PutMovedFile, "can't become shorter"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+			defer s.Close() //nolint:errcheck // only read
+			fill(t, s, 2)
+			err := s.Update(t.Context(), nil, func(tx *Tx) error {
+				f, err := tx.File(1)
+				f.RetainedUntil = until
+				if err := errors.Join(err, tx.PutFile(f)); err != nil {
+					return err
+				}
+				row.change(&f)
+				return row.put(tx, f)
+			})
+			if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+				t.Errorf("got error %v, want %q", err, row.want)
+			}
+		})
+	}
+	s := openNew(t)
+	fill(t, s, 1)
+	update(t, s, func(tx *Tx) error {
+		a, err := tx.Abstract(1)
+		a.RetainedUntil = until
+		id, idErr := tx.NewInstrumentID()
+		i := model.Instrument{ID: id, AbstractID: 1, TypeID: 7, RetainedUntil: until, CreatedAt: testTime}
+		if err := errors.Join(err, idErr, tx.PutAbstract(a), tx.PutInstrument(i)); err != nil {
+			return err
+		}
+		a.RetainedUntil, i.RetainedUntil = time.Time{}, time.Time{}
+		if tx.PutAbstract(a) == nil || tx.PutInstrument(i) == nil {
+			t.Error("shorter retention of an abstract and an instrument: got no error, want one for each")
 		}
 		return nil
 	})

@@ -40,7 +40,7 @@ var AbstractOps = recordOps[AbstractWithFiles]{
 	retainedUntil: func(v *Vault, t *store.Tx, in AbstractWithFiles) (time.Time, error) {
 		return v.abstractRetainedUntil(t, in.Abstract)
 	},
-	save: func(t *store.Tx, now AbstractWithFiles, at time.Time) (AbstractWithFiles, error) {
+	save: func(_ *Vault, t *store.Tx, now AbstractWithFiles, at time.Time) (AbstractWithFiles, error) {
 		now.Abstract = nextVersion(now.Abstract, at)
 		return now, t.PutAbstract(now.Abstract)
 	},
@@ -334,6 +334,11 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 		func(t *store.Tx, live AbstractWithFiles, in model.Trashed) (map[string]string, error) {
 			abstract := live.Abstract
 			abstract.Trashed = &in
+			broughtAlong, err := a.v.retainedBefore(t, live)
+			if err != nil {
+				return nil, err
+			}
+			abstract.RetainedUntil = later(abstract.RetainedUntil, broughtAlong)
 			for i, file := range live.Files {
 				withAbstract := in
 				withAbstract.With, withAbstract.Position = txn.RecordRef(AbstractOps.Name, id), i
@@ -369,7 +374,7 @@ func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64,
 // NotFound if the document does not belong to the abstract, or PreconditionFailed if
 // match does not accept the document's version.
 func (a *Abstracts) Detach(ctx context.Context, actor model.Actor, id, file uint64, match Match) error {
-	return trash(ctx, a.v, fileOpsOfAbstract(id), actor, file, match, "detached", trashFile)
+	return trash(ctx, a.v, fileOpsOfAbstract(id), actor, file, match, "detached", a.v.trashFile)
 }
 
 func fileCountDetail(f AbstractWithFiles) map[string]string {

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -26,38 +25,59 @@ var FileOps = recordOps[model.File]{
 	trashed:           func(f model.File) *model.Trashed { return f.Trashed },
 	changes:           model.File.Changes,
 	retainedUntil:     (*Vault).fileRetainedUntil,
-	save: func(t *store.Tx, now model.File, at time.Time) (model.File, error) {
+	save: func(v *Vault, t *store.Tx, now model.File, at time.Time) (model.File, error) {
 		now.Version++
-		return now, errors.Join(moveBetweenAbstracts(t, now, at), t.PutFile(now))
+		return v.putFile(t, now, at)
 	},
 }
 
-// moveBetweenAbstracts removes a document from the list of its previous abstract and appends it to
-// that of its new one, if they differ.
-func moveBetweenAbstracts(t *store.Tx, now model.File, at time.Time) error {
-	old, err := t.File(now.ID)
-	if err != nil || old.AbstractID == now.AbstractID {
-		return err
-	}
-	if old.AbstractID != 0 {
-		abstract, err := t.Abstract(old.AbstractID)
-		if err != nil {
-			return err
-		}
-		abstract.RemoveFile(now.ID)
-		if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
-			return err
-		}
-	}
-	if now.AbstractID == 0 {
-		return nil
-	}
-	abstract, err := t.Abstract(now.AbstractID)
+// putFile writes a document. Every change of the abstract of a document goes through it, because the
+// store rejects such a change elsewhere, and so does every move to the trash without the abstract.
+// putFile keeps the lists of the abstracts up to date: a restored document returns to its position, and
+// a moved one is appended. A document that leaves its abstract keeps the end of its retention period,
+// and so does the abstract.
+func (v *Vault) putFile(t *store.Tx, now model.File, at time.Time) (model.File, error) {
+	old, err := t.FileIncludingTrash(now.ID)
 	if err != nil {
-		return err
+		return now, err
 	}
-	abstract.RestoreFile(now.ID, len(abstract.Files))
-	return t.PutAbstract(nextVersion(abstract, at))
+	var retained time.Time
+	if old.Leaves(now) {
+		if retained, err = v.retainedWhenRemoved(t, old, at); err != nil {
+			return now, err
+		}
+		now.RetainedUntil, now.Retained = later(v.fileRetainedBefore(old), retained), false
+	}
+	from, to := old.ListedIn(), now.ListedIn()
+	if from != 0 && from != to {
+		abstract, err := t.Abstract(from)
+		if err != nil {
+			return now, err
+		}
+		position := abstract.RemoveFile(now.ID)
+		if now.Trashed != nil {
+			now.Trashed.Position = position
+		}
+		abstract.RetainedUntil = later(abstract.RetainedUntil, retained)
+		if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
+			return now, err
+		}
+	}
+	if to != 0 && to != from {
+		abstract, err := t.Abstract(to)
+		if err != nil {
+			return now, err
+		}
+		position := len(abstract.Files)
+		if old.Trashed != nil {
+			position = old.Trashed.Position
+		}
+		abstract.RestoreFile(now.ID, position)
+		if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
+			return now, err
+		}
+	}
+	return now, t.PutMovedFile(now)
 }
 
 // fileOpsOfAbstract returns FileOps restricted to the documents of one abstract.
@@ -157,24 +177,15 @@ func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model
 
 // Trash moves a document to the trash and removes it from its abstract.
 func (f *Files) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, f.v, FileOps, actor, id, match, "trashed", trashFile)
+	return trash(ctx, f.v, FileOps, actor, id, match, "trashed", f.v.trashFile)
 }
 
 // trashFile moves a document to the trash. If the document belongs to an abstract, it
 // saves the document's position there.
-func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]string, error) {
-	if live.AbstractID != 0 {
-		abstract, err := t.Abstract(live.AbstractID)
-		if err != nil {
-			return nil, err
-		}
-		in.Position = abstract.RemoveFile(live.ID)
-		if err := t.PutAbstract(nextVersion(abstract, in.At)); err != nil {
-			return nil, err
-		}
-	}
+func (v *Vault) trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]string, error) {
 	live.Trashed = &in
-	return fileEventDetail(live), t.PutFile(live)
+	_, err := v.putFile(t, live, in.At)
+	return fileEventDetail(live), err
 }
 
 // Restore restores a document to its position in its abstract or to its folder. If the
@@ -196,31 +207,24 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, idemp
 			return &errs.Error{Kind: errs.Conflict, Message: document.ReasonAbstractFull + "."}
 		}
 		return err
-	}, restoreFile)
+	}, f.v.restoreFile)
 }
 
-func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[string]string, error) {
-	out, position := in, in.Trashed.Position
+func (v *Vault) restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[string]string, error) {
+	out := in
 	out.Trashed = nil
 	if out.FolderID != 0 && !t.HasFolder(out.FolderID) {
 		out.FolderID = 0
 	}
 	if out.AbstractID != 0 {
-		abstract, err := t.Abstract(out.AbstractID)
-		switch {
-		case errs.KindOf(err) == errs.NotFound:
-			// Purging the abstract doesn't end the document's retention period.
-			out.AbstractID, out.Retained = 0, underRetention(in)
-		case err != nil:
+		if _, err := t.Abstract(out.AbstractID); errs.KindOf(err) == errs.NotFound {
+			out.AbstractID = 0 // it was purged
+		} else if err != nil {
 			return out, nil, err
-		default:
-			abstract.RestoreFile(out.ID, position)
-			if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
-				return out, nil, err
-			}
 		}
 	}
-	return out, fileEventDetail(out), t.PutFile(out)
+	out, err := v.putFile(t, out, at)
+	return out, fileEventDetail(out), err
 }
 
 // OpenBytes opens a document's blob without verifying it.

@@ -43,6 +43,7 @@ type MoveResult struct {
 	Moved       int // number of documents, including those that were there already
 	Instruments int
 	Skipped     []Skipped
+	Retained    []model.File // moved documents that keep the end of a retention period
 }
 
 // Move moves documents to an abstract or a folder in one transaction, together with instruments of
@@ -79,14 +80,19 @@ func (f *Files) Move(ctx context.Context, actor model.Actor, req MoveRequest) (r
 		return err
 	}, func(t *store.Tx) error {
 		at := f.v.Now()
-		for _, id := range selected.ids {
-			if err := moveFile(t, actor, at, id, req.To); err != nil {
+		result.Retained = nil
+		for _, i := range instruments { // first, because without its documents, the abstract may be retained for a shorter time
+			if err := f.v.moveInstrument(t, actor, at, i, req.To.Abstract); err != nil {
 				return err
 			}
 		}
-		for _, i := range instruments {
-			if err := moveInstrument(t, actor, at, i, req.To.Abstract); err != nil {
+		for _, id := range selected.ids {
+			moved, err := f.v.moveFile(t, actor, at, id, req.To)
+			if err != nil {
 				return err
+			}
+			if at.Before(moved.RetainedUntil) {
+				result.Retained = append(result.Retained, moved)
 			}
 		}
 		return placeFiles(t, req, selected.ids)
@@ -97,7 +103,8 @@ func (f *Files) Move(ctx context.Context, actor model.Actor, req MoveRequest) (r
 	if err != nil {
 		return MoveResult{}, err
 	}
-	return MoveResult{selected.unchanged + len(selected.ids), len(instruments), selected.skipped}, nil
+	result.Moved, result.Instruments, result.Skipped = selected.unchanged+len(selected.ids), len(instruments), selected.skipped
+	return result, nil
 }
 
 // room returns how many documents fit into the destination. It returns NotFound if the destination
@@ -114,17 +121,17 @@ func (f *Files) room(t *store.Tx, to Destination) (int, error) {
 }
 
 // moveFile moves a document and adds an audit entry.
-func moveFile(t *store.Tx, actor model.Actor, at time.Time, id uint64, to Destination) error {
+func (v *Vault) moveFile(t *store.Tx, actor model.Actor, at time.Time, id uint64, to Destination) (model.File, error) {
 	old, err := t.File(id)
 	if err != nil {
-		return err
+		return old, err
 	}
 	now := old
 	now.AbstractID, now.FolderID = to.Abstract, to.Folder
-	if now, err = FileOps.save(t, now, at); err != nil {
-		return err
+	if now, err = FileOps.save(v, t, now, at); err != nil {
+		return old, err
 	}
-	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id),
+	return now, t.AddEvent(model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id),
 		Changes: old.Changes(now)})
 }
 
@@ -175,9 +182,16 @@ func onlyIn(i model.Instrument, files []uint64) bool {
 }
 
 // moveInstrument moves an instrument to another abstract and adds an audit entry. Its relations stay,
-// even those to instruments of the other abstract.
-func moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument, abstract uint64) error {
+// even those to instruments of the other abstract. It keeps the end of its retention period.
+func (v *Vault) moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument, abstract uint64) error {
 	now := i
+	if isRetainedAfter(i.CreatedAt, at) {
+		retained, err := v.instrumentRetainedUntil(t, i)
+		if err != nil {
+			return err
+		}
+		now.RetainedUntil = later(i.RetainedUntil, retained)
+	}
 	now.AbstractID, now.Version, now.UpdatedAt = abstract, i.Version+1, nextUpdateTime(at, i.UpdatedAt)
 	return errors.Join(putInstrument(t, now), bumpRunsheet(t, i.AbstractID), t.AddEvent(model.Event{At: at, Actor: actor,
 		Kind: "instrument.changed", Record: txn.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}))
@@ -228,7 +242,7 @@ func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) 
 			if err != nil {
 				return err
 			}
-			detail, err := trashFile(t, live, model.Trashed{At: at, By: actor})
+			detail, err := f.v.trashFile(t, live, model.Trashed{At: at, By: actor})
 			if err != nil {
 				return err
 			}

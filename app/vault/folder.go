@@ -20,7 +20,7 @@ var folderOps = recordOps[model.Folder]{
 	get:     (*store.Tx).Folder,
 	version: func(f model.Folder) uint64 { return f.Version },
 	changes: model.Folder.Changes,
-	save: func(t *store.Tx, now model.Folder, _ time.Time) (model.Folder, error) {
+	save: func(_ *Vault, t *store.Tx, now model.Folder, _ time.Time) (model.Folder, error) {
 		now.Version++
 		return now, t.PutFolder(now)
 	},

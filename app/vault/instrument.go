@@ -52,11 +52,7 @@ func (s *Instruments) ops(ctx context.Context) recordOps[InstrumentView] {
 		version: func(i InstrumentView) uint64 { return i.Version },
 		trashed: func(i InstrumentView) *model.Trashed { return i.Trashed },
 		retainedUntil: func(v *Vault, t *store.Tx, i InstrumentView) (time.Time, error) {
-			a, err := t.AbstractIncludingTrash(i.AbstractID)
-			if err != nil {
-				return time.Time{}, err
-			}
-			return v.abstractRetainedUntil(t, a)
+			return v.instrumentRetainedUntil(t, i.Instrument)
 		},
 		changes: func(old, now InstrumentView) []model.Change {
 			changes := old.Instrument.Changes(now.Instrument)
@@ -65,7 +61,7 @@ func (s *Instruments) ops(ctx context.Context) recordOps[InstrumentView] {
 			}
 			return changes
 		},
-		save: func(t *store.Tx, now InstrumentView, at time.Time) (InstrumentView, error) {
+		save: func(_ *Vault, t *store.Tx, now InstrumentView, at time.Time) (InstrumentView, error) {
 			i := now.Instrument
 			i.Version, i.UpdatedAt = i.Version+1, nextUpdateTime(at, i.UpdatedAt)
 			if err := putInstrument(t, i); err != nil {

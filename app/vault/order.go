@@ -21,7 +21,7 @@ var OrderOps = recordOps[model.Order]{
 	version:           func(o model.Order) uint64 { return o.Version },
 	trashed:           func(o model.Order) *model.Trashed { return o.Trashed },
 	changes:           model.Order.Changes,
-	save: func(t *store.Tx, now model.Order, at time.Time) (model.Order, error) {
+	save: func(_ *Vault, t *store.Tx, now model.Order, at time.Time) (model.Order, error) {
 		now.Version, now.UpdatedAt = now.Version+1, nextUpdateTime(at, now.UpdatedAt)
 		return now, t.PutOrder(now)
 	},

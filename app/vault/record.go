@@ -17,12 +17,14 @@ import (
 // trash, use them.
 type recordOps[T any] struct {
 	Name              string
-	get               func(*store.Tx, uint64) (T, error)                // NotFound if the record is in the trash
-	getIncludingTrash func(*store.Tx, uint64) (T, error)                // live or trashed
-	version           func(T) uint64                                    // checked against If-Match
-	trashed           func(T) *model.Trashed                            // nil if the record is not in the trash
-	changes           func(old, now T) []model.Change                   // for the audit log
-	save              func(t *store.Tx, now T, at time.Time) (T, error) // writes the next version
+	get               func(*store.Tx, uint64) (T, error) // NotFound if the record is in the trash
+	getIncludingTrash func(*store.Tx, uint64) (T, error) // live or trashed
+	version           func(T) uint64                     // checked against If-Match
+	trashed           func(T) *model.Trashed             // nil if the record is not in the trash
+	changes           func(old, now T) []model.Change    // for the audit log
+
+	// save writes the next version.
+	save func(v *Vault, t *store.Tx, now T, at time.Time) (T, error)
 
 	// retainedUntil returns the end of the retention period, or zero if there is none. The function is nil for types
 	// without retention.
@@ -58,7 +60,7 @@ func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.A
 		return nil
 	}, func(t *store.Tx) (err error) {
 		at := v.Now()
-		if now, err = ops.save(t, now, at); err != nil {
+		if now, err = ops.save(v, t, now, at); err != nil {
 			return err
 		}
 		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: ops.Name + ".changed", Record: txn.RecordRef(ops.Name, id), Changes: changes})

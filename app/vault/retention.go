@@ -10,9 +10,10 @@ import (
 )
 
 // Retention defines how long abstracts and their documents are kept at least, regardless
-// of the trash period (see config.example.yaml). The end of a retention period is not
-// stored. It is computed from the record and the current settings, so changed settings
-// also apply to records already in the trash.
+// of the trash period (see config.example.yaml). The end of a retention period is computed
+// from the record and the current settings, so changed settings also apply to records
+// already in the trash. When a document or an instrument leaves an abstract, the end is
+// stored in its record, and from then on, it only becomes later (see Vault.putFile).
 type Retention struct {
 	Default   time.Duration            // 0: no retention beyond the trash period
 	Templates map[uint64]time.Duration // by template ID; overrides Default
@@ -37,8 +38,8 @@ func (r Retention) forTemplate(template uint64) time.Duration {
 	return r.Default
 }
 
-// longest returns the longest retention. It applies to documents whose abstract is
-// purged, because the abstract's template is no longer known.
+// longest returns the longest retention. It applies to documents whose abstract was purged,
+// because the abstract's template is no longer known.
 func (r Retention) longest() time.Duration {
 	longest := r.Default
 	for _, keep := range r.Templates {
@@ -56,13 +57,21 @@ func addRetention(from time.Time, keep time.Duration) time.Time {
 	return from.AddDate(int(keep/year), 0, 0).Add(keep % year)
 }
 
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // abstractRetainedUntil returns the end of the retention period of an abstract and its
 // documents, or zero if there is none. They are purged together, so the newest document
 // determines the end.
 func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time, error) {
 	keep, from := v.Settings.Retention.forTemplate(a.TemplateID), a.CreatedAt
 	if keep <= 0 || len(a.Files) == 0 {
-		return addRetention(from, keep), nil
+		return later(a.RetainedUntil, addRetention(from, keep)), nil
 	}
 	newest := uint64(0)
 	for _, id := range a.Files {
@@ -75,43 +84,81 @@ func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time,
 	if err == nil && f.CreatedAt.After(from) {
 		from = f.CreatedAt
 	}
-	return addRetention(from, keep), err
+	return later(a.RetainedUntil, addRetention(from, keep)), err
+}
+
+// retainedBefore returns the latest end of a retention period that the documents and the
+// instruments of an abstract had in abstracts that they left before. Zero: none.
+func (v *Vault) retainedBefore(t *store.Tx, in AbstractWithFiles) (until time.Time, err error) {
+	for _, f := range in.Files {
+		until = later(until, v.fileRetainedBefore(f))
+	}
+	list, err := t.InstrumentsOfAbstract(in.Abstract.ID, func(i *model.Instrument) bool { return !i.RetainedUntil.IsZero() })
+	for _, i := range list {
+		until = later(until, i.RetainedUntil)
+	}
+	return until, err
+}
+
+// fileRetainedBefore returns the end of the retention period that a document had in
+// abstracts that it left before, or zero if there is none.
+func (v *Vault) fileRetainedBefore(f model.File) time.Time {
+	if !f.Retained {
+		return f.RetainedUntil
+	}
+	return later(f.RetainedUntil, addRetention(f.CreatedAt, v.Settings.Retention.longest()))
+}
+
+// instrumentRetainedUntil returns the end of the retention period of an instrument, or zero
+// if there is none. Instruments are retained with their abstract.
+func (v *Vault) instrumentRetainedUntil(t *store.Tx, i model.Instrument) (time.Time, error) {
+	a, err := t.AbstractIncludingTrash(i.AbstractID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	until, err := v.abstractRetainedUntil(t, a)
+	return later(i.RetainedUntil, until), err
 }
 
 // fileRetainedUntil returns the end of the retention period of a document in the trash,
 // or zero if there is none.
 func (v *Vault) fileRetainedUntil(t *store.Tx, f model.File) (time.Time, error) {
-	id := f.AbstractID
 	if f.Trashed != nil && f.Trashed.With != "" {
-		a, err := t.AbstractIncludingTrash(id)
+		a, err := t.AbstractIncludingTrash(f.AbstractID)
 		if err != nil {
 			return time.Time{}, err
 		}
 		return v.abstractRetainedUntil(t, a)
 	}
-	if !underRetention(f) {
+	until, err := v.retainedWhenRemoved(t, f, v.Now())
+	return later(v.fileRetainedBefore(f), until), err
+}
+
+// retainedWhenRemoved returns the end of the retention period that the abstract of a document
+// gives it if it is removed now, or if it was removed when it was moved to the trash. It
+// returns zero if there is none, as in the correction period.
+func (v *Vault) retainedWhenRemoved(t *store.Tx, f model.File, now time.Time) (time.Time, error) {
+	if f.Trashed != nil {
+		now = f.Trashed.At
+	}
+	if f.AbstractID == 0 || !isRetainedAfter(f.CreatedAt, now) {
 		return time.Time{}, nil
 	}
 	keep := v.Settings.Retention.longest()
-	if id != 0 {
-		switch a, err := t.AbstractIncludingTrash(id); {
-		case err == nil:
-			keep = v.Settings.Retention.forTemplate(a.TemplateID)
-		case errs.KindOf(err) != errs.NotFound && !errors.Is(err, store.ErrDamaged):
-			return time.Time{}, err
-		}
+	switch a, err := t.AbstractIncludingTrash(f.AbstractID); {
+	case err == nil:
+		keep = v.Settings.Retention.forTemplate(a.TemplateID)
+	case errs.KindOf(err) != errs.NotFound && !errors.Is(err, store.ErrDamaged):
+		return time.Time{}, err
 	}
 	return addRetention(f.CreatedAt, keep), nil
 }
 
-// underRetention reports whether a document in the trash is retained on its own. This is
-// the case if it belonged to an abstract for longer than the correction period.
-func underRetention(f model.File) bool {
-	if f.AbstractID == 0 || f.Trashed == nil {
-		return f.Retained
-	}
-	age := f.Trashed.At.Sub(f.CreatedAt)
-	return f.Retained || age > correctionPeriod || age < -maxClockSkew
+// isRetainedAfter reports whether a record is retained when it is removed from an abstract.
+// This is the case if it is removed after the correction period.
+func isRetainedAfter(created, removed time.Time) bool {
+	age := removed.Sub(created)
+	return age > correctionPeriod || age < -maxClockSkew
 }
 
 // trashedUntil returns the time when a record in the trash expires.

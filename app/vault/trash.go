@@ -102,14 +102,14 @@ func (v *Vault) readTrashedInstrument(t *store.Tx, item *Trashed) (*model.Trashe
 	}
 	kind, _ := types.ByID(i.TypeID)
 	item.Heading = i.Heading(kind)
-	item.Abstract = &TrashedFrom{ID: i.AbstractID}
+	item.Abstract, item.RetainedUntil = &TrashedFrom{ID: i.AbstractID}, i.RetainedUntil
 	a, err := t.AbstractIncludingTrash(i.AbstractID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 		return i.Trashed, nil
 	case err == nil:
 		item.Abstract.Heading, item.Abstract.Live = v.HeadingIn(t, a), a.Trashed == nil
-		item.RetainedUntil, err = v.abstractRetainedUntil(t, a)
+		item.RetainedUntil, err = v.instrumentRetainedUntil(t, i)
 	}
 	return i.Trashed, err
 }
