@@ -45,6 +45,7 @@ type Key struct {
 	UseCount   int64        `json:"use_count"`
 	ExpiresAt  *Time        `json:"expires_at"`
 	RevokedAt  *Time        `json:"revoked_at"`
+	Replaces   int64        `json:"replaces,omitempty"` // ID of the key that was rotated; omitted if none
 }
 
 // KeyCreate is the body of POST /control/keys. If there are no abilities, the key gets the default ability, api:v1.

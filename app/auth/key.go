@@ -139,7 +139,7 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 	}, func(t *store.Tx) error {
 		now := k.auth.Now()
 		fresh = model.Key{Name: old.Name, Prefix: generated.Prefix, Hash: generated.Hash, Abilities: old.Abilities, CreatedAt: now,
-			ExpiresAt: old.ExpiresAt}
+			ExpiresAt: old.ExpiresAt, Replaces: old.ID}
 		if err := k.insert(t, actor, &fresh, "key.rotated", map[string]string{"from": txn.RecordRef("key", id)}); err != nil {
 			return err
 		}

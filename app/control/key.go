@@ -63,6 +63,6 @@ func keyShape(k model.Key) apitypes.Key {
 	return apitypes.Key{
 		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: apitypes.At(k.CreatedAt),
 		LastUsedAt: optionalTime(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: optionalTime(k.ExpiresAt),
-		RevokedAt: optionalTime(k.RevokedAt),
+		RevokedAt: optionalTime(k.RevokedAt), Replaces: int64(k.Replaces),
 	}
 }

@@ -32,6 +32,7 @@ type Key struct {
 	UseCount   uint64     `json:"use_count,omitempty"`
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
 	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
+	Replaces   uint64     `json:"replaces,omitempty"` // ID of the key whose rotation created this one; 0 if none
 }
 
 // Active reports whether the key is neither revoked nor expired at the given time.
