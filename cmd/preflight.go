@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
@@ -53,6 +54,26 @@ func configWarnings(c config.Config) []string {
 	list := c.Warnings()
 	if dir := c.Backup.To; dir != "" && !filepath.IsAbs(dir) {
 		list = append(list, fmt.Sprintf("backup.to is %s, a path relative to the directory where deedkeep starts (for a service, often /); use an absolute path", dir))
+	}
+	if dir := c.Backup.To; dir != "" {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			list = append(list, fmt.Sprintf("backup.to is %s, which doesn't exist; the next backup creates it; "+
+				"if it should be on another disk or a share, check that it is mounted", dir))
+		}
+	}
+	for _, rule := range []struct {
+		key          string
+		value, usual time.Duration
+		consequence  string
+	}{
+		{"backup.every", c.Backup.Every, time.Hour, "each backup reads the complete database"},
+		{"scrub.every", c.Scrub.Every, 24 * time.Hour, "the server reads all documents in this time, again and again"},
+		{"retention.keep", c.Retention.Keep, 365 * 24 * time.Hour, "abstracts in the trash are deleted permanently after this time"},
+	} {
+		if rule.value > 0 && rule.value < rule.usual {
+			list = append(list, fmt.Sprintf("%s is %s: %s; use %s or more", rule.key, config.FormatDuration(rule.value), rule.consequence,
+				config.FormatDuration(rule.usual)))
+		}
 	}
 	for _, e := range c.Exposures() {
 		list = append(list, e.String())
