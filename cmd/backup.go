@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/encode"
 	"deedkeep/app/instance"
 )
 
@@ -28,7 +30,7 @@ func backupSettings(c config.Config) backup.Settings {
 	b := c.Backup
 	return backup.Settings{
 		Text: b.Text, To: b.To, Every: b.Every, Keep: archive.Retention{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly},
-		Recipients: b.Recipients, Passphrase: b.Passphrase, PassphraseFile: b.PassphraseFile,
+		Recipients: b.Recipients, Passphrase: b.Passphrase, PassphraseFile: b.PassphraseFile, Version: build().Version,
 	}
 }
 
@@ -67,6 +69,10 @@ Exit code 11: another process uses the backup directory.`,
 				return created, asUsageError(err)
 			}, func(created apitypes.Backup) error {
 				s.remindAboutConfig()
+				if len(created.Missing) > 0 {
+					s.messagef("WARNING: missing in %s, and not pruned: %s (see \"deedkeep backup verify\")", created.To,
+						strings.Join(created.Missing, ", "))
+				}
 				if len(created.Damaged) > 0 {
 					s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
 				}
@@ -111,8 +117,14 @@ func (s *shell) remindAboutConfig() {
 func (s *shell) backupList() *cobra.Command {
 	var p backupSource
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List backups, oldest first",
+		Use:   "list",
+		Short: "List backups, oldest first",
+		Long: `List backups, oldest first. The list shows the version of deedkeep that created each
+backup, and the schema of its database. A version restores backups of its own and of
+earlier schemas. It also shows backups that are missing although deedkeep didn't delete
+them, and directories with newer backups of the same vault.
+
+Exit code 3: a backup is missing.`,
 		Example: "  deedkeep backup list --from /mnt/nas/deedkeep\n  deedkeep backup list --json",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			a, _, err := s.openBackups(&p)
@@ -124,11 +136,28 @@ func (s *shell) backupList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := make(apitypes.List[apitypes.BackupListed], 0, len(names))
-			for _, name := range names {
-				list = append(list, listedBackup(a, name))
+			missing, err := a.Missing()
+			if err != nil {
+				return err
 			}
-			return s.printBackups(a, list, unlocked)
+			list := make(apitypes.List[apitypes.BackupListed], 0, len(names)+len(missing))
+			for _, name := range slices.Sorted(slices.Values(slices.Concat(names, missing))) {
+				listed := apitypes.BackupListed{Snapshot: name, Problem: archive.ErrVanished.Error()}
+				if !slices.Contains(missing, name) {
+					listed = listedBackup(a, name)
+				}
+				list = append(list, listed)
+			}
+			if err := s.printBackups(a, list, unlocked); err != nil {
+				return err
+			}
+			if len(names) > 0 {
+				s.mentionNewer(a, names[len(names)-1])
+			}
+			if len(missing) > 0 {
+				return errDamage
+			}
+			return nil
 		},
 	}
 	p.addFlags(cmd)
@@ -140,22 +169,29 @@ func listedBackup(a *archive.Archive, name string) apitypes.BackupListed {
 	if err != nil {
 		return apitypes.BackupListed{Snapshot: name, Problem: err.Error()}
 	}
-	return apitypes.BackupListed{Snapshot: name, CreatedAt: new(apitypes.At(info.CreatedAt)), Files: int64(info.Files), Bytes: info.Bytes}
+	return apitypes.BackupListed{
+		Snapshot: name, CreatedAt: new(apitypes.At(info.CreatedAt)), Files: int64(info.Files), Bytes: info.Bytes,
+		Version: encode.OptionalString(info.Version), Schema: info.Schema,
+	}
 }
 
 func (s *shell) printBackups(a *archive.Archive, list []apitypes.BackupListed, unlocked bool) error {
 	var problems []string
-	err := printList(s, list, "no backups", "SNAPSHOT\tCREATED\tFILES\tSIZE", func(b apitypes.BackupListed) []any {
+	err := printList(s, list, "no backups", "SNAPSHOT\tCREATED\tFILES\tSIZE\tVERSION\tSCHEMA", func(b apitypes.BackupListed) []any {
 		if b.Problem != "" {
 			problems = append(problems, b.Problem)
-			return []any{b.Snapshot, "-", "-", "unreadable"}
+			state := "unreadable"
+			if b.Problem == archive.ErrVanished.Error() {
+				state = "MISSING"
+			}
+			return []any{b.Snapshot, "-", "-", state, "-", "-"}
 		}
-		return []any{b.Snapshot, s.formatTime(b.CreatedAt), b.Files, apitypes.HumanSize(b.Bytes)}
+		return []any{b.Snapshot, s.formatTime(b.CreatedAt), b.Files, apitypes.HumanSize(b.Bytes), versionName(b.Version), b.Schema}
 	})
 	if err != nil || s.json {
 		return err
 	}
-	for _, problem := range problems {
+	for _, problem := range slices.Compact(problems) {
 		s.messagef("%s", problem)
 	}
 	if a.Encrypted() && !unlocked && len(problems) > 0 {
@@ -213,7 +249,8 @@ func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 	switch {
 	case !out.OK:
 		verdict = "DAMAGED"
-		if !s.json {
+		isContent := func(f archive.Finding) bool { return f.Kind == "document" || f.Kind == "text" }
+		if !s.json && slices.ContainsFunc(r.Findings, isContent) {
 			s.messagef(`move the damaged documents out of the folder "blobs" and change nothing else there; then run "deedkeep backup create" to copy them from the vault again`)
 		}
 	case out.Sealed:
@@ -228,13 +265,15 @@ func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 func (s *shell) backupPrune() *cobra.Command {
 	var p backupSource
 	var keep archive.Retention
-	var dryRun bool
+	var dryRun, forget bool
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Delete old backups according to the retention policy",
 		Long: `Delete old backups according to the retention policy. The command keeps the newest
 backup of each of the last days, weeks, and months (in UTC) that have one. It never
-deletes the newest backup. It also deletes documents that no remaining backup uses.
+deletes the newest backup, and keeps the last one before an upgrade for 90 days, because
+only that one restores with the old version. It also deletes documents that no remaining
+backup uses.
 Without flags, the settings backup.keep_daily, backup.keep_weekly, and
 backup.keep_monthly apply.`,
 		Example: "  deedkeep backup prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12\n  deedkeep backup prune --dry-run",
@@ -254,6 +293,11 @@ backup.keep_monthly apply.`,
 				return &usageError{errors.New("this would delete all backups except the newest; set --keep-daily, --keep-weekly, or --keep-monthly")}
 			}
 			_ = a.Unlock() // if this fails, the secret of the vault may still open them
+			if forget && !dryRun {
+				if err := a.ForgetMissing(); err != nil {
+					return err
+				}
+			}
 			done, err := withProgress(s, "prune", func(report func(apitypes.Progress)) (archive.PruneResult, error) {
 				return a.Prune(cmd.Context(), keep, dryRun, unitProgress(report, "documents"))
 			})
@@ -270,6 +314,7 @@ backup.keep_monthly apply.`,
 	cmd.Flags().IntVar(&keep.Daily, "keep-daily", 0, "number of daily backups to keep")
 	cmd.Flags().IntVar(&keep.Weekly, "keep-weekly", 0, "number of weekly backups to keep")
 	cmd.Flags().IntVar(&keep.Monthly, "keep-monthly", 0, "number of monthly backups to keep")
+	cmd.Flags().BoolVar(&forget, "forget-missing", false, "no longer report missing backups")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "preview only: list the backups that would be deleted")
 	return cmd
 }

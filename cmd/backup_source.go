@@ -128,7 +128,13 @@ func (s *shell) promptPassphrase(a *archive.Archive, c config.Config, src *backu
 		}
 	}
 	for attempt := 1; ; attempt++ {
+		if src.prompt && !s.isInteractive(s.in) {
+			s.messagef("--ask: there is no terminal; reading the passphrase from standard input")
+		}
 		passphrase, err := s.readSecret("backup passphrase")
+		if err == nil && passphrase == "" {
+			err = &usageError{errors.New("no passphrase; run the command on a terminal, or pass the passphrase on standard input")}
+		}
 		if err != nil {
 			return err
 		}

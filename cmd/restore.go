@@ -18,6 +18,8 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/doctor"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 )
@@ -26,13 +28,18 @@ func (s *shell) restoreCommand() *cobra.Command {
 	var src backupSource
 	var file, output string
 	cmd := &cobra.Command{
-		Use:   "restore SNAPSHOT|latest --from DIR",
+		Use:   "restore SNAPSHOT|latest",
 		Short: "Restore a backup into an empty data directory",
 		Long: `Restore a backup into an empty data directory, on this or another machine or operating
 system. The directory must be empty or absent; live data is never overwritten. The
 command opens the restored vault and verifies all records and documents. If it is
 interrupted, run it again to resume; until it finishes, nothing else can open the
-directory.
+directory. A restore of another backup replaces an unfinished one.
+
+Without --from, the command uses the directory in the setting backup.to. With "latest",
+it uses the newest backup that this version of deedkeep can read, and prints which one,
+its age, and where there are newer ones. It checks the version and the free space before
+it creates anything.
 
 API keys and users are restored as of the time of the backup. Revoke keys again that
 were revoked since. All users have to sign in again. Backups don't contain config.yaml,
@@ -71,6 +78,8 @@ Exit code 3: the backup is damaged.`,
 
 // restoreOptions returns the options to restore a complete vault. They don't include the
 // secret in the data directory, because the backup contains its own secret.
+//
+// It chooses the backup and prints which one, how old it is, and where newer ones may be.
 func (s *shell) restoreOptions(name string, src *backupSource) (config.Config, instance.RestoreOptions, error) {
 	a, c, err := s.openBackups(src)
 	if err != nil {
@@ -80,11 +89,78 @@ func (s *shell) restoreOptions(name string, src *backupSource) (config.Config, i
 		return c, instance.RestoreOptions{}, err
 	}
 	opts, err := s.archiveOptions(c, src)
-	log := s.logger(c, slog.LevelWarn)
+	if err != nil {
+		return c, instance.RestoreOptions{}, err
+	}
+	if a, err = archive.Open(a.Dir(), opts); err == nil {
+		err = a.Unlock()
+	}
+	if err != nil {
+		return c, instance.RestoreOptions{}, err
+	}
+	chosen, skipped, err := a.Choose(name, backup.MaxSchema)
+	if err != nil {
+		return c, instance.RestoreOptions{}, err
+	}
+	if name == archive.Latest {
+		s.explainChoice(a, chosen, skipped, c)
+	}
 	return c, instance.RestoreOptions{
-		From: a.Dir(), Snapshot: name, Archive: opts,
-		Vault: instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log},
-	}, err
+		From: a.Dir(), Snapshot: chosen.Snapshot, Archive: opts,
+		Vault: instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: s.logger(c, slog.LevelWarn)},
+	}, nil
+}
+
+// explainChoice prints which backup is the latest that this version can read.
+func (s *shell) explainChoice(a *archive.Archive, chosen archive.Info, skipped []string, c config.Config) {
+	for _, name := range skipped {
+		s.messagef("skipped backup %s: a newer version of deedkeep created it", name)
+	}
+	age := time.Since(chosen.CreatedAt)
+	created := apitypes.At(chosen.CreatedAt)
+	s.messagef("using backup %s in %s, created %s (%s ago), version %s, schema %d", chosen.Snapshot, a.Dir(), s.formatTime(&created),
+		doctor.FormatAge(age), versionName(encode.OptionalString(chosen.Version)), chosen.Schema)
+	if limit := max(2*c.Backup.Every, 48*time.Hour); age > limit && len(skipped) == 0 {
+		s.warn([]string{fmt.Sprintf("the newest backup in %s is %s old; check whether there are newer ones in another directory",
+			a.Dir(), doctor.FormatAge(age))})
+	}
+	s.mentionNewer(a, chosen.Snapshot)
+}
+
+// mentionNewer prints which other directories have a newer backup of the same vault than
+// newest. The archive knows them from the time when the backups moved there.
+func (s *shell) mentionNewer(a *archive.Archive, newest string) {
+	others, err := a.Others()
+	if err != nil {
+		s.messagef("%s", message(err))
+		return
+	}
+	for _, dir := range others {
+		other, err := archive.Open(dir, archive.Options{})
+		if err == nil && other.Vault() != a.Vault() {
+			continue // the directory now has the backups of another vault
+		}
+		var names []string
+		if err == nil {
+			names, err = other.Snapshots()
+		}
+		switch {
+		case err != nil:
+			s.warn([]string{fmt.Sprintf("later backups of this vault went to %s, which can't be read now (%s); they may be newer",
+				dir, message(err))})
+		case len(names) > 0 && names[len(names)-1] > newest:
+			s.warn([]string{fmt.Sprintf("a newer backup, %s, is in %s; to use it, add --from %s",
+				names[len(names)-1], dir, dir)})
+		}
+	}
+}
+
+// versionName returns a version for a table.
+func versionName(version *string) string {
+	if version == nil {
+		return "unknown"
+	}
+	return *version
 }
 
 func (s *shell) restore(ctx context.Context, name string, src *backupSource) error {
@@ -122,7 +198,11 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 	if err != nil {
 		return err
 	}
+	if result.Replaced != "" {
+		s.messagef("replaced an unfinished restore of backup %s", result.Replaced)
+	}
 	done := apitypes.Restored{
+		From: opts.From, Version: encode.OptionalString(result.Info.Version), Schema: result.Info.Schema,
 		Snapshot: result.Info.Snapshot, CreatedAt: apitypes.At(result.Info.CreatedAt), Data: data, Files: int64(result.Report.Files), Bytes: result.Report.Bytes,
 		Seconds: time.Since(started).Seconds(),
 	}
@@ -174,7 +254,7 @@ the folder "drill" in the data directory.
 With --ask, the command prompts for the passphrase and ignores the one in the settings.
 Type it from your paper copy to check that the copy is correct.
 
-Exit code 3: the test failed.`,
+Exit code 1: the restored vault couldn't be deleted. Exit code 3: the test failed.`,
 		Example: "  deedkeep backup drill --from /mnt/nas/deedkeep\n  deedkeep backup drill --ask\n  deedkeep backup drill --scratch /var/tmp/drill",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
@@ -211,9 +291,23 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	if err != nil {
 		return err
 	}
-	return s.printReport(apitypes.RestoreTest{
-		OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result), Files: int64(result.Info.Files), Bytes: result.Info.Bytes, Seconds: result.Duration.Seconds(),
+	err = s.printReport(apitypes.RestoreTest{
+		OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result), NotDeleted: errorText(result.NotDeleted),
+		Files: int64(result.Info.Files), Bytes: result.Info.Bytes, Seconds: result.Duration.Seconds(),
 	}, result.OK(), drillSummary(result)+"\n")
+	if err == nil && result.NotDeleted != nil {
+		return fmt.Errorf("could not delete the restored vault in %s (%w); it contains decrypted documents, so delete it now",
+			scratch, result.NotDeleted)
+	}
+	return err
+}
+
+// errorText returns the text of an error, or "".
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 func drillSummary(result instance.RestoreTestResult) string {

@@ -29,6 +29,8 @@ type Backup struct {
 	Seconds      float64 `json:"seconds"`
 	Sealed       bool    `json:"sealed"`
 
+	// Missing lists earlier snapshots that vanished from the directory. Omitted if empty.
+	Missing []string `json:"missing,omitempty"`
 	// Damaged lists documents that are intact in the backup but damaged in the vault. Omitted if empty.
 	Damaged []uint64 `json:"damaged,omitempty"`
 	// DamagedText lists documents whose OCR text was damaged or couldn't be read. Of damaged text, the backup contains the
@@ -44,6 +46,9 @@ type BackupListed struct {
 	Files     int64  `json:"files"`
 	Bytes     int64  `json:"bytes"`
 	Problem   string `json:"problem,omitempty"`
+
+	Version *string `json:"version"` // version of deedkeep; nil if unknown
+	Schema  int     `json:"schema"`  // schema of the database; 0 if unknown
 }
 
 // BackupVerify is the result of reading every byte of a backup directory or of one snapshot. Sealed is true if only
@@ -79,12 +84,15 @@ type BackupPruned struct {
 
 // RestoreTest is the result of a restore test.
 type RestoreTest struct {
-	OK       bool    `json:"ok"`
-	Snapshot string  `json:"snapshot"`
-	Sentence string  `json:"sentence"`
-	Files    int64   `json:"files"`
-	Bytes    int64   `json:"bytes"`
-	Seconds  float64 `json:"seconds"`
+	OK       bool   `json:"ok"`
+	Snapshot string `json:"snapshot"`
+	Sentence string `json:"sentence"`
+	// NotDeleted says what of the restored documents couldn't be deleted. Omitted if everything was.
+	NotDeleted string `json:"not_deleted,omitempty"`
+
+	Files   int64   `json:"files"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
 }
 
 // Restored is the result of restoring a snapshot into a data directory.
@@ -92,6 +100,9 @@ type Restored struct {
 	Snapshot  string  `json:"snapshot"`
 	CreatedAt Time    `json:"created_at"`
 	Data      string  `json:"data"`
+	From      string  `json:"from"`    // directory of the backup
+	Version   *string `json:"version"` // version of deedkeep that created it; nil if unknown
+	Schema    int     `json:"schema"`  // schema of its database
 	Files     int64   `json:"files"`
 	Bytes     int64   `json:"bytes"`
 	Seconds   float64 `json:"seconds"`

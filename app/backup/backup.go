@@ -55,6 +55,7 @@ type Settings struct {
 	Recipients     []string
 	Passphrase     string
 	PassphraseFile string // read for each backup if Passphrase is ""
+	Version        string // version of deedkeep, which is stored in snapshots
 }
 
 // Backup describes a snapshot that was created.
@@ -68,6 +69,7 @@ type Backup struct {
 	Archive      string        `json:"archive"` // ID of the archive in To
 	Duration     time.Duration `json:"took"`
 	Encrypted    bool          `json:"sealed"`            // encrypted
+	Missing      []string      `json:"missing,omitempty"` // snapshots that vanished from the archive
 	Damaged      []uint64      `json:"damaged,omitempty"` // IDs of documents that are damaged in the vault but intact in the backup
 	// IDs of documents whose OCR results were damaged or couldn't be read. Damaged pages are read again.
 	DamagedText []uint64 `json:"damaged_text,omitempty"`
@@ -140,6 +142,7 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 		s.record(b.settings, to, func(o *Outcome) { o.LastGood, o.Failed = &created, nil })
 		s.setArchive(to, created.Archive)
 	})
+	b.announce(to)
 	auditErr := b.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 		return b.AddEvent(t, b.Now(), actor, "backup.created", "", map[string]string{"snapshot": created.Snapshot, "to": to})
 	})
@@ -227,7 +230,10 @@ func (b *Backups) create(ctx context.Context, to string, progress func(Progress)
 		return Backup{}, err
 	}
 	created, err := b.writeSnapshot(ctx, a, s, progress)
-	created.Encrypted, created.Archive = a.Encrypted(), a.ID()
+	created.Encrypted, created.Archive, created.Missing = a.Encrypted(), a.ID(), s.Missing()
+	if len(created.Missing) > 0 {
+		b.Log.Warn("earlier backups are missing", "to", to, "snapshots", created.Missing)
+	}
 	return created, errors.Join(err, s.Close())
 }
 
@@ -300,7 +306,7 @@ func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archi
 	if err != nil {
 		return info, err
 	}
-	info = archive.Info{Schema: store.Schema, Secret: strings.TrimSpace(string(key)), Files: uint64(census.Files),
+	info = archive.Info{Version: b.settings.Version, Schema: store.Schema, Secret: strings.TrimSpace(string(key)), Files: uint64(census.Files),
 		Events: uint64(census.Events)}
 	return info, copied.View(func(t *store.Tx) error {
 		info.Abstracts, info.Orders, info.Folders = t.Count(store.CountAbstracts), t.Count(store.CountOrders), t.Count(store.CountFolders)
@@ -317,6 +323,7 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 	var damaged []string
 	err := copied.EachDigest(func(d [32]byte, files []model.File) error {
 		progress(Progress(s.Progress()))
+		b.checkChanged(ctx, s, d, files[0])
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.Blobs.Open(d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
 			damaged = append(damaged, fmt.Sprint(files[0].ID))
@@ -340,6 +347,22 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 		Message: fmt.Sprintf(
 			"No backup was created: document %s%s is damaged or missing in the vault and is not in an earlier backup in this directory. "+
 				`Run "deedkeep verify" for details. Upload the documents again, or delete them permanently.`, strings.Join(damaged, ", "), more)}
+}
+
+// checkChanged verifies a document that the archive already has if its file was changed since
+// the previous snapshot: the archive's copy is not read from the vault again, so the damage
+// would be noticed only by the next scrub. It records damage like the scrub.
+func (b *Backups) checkChanged(ctx context.Context, s *archive.SnapshotWriter, d blobstore.Digest, f model.File) {
+	if !s.Contains(d, f.Size) {
+		return
+	}
+	size, modified, err := b.vault.Blobs.Stat(d)
+	if err == nil && size == f.Size && !modified.After(s.Previous()) {
+		return
+	}
+	if err := b.vault.VerifyBlob(ctx, d, f); err != nil && ctx.Err() == nil {
+		b.Log.Warn("document not verified", "file", f.ID, "error", err)
+	}
 }
 
 // ArchiveOptions returns the options for opening an archive. keys may be nil if there is

@@ -1,6 +1,9 @@
 package backup
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // setArchive records the ID of the archive in the directory to.
 func (s *State) setArchive(to, id string) {
@@ -30,4 +33,31 @@ func (b *Backups) ForgetArchive(to string) error {
 		b.updateState(func(s *State) { s.setArchive(to, "") })
 	}
 	return err
+}
+
+// announce records in the other archives of the vault that there are newer backups in the
+// directory to. A restore from one of them then says so, even if nothing else is left. It
+// writes to each archive once. If a disk isn't connected, a later backup tries again.
+func (b *Backups) announce(to string) {
+	s := b.State()
+	for dir, id := range s.Archives {
+		if dir == to || id == "" || slices.Contains(s.Announced[dir], to) {
+			continue
+		}
+		a, err := b.open(dir)
+		if err == nil && a.ID() == id {
+			err = a.AddOther(to)
+		}
+		if err != nil {
+			b.Log.Info("backup directory not told about newer backups", "dir", dir, "newer", to, "error", err)
+			continue
+		}
+		b.updateState(func(s *State) {
+			s.Announced = maps.Clone(s.Announced)
+			if s.Announced == nil {
+				s.Announced = map[string][]string{}
+			}
+			s.Announced[dir] = append(slices.Clone(s.Announced[dir]), to)
+		})
+	}
 }

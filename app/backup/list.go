@@ -3,13 +3,18 @@ package backup
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/store"
 	"deedkeep/app/txn"
 )
+
+// MaxSchema is the newest schema of the database that this version of deedkeep can restore.
+const MaxSchema = store.Schema
 
 // SnapshotSummary is a snapshot in the configured directory. If the snapshot can't be
 // read, Problem says why.
@@ -56,6 +61,11 @@ func (b *Backups) Destination(ctx context.Context, actor model.Actor, limit int)
 	if err != nil {
 		p.Problem = err.Error()
 		return p, nil //nolint:nilerr // the caller shows it as a problem of the directory
+	}
+	if missing, err := a.Missing(); err != nil {
+		p.Problem = err.Error()
+	} else if len(missing) > 0 {
+		p.Problem = strings.Join(missing, ", ") + ": " + archive.ErrVanished.Error()
 	}
 	slices.Reverse(names)
 	if len(names) > limit {

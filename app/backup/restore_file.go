@@ -40,8 +40,12 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 		return file, err
 	}
 	defer release()
+	info, _, err := a.Choose(snapshot, store.Schema)
+	if err != nil {
+		return file, err
+	}
 	entries := map[string]archive.Entry{}
-	info, err := a.Manifest(snapshot, func(e archive.Entry) error {
+	info, err = a.Manifest(info.Snapshot, func(e archive.Entry) error {
 		if e.Text == "" {
 			entries[e.Digest] = e
 		}
@@ -55,7 +59,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	}
 	e, ok := entries[file.Digest]
 	if !ok {
-		return file, Conflict("snapshot %s contains the record of document %d, but not the file", info.Snapshot, id)
+		return file, Conflict("backup %s contains the record of document %d, but not the file", info.Snapshot, id)
 	}
 	src, err := a.Blob(ctx, e)
 	if err != nil {
@@ -86,7 +90,7 @@ func readArchivedFile(ctx context.Context, a *archive.Archive, info archive.Info
 		return err
 	})
 	if errs.KindOf(err) == errs.NotFound {
-		err = &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("Snapshot %s has no document %d.", info.Snapshot, id), Err: err}
+		err = &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("Backup %s has no document %d.", info.Snapshot, id), Err: err}
 	}
 	return file, err
 }

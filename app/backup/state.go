@@ -21,7 +21,9 @@ type State struct {
 	// Archives maps directories to the IDs of the archives in them. The ID is "" after
 	// ForgetArchive.
 	Archives map[string]string `json:"archives,omitempty"`
-	Next     *time.Time        `json:"-"` // when the next backup is scheduled; nil: no schedule
+	// Announced maps directories to the other directories that their archives know.
+	Announced map[string][]string `json:"announced,omitempty"`
+	Next      *time.Time          `json:"-"` // when the next backup is scheduled; nil: no schedule
 	// Problem says why the state file can't be read, or is "". The state then contains only
 	// what happened since the vault was opened.
 	Problem string `json:"-"`

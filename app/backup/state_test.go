@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"deedkeep/app/backup"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/vaulttest"
@@ -86,4 +88,38 @@ func TestDamagedState(t *testing.T) {
 	if s := v.Backups.State(); s.Problem != "" || s.LastGood == nil || s.Failed != nil {
 		t.Errorf("State() = %+v, want a good backup and no problem", s)
 	}
+}
+
+// The directory of earlier backups knows where newer ones are. A directory that wasn't
+// connected at that time learns it from a later backup.
+func TestEarlierDirectoriesKnowNewerOnes(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	dir := t.TempDir()
+	first, unplugged, second := filepath.Join(dir, "first"), filepath.Join(dir, "usb"), filepath.Join(dir, "second")
+	vaulttest.CreateBackup(t, v, first)
+	vaulttest.CreateBackup(t, v, unplugged)
+	if err := os.Rename(unplugged, unplugged+"-away"); err != nil {
+		t.Fatalf("rename: %v", err)
+	}
+	vaulttest.CreateBackup(t, v, second)
+	others := func(dir string, want ...string) {
+		t.Helper()
+		a, err := archive.Open(dir, archive.Options{})
+		if err != nil {
+			t.Fatalf("open archive: %v", err)
+		}
+		if got, err := a.Others(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("Others() of %s = %v, %v; want %v", dir, got, err, want)
+		}
+	}
+	others(first, unplugged, second)
+	others(unplugged + "-away")
+	if err := os.Rename(unplugged+"-away", unplugged); err != nil {
+		t.Fatalf("rename: %v", err)
+	}
+	vaulttest.CreateBackup(t, v, second)
+	vaulttest.CreateBackup(t, v, second)
+	others(unplugged, second)
+	others(second)
 }

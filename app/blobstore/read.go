@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Open opens a blob for reading. The caller closes it. The error wraps fs.ErrNotExist if
@@ -23,14 +24,20 @@ func (s *Store) Open(d Digest) (*os.File, error) {
 // Size returns the size of a blob in bytes. It doesn't read the content. The error wraps
 // fs.ErrNotExist if the blob doesn't exist.
 func (s *Store) Size(d Digest) (size int64, err error) {
+	size, _, err = s.Stat(d)
+	return size, err
+}
+
+// Stat returns the size of a blob and when its file was last modified.
+func (s *Store) Stat(d Digest) (size int64, modified time.Time, err error) {
 	info, err := os.Lstat(s.path(d))
 	if err != nil {
-		return 0, fmt.Errorf("blob %s: %w", d, err)
+		return 0, modified, fmt.Errorf("blob %s: %w", d, err)
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("blob %s is not a regular file: %w", d, fs.ErrNotExist)
+		return 0, modified, fmt.Errorf("blob %s is not a regular file: %w", d, fs.ErrNotExist)
 	}
-	return info.Size(), nil
+	return info.Size(), info.ModTime(), nil
 }
 
 // Check reads a blob from the disk and compares its SHA-256 with its name. It bypasses

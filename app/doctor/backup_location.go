@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/backup/archive"
@@ -45,6 +46,28 @@ func findSnapshot(to, snapshot string) error {
 		err = errors.New("the backup is not in the directory")
 	}
 	return err
+}
+
+// checkMissingBackups checks whether earlier backups have vanished from the directory of the last one.
+func checkMissingBackups(found *apitypes.Checkup) apitypes.Diagnosis {
+	const check = "backups"
+	last := found.Status.LastBackup
+	if last == nil {
+		return ok(check, "no backup yet")
+	}
+	a, err := archive.Open(last.To, archive.Options{})
+	var missing []string
+	if err == nil {
+		missing, err = a.Missing()
+	}
+	switch {
+	case err != nil:
+		return warn(check, "can't list the backups in "+last.To+": "+err.Error(), "check that the disk or share is mounted")
+	case len(missing) > 0:
+		return bad(check, fmt.Sprintf("missing in %s, and not pruned: %s", last.To, strings.Join(missing, ", ")),
+			"check that disk, and who can write to it; if you deleted them, run: deedkeep backup prune --forget-missing")
+	}
+	return ok(check, "none is missing in "+last.To)
 }
 
 // statBoth returns the file information of both paths, or the first error.

@@ -79,7 +79,8 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	add(checkClock(c.Data, now, checkup))
 	add(checkSyncSpeed(c.Data), checkPatterns(c.Data))
 	if checkup != nil {
-		add(checkFreeSpace(checkup, c), checkBackup(checkup, c, now), checkBackupLocation(checkup, c), checkShutdown(checkup, now),
+		add(checkFreeSpace(checkup, c), checkBackup(checkup, c, now), checkBackupLocation(checkup, c), checkMissingBackups(checkup),
+			checkShutdown(checkup, now),
 			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkOCR(checkup, c), checkDamage(checkup), checkScrub(checkup),
 			checkSearchIndex(checkup))
 	}

@@ -28,13 +28,13 @@ func checkScrub(found *apitypes.Checkup) apitypes.Diagnosis {
 	case s.StartedAt == nil:
 		return ok("scrub", "not started; the running server checks all documents in the background")
 	case s.Overdue && s.CompletedAt == nil:
-		return warn("scrub", fmt.Sprintf("the first pass started %s ago and isn't complete", formatAge(age)),
+		return warn("scrub", fmt.Sprintf("the first pass started %s ago and isn't complete", FormatAge(age)),
 			`keep the server running, or run "deedkeep verify" to check all documents`)
 	case s.Overdue:
-		return warn("scrub", fmt.Sprintf("the last complete pass was %s ago", formatAge(age)),
+		return warn("scrub", fmt.Sprintf("the last complete pass was %s ago", FormatAge(age)),
 			`keep the server running, or run "deedkeep verify" to check all documents`)
 	case s.CompletedAt == nil:
 		return ok("scrub", fmt.Sprintf("first pass: %.0f%% of the documents checked", 100*s.Progress))
 	}
-	return ok("scrub", fmt.Sprintf("all documents checked; last pass completed %s ago", formatAge(age)))
+	return ok("scrub", fmt.Sprintf("all documents checked; last pass completed %s ago", FormatAge(age)))
 }

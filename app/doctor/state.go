@@ -34,7 +34,7 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 			s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04 MST")),
 			"correct the clock of this machine, then run: deedkeep backup create")
 	}
-	says := fmt.Sprintf("the last backup is %s old", formatAge(age))
+	says := fmt.Sprintf("the last backup is %s old", FormatAge(age))
 	warnAt, badAt := 7*day, 30*day
 	if c.Backup.To != "" && c.Backup.Every > 0 {
 		warnAt, badAt = 2*c.Backup.Every, max(7*c.Backup.Every, 2*day)
@@ -48,7 +48,8 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 	return ok("backup", says)
 }
 
-func formatAge(d time.Duration) string {
+// FormatAge returns an age in hours or days.
+func FormatAge(d time.Duration) string {
 	if d < 2*day {
 		return apitypes.Count(int(d.Hours()), "hour", "hours")
 	}

@@ -23,7 +23,10 @@ import (
 	"deedkeep/app/extract"
 	"deedkeep/app/integrity"
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
+	"deedkeep/app/vault"
 )
 
 // restoreMarker is the JSON content of integrity.RestoreMarkerFile.
@@ -41,6 +44,7 @@ type RestoreOptions struct {
 	Archive  archive.Options
 	Vault    Options
 	Progress func(done, total int64) // bytes
+	Remove   func(path string) error // removes a file or an empty directory after a restore test; nil: os.Remove
 }
 
 // RestoreResult is the outcome of a restore.
@@ -48,15 +52,19 @@ type RestoreResult struct {
 	Info   archive.Info
 	Report integrity.Report // verification of the restored vault
 	Copied int64            // bytes of documents restored in this run
+	// Replaced is the snapshot of an unfinished restore that this one replaced, or "".
+	Replaced string
 	// DamagedTexts is the number of documents whose OCR results are damaged in the backup. Their pages are read again.
 	DamagedTexts int
 }
 
 // Restore restores a snapshot into a data directory. The directory must not exist, be
-// empty, or contain an interrupted restore of the same snapshot, which Restore resumes.
-// Restore succeeds only after it has opened the vault and verified every byte. It returns
-// Conflict for any other directory or if the backup is damaged. It may also return
-// InsufficientStorage, Locked, or NotFound. It never changes the archive.
+// empty, or contain an unfinished restore. Restore resumes a restore of the same snapshot
+// and replaces any other. It succeeds only after it has opened the vault and verified every
+// byte. It returns Conflict for any other directory, if the backup is damaged, or if it is
+// from a newer version of deedkeep. It may also return InsufficientStorage, Locked, or
+// NotFound. It checks all this before it changes the directory, and never changes the
+// archive.
 func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err error) {
 	a, err := archive.Open(opts.From, opts.Archive)
 	if err != nil {
@@ -75,8 +83,12 @@ func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err err
 		return r, err
 	}
 	w.opts.Vault.Dir = w.dir
+	w.info, _, err = a.Choose(opts.Snapshot, store.Schema)
+	if err != nil {
+		return r, backup.ClassifyError(err)
+	}
 	// Read the complete manifest before changing the directory.
-	w.info, err = a.Manifest(opts.Snapshot, func(e archive.Entry) error {
+	w.info, err = a.Manifest(w.info.Snapshot, func(e archive.Entry) error {
 		if e.Text != "" {
 			w.texts = append(w.texts, e)
 		} else {
@@ -88,6 +100,12 @@ func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err err
 		return r, backup.ClassifyError(err)
 	}
 	r.Info = w.info
+	if r.Replaced, err = w.unfinished(); err != nil {
+		return r, err
+	}
+	if err := w.checkSpace(); err != nil {
+		return r, err
+	}
 	unlock, err := w.lockDir()
 	if err != nil {
 		return r, err
@@ -113,12 +131,8 @@ type restorer struct {
 	damagedTexts int
 }
 
-// lockDir writes the restore marker. It accepts an existing marker of the same restore.
+// lockDir writes the restore marker. It removes what another unfinished restore created.
 func (w *restorer) lockDir() (unlock func(), err error) {
-	marker := restoreMarker{w.a.ID(), w.info.Snapshot, w.a.Dir()}
-	if err := checkRestorable(w.dir, marker); err != nil {
-		return nil, err
-	}
 	if err := integrity.CreatePrivateDir(w.dir); err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
@@ -130,7 +144,14 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	raw, err := json.Marshal(marker)
+	other, err := w.unfinished() // another restore may have started before this one got the lock
+	if err == nil && other != "" {
+		err = w.removeUnfinished()
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = json.Marshal(restoreMarker{w.a.ID(), w.info.Snapshot, w.a.Dir()})
+	}
 	if err == nil {
 		err = durable.WriteLine(filepath.Join(w.dir, integrity.RestoreMarkerFile), raw)
 	}
@@ -149,32 +170,45 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 var ignoredFiles = []string{"config.yaml", extract.PatternsFileName, "languages", "README.md", "lost+found", "cache",
 	integrity.RestoreMarkerFile + ".new", integrity.RestoreMarkerFile + ".lock"}
 
-// checkRestorable returns Conflict unless the directory doesn't exist, is empty, or
-// contains the marker of the same restore.
-func checkRestorable(dir string, marker restoreMarker) error {
-	entries, err := os.ReadDir(dir)
+// unfinished returns the name of another snapshot whose restore into the directory has not
+// finished, or "". It returns Conflict if the directory contains anything else.
+func (w *restorer) unfinished() (snapshot string, err error) {
+	entries, err := os.ReadDir(w.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return "", nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	if existing, err := readMarker(dir); err == nil {
-		if existing.Archive == marker.Archive && existing.Snapshot == marker.Snapshot {
-			return nil
-		}
-		return backup.Conflict("%s contains an unfinished restore of snapshot %s from %s; finish that restore, or delete the directory", dir,
-			existing.Snapshot, existing.From)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	existing, err := readMarker(w.dir)
+	switch {
+	case err == nil && existing.Archive == w.a.ID() && existing.Snapshot == w.info.Snapshot:
+		return "", nil
+	case err == nil:
+		return existing.Snapshot, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
 	}
 	for _, e := range entries {
 		if !slices.Contains(ignoredFiles, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
-			return backup.Conflict(
-				"%s is not empty (it contains %q); restore never overwrites live data, so choose an empty or new directory with --data", dir, e.Name())
+			return "", backup.Conflict("%s is not empty (it contains %q); restore never overwrites live data, "+
+				"so choose an empty or new directory with --data", w.dir, e.Name())
 		}
 	}
-	return nil
+	return "", nil
+}
+
+// removeUnfinished removes what an unfinished restore of another snapshot created. Nothing
+// has used it: only a restore opens such a directory. Restored documents stay, because their
+// names are their digests. This restore uses those that it needs.
+func (w *restorer) removeUnfinished() (err error) {
+	for _, name := range []string{
+		"vault.db", "vault.db.clean", "vault.db.restore", "secret.key", vault.GenerationFile, txn.ReserveFile, vault.ServerStateFile,
+		integrity.BackupStateFile, blobstore.OCRDirName, "previews", search.DirName, "tmp", "uploads",
+	} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(w.dir, name)))
+	}
+	return err
 }
 
 func readMarker(dir string) (marker restoreMarker, err error) {
@@ -210,9 +244,6 @@ func (w *restorer) copyAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.checkSpace(blobs); err != nil {
-		return err
-	}
 	if err := durable.WriteLine(filepath.Join(w.dir, "secret.key"), []byte(w.info.Secret)); err != nil {
 		return err
 	}
@@ -225,21 +256,24 @@ func (w *restorer) copyAll(ctx context.Context) error {
 	return w.database(ctx)
 }
 
-func (w *restorer) checkSpace(blobs *blobstore.Store) error {
+// checkSpace returns InsufficientStorage if the disk has too little space for what isn't
+// restored yet. The directory may not exist.
+func (w *restorer) checkSpace() error {
 	need := saturatingAdd(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
 	for _, e := range w.entries {
-		d, err := blobstore.ParseDigest(e.Digest)
-		if err != nil {
-			return err
-		}
-		if size, err := blobs.Size(d); err != nil || size != e.Size {
+		existing, err := os.Stat(filepath.Join(w.dir, "blobs", e.Digest[:2], e.Digest))
+		if err != nil || existing.Size() != e.Size {
 			need = saturatingAdd(need, uint64(e.Size))
 		}
 	}
 	for _, e := range w.texts {
 		need = saturatingAdd(need, uint64(e.Size))
 	}
-	free, err := blobstore.FreeSpace(w.dir)
+	dir := w.dir
+	for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
+		dir = filepath.Dir(dir)
+	}
+	free, err := blobstore.FreeSpace(dir)
 	if err != nil {
 		return err
 	}

@@ -138,9 +138,8 @@ func TestRestoreRejects(t *testing.T) {
 		{"documents", with("blobs/ab/x"), errs.Conflict, `it contains "blobs"`},
 		{"a secret", with("secret.key"), errs.Conflict, `it contains "secret.key"`},
 		{"other files", with("taxes.xls"), errs.Conflict, `it contains "taxes.xls"`},
-		{"another restore", with("restore.json"), errs.Conflict, "unfinished restore"},
 		{"no archive", func(o *instance.RestoreOptions) { o.From = filepath.Join(t.TempDir(), "none") }, errs.NotFound, "no backup found"},
-		{"no such snapshot", func(o *instance.RestoreOptions) { o.Snapshot = "20200101T000000Z" }, errs.NotFound, "no snapshot"},
+		{"no such snapshot", func(o *instance.RestoreOptions) { o.Snapshot = "20200101T000000Z" }, errs.NotFound, "no backup \"2020"},
 		{"no free space", full, errs.InsufficientStorage, "MB free"},
 	}
 	for _, row := range rows {

@@ -1,13 +1,17 @@
 package vaulttest
 
 import (
+	"errors"
+	"io"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/instance"
+	"deedkeep/app/store"
 )
 
 // NoProgress is a progress function for Restore that does nothing.
@@ -21,6 +25,44 @@ func CreateBackup(t *testing.T, v *instance.Instance, to string) backup.Backup {
 		t.Fatalf("create backup: %v", err)
 	}
 	return created
+}
+
+// AddNewerSnapshot adds a snapshot to the archive in the directory to, as a newer version of deedkeep would: the content
+// of the latest one, with the next schema. It returns the name.
+func AddNewerSnapshot(t *testing.T, v *instance.Instance, to string) string {
+	t.Helper()
+	opts, err := backup.ArchiveOptions(v.Secrets, backup.Settings{}, "")
+	opts.Now, opts.Rand = v.Now, Rand()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("add snapshot: %v", err)
+		}
+	}
+	must(err)
+	a, err := archive.Open(to, opts)
+	must(err)
+	var entries []archive.Entry
+	info, err := a.Manifest(archive.Latest, func(e archive.Entry) error { entries = append(entries, e); return nil })
+	must(err)
+	path := filepath.Join(t.TempDir(), "vault.db")
+	must(a.ExtractDatabase(t.Context(), info, path))
+	s, err := a.NewSnapshot(t.Context(), nil)
+	must(err)
+	info.Schema, info.Version = store.Schema+1, "v99.0.0"
+	digests := make([]blobstore.Digest, len(entries))
+	for i, e := range entries {
+		digests[i], err = blobstore.ParseDigest(e.Digest)
+		must(err)
+		s.Plan(digests[i], e.Size)
+	}
+	must(s.Start(t.Context(), info, path))
+	for i, e := range entries {
+		must(s.Add(t.Context(), digests[i], e.Size, func() (io.ReadCloser, error) { return a.Blob(t.Context(), e) }))
+	}
+	info, _, err = s.Commit(t.Context())
+	must(errors.Join(err, s.Close()))
+	return info.Snapshot
 }
 
 // RestoreOptions returns the options for restoring the latest backup in the directory from to a new data directory.

@@ -13,13 +13,14 @@
 //	    blobs/ab/
 //	        ab12….                   plain format: <digest>
 //	        ab12….<sum>              encrypted format: <name>.<sum>
+//	    contents.json                the names of all snapshots, and other directories with backups of the vault
 //	    tmp/                         files being written; may be deleted
 //	    lock, reading                locks of writers and readers
 //
 // <sum> is the SHA-256 of the bytes in the file, and <digest> is the SHA-256 of a
 // document. Both are written as 64 lower-case hex digits. In the plain format, the digest
-// of a blob is also its sum. Every file except the header, README.txt, and key.age has
-// its sum in its name, so sha256sum can check it without a key. A snapshot is named after
+// of a blob is also its sum. Every file except the header, README.txt, contents.json, and
+// key.age has its sum in its name, so sha256sum can check it without a key. A snapshot is named after
 // its time in UTC, so names sort by time. File names don't contain characters that FAT,
 // NTFS, or SMB reject. All paths are relative, so the directory may be moved, copied, or
 // renamed.
@@ -77,7 +78,8 @@
 //
 // A snapshot is either complete or invisible, because its manifest is renamed last, after
 // all files that it references were synced. Existing blobs are not written again. All
-// content is checked against its digest while it is read. A crash can leave unreferenced
+// content is checked against its digest while it is read. Missing reports snapshots that
+// vanished, unless contents.json vanished with them. A crash can leave unreferenced
 // files, which the next writer removes, but it can't leave a lock.
 //
 // # Limits
@@ -110,6 +112,9 @@ var (
 	ErrForeign = errors.New("not a backup directory of this vault")
 	// ErrMissing means that the expected archive is not in the directory.
 	ErrMissing = errors.New("the expected backups are missing")
+	// ErrVanished means that a snapshot is no longer in the archive although it wasn't pruned.
+	ErrVanished = errors.New("the backup is missing, and deedkeep didn't delete it; if you deleted it, " +
+		`run "deedkeep backup prune --forget-missing"`)
 	// ErrLocked means that another process is writing to the archive, or is reading files
 	// that should be removed.
 	ErrLocked = errors.New("the backup is in use")

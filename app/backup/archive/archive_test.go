@@ -190,7 +190,7 @@ func TestBackUpRejectsDirectory(t *testing.T) {
 	}{
 		{"archive of another vault", newArchive(plain), other, ErrForeign, "belong to vault"},
 		{"plain where encryption is set", newArchive(plain), passphrase, ErrForeign, "not encrypted"},
-		{"encrypted where none is set", newArchive(passphrase), plain, ErrForeign, "encrypted for passphrase"},
+		{"encrypted where none is set", newArchive(passphrase), plain, ErrForeign, "encrypted with a passphrase"},
 		{"another passphrase in the settings", newArchive(passphrase), changed, ErrDecrypt, "the passphrase in the settings is not"},
 		{"other files", with("taxes.xls"), plain, ErrForeign, "taxes.xls"},
 		{"header is missing", with("blobs/ab/x"), plain, ErrDamaged, headerName},

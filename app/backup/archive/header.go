@@ -148,7 +148,15 @@ func describe(recipients []string) string {
 	if len(recipients) == 0 {
 		return "not encrypted"
 	}
-	return "encrypted for " + strings.Join(recipients, ", ")
+	return "encrypted " + recipientList(recipients)
+}
+
+// recipientList returns how an archive is encrypted: with a passphrase, or for whom.
+func recipientList(recipients []string) string {
+	if slices.Contains(recipients, forPassphrase) {
+		return "with a passphrase"
+	}
+	return "for " + strings.Join(recipients, ", ")
 }
 
 // checkPassphrase verifies that the passphrase in the settings decrypts the archive, so
@@ -217,7 +225,7 @@ func checkVacant(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read backup directory: %w", err)
 	}
-	known := []string{readmeName, keyName, blobsDir, snapsDir, tmpDir, lockName, readingName, leaseName, "lost+found"}
+	known := []string{readmeName, keyName, contentsName, blobsDir, snapsDir, tmpDir, lockName, readingName, leaseName, "lost+found"}
 	for _, e := range entries {
 		if name := e.Name(); !slices.Contains(known, name) && !strings.HasPrefix(name, ".") && name != "System Volume Information" {
 			return fmt.Errorf("%s: %w: the directory contains %q; choose an empty or new directory", dir, ErrForeign, name)

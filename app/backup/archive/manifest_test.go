@@ -87,6 +87,10 @@ func TestPlainFormatBytes(t *testing.T) {
 	got, want := readTree(t, dir), readTree(t, filepath.Join("testdata", "plain-1"))
 	delete(got, lockName)
 	delete(got, readingName)
+	if want := `{"snapshots":["20261121T071500Z"]}` + "\n"; got[contentsName] != want {
+		t.Errorf("%s = %q, want %q", contentsName, got[contentsName], want)
+	}
+	delete(got, contentsName)
 	for name, content := range want {
 		if strings.HasPrefix(name, snapsDir) || name == readmeName {
 			continue // the compressed bytes and the wording of README.txt may change

@@ -128,7 +128,7 @@ func (a *Archive) findSnapshot(name string) (snapshot, file string, err error) {
 		name = names[len(names)-1]
 	}
 	if !slices.Contains(names, name) {
-		return "", "", fmt.Errorf("%s: %w: no snapshot %.40q; the newest is %s", a.dir, ErrNotFound, name, names[len(names)-1])
+		return "", "", fmt.Errorf("%s: %w: no backup %.40q; the newest is %s", a.dir, ErrNotFound, name, names[len(names)-1])
 	}
 	manifests, _, err := a.snapshotFiles()
 	return name, manifests[name], err

@@ -60,7 +60,8 @@ type PruneResult struct {
 }
 
 // Prune removes the snapshots that r doesn't retain, manifests first, and then the blobs
-// that no snapshot references. It removes nothing if a remaining manifest can't be read
+// that no snapshot references. It keeps the last snapshot before an upgrade for 90 days.
+// It removes nothing if a remaining manifest can't be read
 // (ErrDamaged, ErrDecrypt), or while the archive is in use (ErrLocked). If Prune is
 // interrupted, the next Prune removes the rest. In a dry run, it only reports the files
 // that it would remove.
@@ -79,7 +80,15 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 	if err != nil {
 		return p, err
 	}
-	keep := r.Retained(a.creationTimes(names))
+	missing, err := a.Missing()
+	if err != nil && !errors.Is(err, ErrDamaged) {
+		return p, err
+	}
+	created, schemas := a.creationTimes(names)
+	keep := r.Retained(created)
+	if name := beforeUpgrade(names, created, schemas); name != "" {
+		keep[name] = true
+	}
 	used := map[string]bool{}
 	for _, name := range names {
 		if !keep[name] {
@@ -93,6 +102,10 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 		}
 	}
 	if !dryRun {
+		// List only the remaining snapshots first, so that an interrupted removal doesn't look like a loss.
+		if err := a.updateKept(append(r.stillMissing(missing, created), p.Kept...)); err != nil {
+			return p, err
+		}
 		if err := a.removeSnapshots(p.Removed); err != nil {
 			return p, err
 		}
@@ -101,18 +114,40 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 	return p, err
 }
 
-// creationTimes returns the creation times of the snapshots. If a manifest can't be read,
-// it uses the time in the snapshot's name.
-func (a *Archive) creationTimes(names []string) map[string]time.Time {
-	created := make(map[string]time.Time, len(names))
+// upgradeKeep is how long Prune keeps the last snapshot before an upgrade.
+const upgradeKeep = 90 * 24 * time.Hour
+
+// beforeUpgrade returns the newest snapshot with an older schema than the newest one, because
+// the previous version of deedkeep can restore only that one. It returns "" if there is none,
+// or if it is older than upgradeKeep. names are sorted by age.
+func beforeUpgrade(names []string, created map[string]time.Time, schemas map[string]int) string {
+	if len(names) == 0 {
+		return ""
+	}
+	newest := names[len(names)-1]
+	for _, name := range slices.Backward(names) {
+		if schema := schemas[name]; schema > 0 && schema < schemas[newest] {
+			if created[newest].Sub(created[name]) > upgradeKeep {
+				return ""
+			}
+			return name
+		}
+	}
+	return ""
+}
+
+// creationTimes returns the creation times and schemas of the snapshots. If a manifest can't
+// be read, it uses the time in the snapshot's name, and the schema is 0.
+func (a *Archive) creationTimes(names []string) (created map[string]time.Time, schemas map[string]int) {
+	created, schemas = make(map[string]time.Time, len(names)), make(map[string]int, len(names))
 	for _, name := range names {
 		at, _ := ParseSnapshot(name) // these names are always valid
 		if info, err := a.Info(name); err == nil {
-			at = info.CreatedAt
+			at, schemas[name] = info.CreatedAt, info.Schema
 		}
 		created[name] = at
 	}
-	return created
+	return created, schemas
 }
 
 func (a *Archive) removeSnapshots(names []string) error {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -18,6 +20,35 @@ import (
 // Info returns the description of a snapshot, which is the first line of its manifest. It
 // returns ErrNotFound if there is no such snapshot.
 func (a *Archive) Info(name string) (Info, error) { return a.Manifest(name, nil) }
+
+// Choose returns the description of a snapshot. If name is Latest, it is the newest one whose
+// database has at most the schema maxSchema, and skipped contains the names of newer ones,
+// newest first. If all snapshots are from a newer version of deedkeep, it returns
+// ErrNewerVersion.
+func (a *Archive) Choose(name string, maxSchema int) (info Info, skipped []string, err error) {
+	names := []string{name}
+	if name == Latest {
+		if names, err = a.Snapshots(); err != nil {
+			return info, nil, err
+		}
+		slices.Reverse(names)
+	}
+	for _, n := range names {
+		info, err = a.Info(n)
+		if err == nil && info.Schema > maxSchema {
+			err = fmt.Errorf("backup %s: %w (version %s, schema %d; this version reads up to schema %d)", n, ErrNewerVersion,
+				cmp.Or(info.Version, "unknown"), info.Schema, maxSchema)
+		}
+		if name != Latest || !errors.Is(err, ErrNewerVersion) {
+			return info, skipped, err
+		}
+		skipped = append(skipped, n)
+	}
+	if err == nil {
+		_, _, err = a.findSnapshot(name) // returns that there are no snapshots
+	}
+	return info, skipped, err
+}
 
 // Manifest reads and verifies the manifest of a snapshot, and calls visit for every entry
 // in the order of the manifest. If visit is nil, it reads only the first line. name may be
@@ -33,14 +64,14 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 	// before parsing it.
 	raw, err := readLimited(a.path(snapsDir, file), maxManifestSize)
 	if err != nil {
-		return Info{}, fmt.Errorf("snapshot %s: %w", name, missingAsDamaged(err))
+		return Info{}, fmt.Errorf("backup %s: %w", name, missingAsDamaged(err))
 	}
 	if got := sha256.Sum256(raw); hex.EncodeToString(got[:]) != sum {
-		return Info{}, fmt.Errorf("snapshot %s: %w: wrong manifest checksum", name, ErrDamaged)
+		return Info{}, fmt.Errorf("backup %s: %w: wrong manifest checksum", name, ErrDamaged)
 	}
 	decoded, err := a.format.newReader(bytes.NewReader(raw), true)
 	if err != nil {
-		return Info{}, fmt.Errorf("snapshot %s: %w", name, asDamaged(err))
+		return Info{}, fmt.Errorf("backup %s: %w", name, asDamaged(err))
 	}
 	if visit != nil {
 		inner := visit
@@ -53,13 +84,13 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 	}
 	info, err := readManifest(decoded, visit)
 	if err != nil {
-		return info, fmt.Errorf("snapshot %s: %w", name, err)
+		return info, fmt.Errorf("backup %s: %w", name, err)
 	}
 	switch {
 	case info.Archive != a.header.Archive || info.Vault != a.header.Vault:
-		err = fmt.Errorf("snapshot %s: %w: the manifest belongs to another backup", name, ErrDamaged)
+		err = fmt.Errorf("backup %s: %w: the manifest belongs to another backup", name, ErrDamaged)
 	case info.Snapshot != name:
-		err = fmt.Errorf("snapshot %s: %w: the manifest belongs to snapshot %s", name, ErrDamaged, info.Snapshot)
+		err = fmt.Errorf("backup %s: %w: the manifest belongs to backup %s", name, ErrDamaged, info.Snapshot)
 	}
 	return info, err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,8 @@ type SnapshotWriter struct {
 	newFiles     uint64                    // planned files that are not in the archive yet
 	copied       int64                     // number of document bytes written
 	written      int64                     // number of bytes written, including database and manifest
+	previous     time.Time                 // time of the newest snapshot; zero if there is none
+	missing      []string                  // see Missing
 	queue        syncQueue
 	lines        *manifestWriter
 	out          *outputFile // the manifest
@@ -55,24 +58,43 @@ func (a *Archive) NewSnapshot(ctx context.Context, throttle func(context.Context
 	}
 	s := &SnapshotWriter{a: a, throttle: throttle, release: release, existing: map[[32]byte]existingBlob{}}
 	s.queue = syncQueue{a: a, throttle: throttle, shards: map[string]bool{}}
-	if err := errors.Join(a.removeLeftovers(), s.listBlobs(ctx), s.setName()); err != nil {
+	if s.missing, err = a.Missing(); errors.Is(err, ErrDamaged) {
+		err = nil // Commit replaces the list
+	}
+	if err := errors.Join(err, a.removeLeftovers(), s.listBlobs(ctx), s.setName()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
+// Missing returns the names of the snapshots that vanished from the archive (see
+// Archive.Missing).
+func (s *SnapshotWriter) Missing() []string { return s.missing }
+
+// Previous returns the time of the newest snapshot in the archive. It is zero if there is
+// none.
+func (s *SnapshotWriter) Previous() time.Time { return s.previous }
+
+// Contains reports whether the archive already has the content of a document.
+func (s *SnapshotWriter) Contains(d blobstore.Digest, size int64) bool {
+	_, exists := s.existingEntry(d, size)
+	return exists
+}
+
 // setName names the snapshot after the current time. If the clock was set back, it adds
-// one second to the newest name instead, so that names still sort by age.
+// one second to the newest name instead, so that names still sort by age. It doesn't reuse
+// the name of a missing snapshot.
 func (s *SnapshotWriter) setName() error {
 	names, err := s.a.Snapshots()
 	if err != nil {
 		return err
 	}
+	names = slices.Sorted(slices.Values(append(names, s.missing...)))
 	now := s.a.opts.Now().UTC()
 	at := now.Truncate(time.Second)
 	if len(names) > 0 {
-		if last, _ := ParseSnapshot(names[len(names)-1]); !at.After(last) {
-			at = last.Add(time.Second)
+		if s.previous, _ = ParseSnapshot(names[len(names)-1]); !at.After(s.previous) {
+			at = s.previous.Add(time.Second)
 		}
 	}
 	s.info = Info{
@@ -298,7 +320,10 @@ func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, 
 	if err := errors.Join(s.queue.add(ctx, out, path), s.queue.flush(ctx)); err != nil {
 		return Info{}, 0, err
 	}
-	return s.info, s.written, writeError(durable.SyncDirIfSupported(s.a.path(snapsDir)))
+	if err := writeError(durable.SyncDirIfSupported(s.a.path(snapsDir))); err != nil {
+		return Info{}, 0, err
+	}
+	return s.info, s.written, s.a.updateContents(s.missing)
 }
 
 // Close releases the lock. If the snapshot was not committed, its blobs stay in the

@@ -55,8 +55,11 @@ func (a *Archive) Verify(ctx context.Context, name string, progress func(done, t
 		}
 		verify()
 	}
+	if name == "" {
+		err = v.missing()
+	}
 	if name == "" && complete {
-		err = v.countOrphans()
+		err = errors.Join(err, v.countOrphans())
 	}
 	return v.r, errors.Join(err, ctx.Err())
 }
@@ -87,7 +90,7 @@ func (v *verifier) addFinding(kind, subject string, err error) {
 // damageAsFinding turns damage that ends the verification into a finding. It returns any
 // other error.
 func (v *verifier) damageAsFinding(err error) error {
-	if !errors.Is(err, ErrDamaged) {
+	if err == nil || !errors.Is(err, ErrDamaged) {
 		return err
 	}
 	v.addFinding("backup", v.a.dir, err)
@@ -123,6 +126,15 @@ func (v *verifier) manifests(names []string) (complete bool, err error) {
 	return complete, nil
 }
 
+// missing adds a finding for each snapshot that vanished.
+func (v *verifier) missing() error {
+	names, err := v.a.Missing()
+	for _, name := range names {
+		v.addFinding("snapshot", name, ErrVanished)
+	}
+	return v.damageAsFinding(err)
+}
+
 func (v *verifier) blob(snapshot string, e Entry) {
 	if e.Text == "" {
 		v.r.Blobs++
@@ -137,10 +149,10 @@ func (v *verifier) blob(snapshot string, e Entry) {
 	switch {
 	case err == nil || v.ctx.Err() != nil: // a cancellation is not damage
 	case e.Text != "":
-		v.addFinding("text", e.Text, fmt.Errorf("snapshot %s: %w; the document is not affected, and a restore reads its pages again. "+
+		v.addFinding("text", e.Text, fmt.Errorf("backup %s: %w; the document is not affected, and a restore reads its pages again. "+
 			"Move %s to another directory, and the next backup copies the text again", snapshot, err, v.a.path(blobPath(e.File)...)))
 	default:
-		v.addFinding("document", e.Digest, fmt.Errorf("snapshot %s: %w; move %s to another directory, "+
+		v.addFinding("document", e.Digest, fmt.Errorf("backup %s: %w; move %s to another directory, "+
 			"and the next backup copies the document again if it is still in the vault",
 			snapshot, err, v.a.path(blobPath(e.File)...)))
 	}
