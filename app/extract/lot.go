@@ -49,11 +49,16 @@ func ReadLot(text string) (l LotReference, ok bool) {
 	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool { return strings.ContainsRune(",;\n", r) }) {
 		part = beforeSubdivision.ReplaceAllString(strings.Join(strings.Fields(part), " "), "")
 		l.Subdivision = strings.Trim(part, " .")
-		if len(l.SubdivisionName()) >= minSubdivision && !noSubdivision.MatchString(part) {
+		if len(l.SubdivisionName()) >= minSubdivision && !noSubdivision.MatchString(part) && !isLotOrBlock(part) {
 			return l, true
 		}
 	}
 	return l, false
+}
+
+// isLotOrBlock reports whether a text has the number of a lot or a block.
+func isLotOrBlock(text string) bool {
+	return lotNumber.MatchString(text) || blockNumber.MatchString(text)
 }
 
 // LotReference returns the lot that the fields name. ok is false if they don't name both a lot and a

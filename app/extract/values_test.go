@@ -17,7 +17,7 @@ var misreadValues = []string{
 	"twenty-first day of May, 1921", "2019 May 3", "1998-02-30", "$10 & OVC", "$1.00 ovc", "$3B7,5OO.OO", "S120,000", "$1,234,567,890,123.00",
 	"ten and no/100 dollars", "one hundred hundred hundred", "nine hundred ninety nine million dollars",
 	"ZERO DOLLARS", "99/100", "47-O312-ll9", "37-0297-B- 173", "A1-B2-C3", "Oak Hill",
-	"Lot 12, Block C, Oak Hill", "Oak Hill Subdivision, Lot 12", "Lots 1 and 2, Plan of Lots, Merriweather", "LOT A BLK. B, '",
+	"Lot 12, Block C, Oak Hill", "Oak Hill Subdivision, Lot 12", "Lot Lot 0 0", "Lots 1 and 2, Plan of Lots, Merriweather", "LOT A BLK. B, '",
 	"Lot 1,,Lot 2 abcd",
 	"lot no. 7 of the Subdivision Plan Plat", "Comelius Quill", "Grantcr", strings.Repeat("hundred ", 40),
 	strings.Repeat("9", 400), strings.Repeat("lot 1 ", 60),

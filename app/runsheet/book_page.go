@@ -30,7 +30,7 @@ var (
 // ParseBookPage parses a recording reference: "1022/311", "Deed Book 1022/311-313", "Bk 1022 Pg 311",
 // or "Plat Cabinet A, Slide 35".
 func ParseBookPage(text string) (r BookPage) {
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Trim(strings.Join(strings.Fields(text), " "), " ,;")
 	book, page, found := strings.Cut(text, "/")
 	if at := pageWord.FindStringIndex(text); !found && at != nil {
 		book, page = text[:at[0]], text[at[1]:]

@@ -55,10 +55,15 @@ func cellText(i vault.InstrumentView, column string) string {
 }
 
 // parseCell returns the input for an instrument after a user typed text into a column. If the text
-// can't be meant, it returns a problem instead. The vault validates the values.
+// can't be meant, it returns a problem instead. The vault validates the values. Text that is shown already
+// changes nothing, even if it would be read in another way.
 func parseCell(column, text string, old model.Instrument, types model.DocumentTypes, now time.Time) (in model.InstrumentInput,
 	problem string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	kind, _ := types.ByID(old.TypeID)
+	if text == normalized(cellText(vault.InstrumentView{Instrument: old, Type: kind}, column)) {
+		return model.InstrumentInput{}, ""
+	}
 	typedDate := func(text string) string {
 		return page.ParseTypedDate(text, now.AddDate(0, 0, 1)) // it may be tomorrow where the user is
 	}
