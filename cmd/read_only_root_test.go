@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/blockdev"
 )
 
 // Read-only commands work on a full disk, on a read-only file system, and in a directory that
@@ -105,4 +106,35 @@ func TestCommandsOnUnwritableDisk(t *testing.T) {
 		run(t.Context(), exitFailed, notWritable, "keys", "create", "Scanner")
 		must(syscall.Mount("", disk, "", syscall.MS_REMOUNT, ""))
 	})
+}
+
+// After an error of its journal, ext4 denies every change, but the directory still seems to be writable. Commands that
+// read, and a backup to another disk, work nevertheless.
+func TestCommandsOnAbortedDisk(t *testing.T) {
+	disk := blockdev.NewPlain(t, 64<<20)
+	disk.Mkfs(t, "ext4")
+	data, backups := filepath.Join(disk.Mount(t), "data"), t.TempDir()
+	if _, err := seedVault(data); err != nil {
+		t.Fatalf("seed vault: %v", err)
+	}
+	disk.Abort(t)
+	for _, tt := range []struct {
+		args       []string
+		want       int
+		wantOutput string
+	}{
+		{[]string{"verify"}, 0, "OK: "},
+		{[]string{"status"}, 0, "files"},
+		{[]string{"backup", "create", "--to", backups}, 0, ""},
+		{[]string{"backup", "verify", "--from", backups}, 0, ""},
+		{[]string{"events", "export"}, 0, `"kind":"key.created"`},
+		{[]string{"keys", "create", "Scanner"}, exitFailed, "can't be written to"},
+	} {
+		c := exec.CommandContext(t.Context(), "deedkeep", append(tt.args, "--data", data)...)
+		c.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
+		out, _ := c.CombinedOutput()
+		if got := c.ProcessState.ExitCode(); got != tt.want || !strings.Contains(string(out), tt.wantOutput) {
+			t.Errorf("deedkeep %s: got exit code %d, want %d and %q\n%s", strings.Join(tt.args, " "), got, tt.want, tt.wantOutput, out)
+		}
+	}
 }

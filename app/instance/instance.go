@@ -157,7 +157,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	}
 	readOnly := false // whether a command opens the vault only to read it
 	if err := integrity.CreatePrivateDir(dir); err != nil {
-		if readOnly = !opts.Create && !integrity.Writable(dir); !readOnly {
+		if readOnly = !opts.Create && integrity.IsReadOnly(dir, err); !readOnly {
 			return nil, fmt.Errorf("open data directory: %w", err)
 		}
 	}

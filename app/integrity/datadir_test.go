@@ -3,10 +3,13 @@ package integrity_test
 import (
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 
 	"deedkeep/app/integrity"
@@ -60,4 +63,32 @@ func TestCheckDataDirAcceptsOwnLeftovers(t *testing.T) {
 		}
 	}
 	vaulttest.Open(t, opts)
+}
+
+// A directory is read-only if a change of it fails with EROFS, whatever its permissions say,
+// or if the permissions deny changes. Other errors are failures.
+func TestIsReadOnly(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // see IsReadOnly
+	}
+	writable, missing := t.TempDir(), filepath.Join(t.TempDir(), "missing")
+	for _, tt := range []struct {
+		name string
+		dir  string
+		err  error
+		want bool
+	}{
+		{"no error", writable, nil, false},
+		{"read-only file system", writable, &fs.PathError{Op: "chmod", Path: writable, Err: syscall.EROFS}, true},
+		{"I/O error", writable, &fs.PathError{Op: "chmod", Path: writable, Err: syscall.EIO}, false},
+		{"directory that can't be written to", missing, &fs.PathError{Op: "chmod", Path: missing, Err: syscall.EPERM}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := integrity.IsReadOnly(tt.dir, tt.err); got != tt.want {
+				t.Errorf("IsReadOnly() = %v, want %v", got, tt.want)
+			}
+		})
+	}
 }

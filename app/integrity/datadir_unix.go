@@ -3,6 +3,7 @@
 package integrity
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -15,8 +16,11 @@ func CreatePrivateDir(dir string) error {
 	return os.Chmod(dir, 0o700) // #nosec G302 -- a directory needs its x bit
 }
 
-// Writable reports whether this process is allowed to write to a directory.
-func Writable(dir string) bool {
+// IsReadOnly reports whether CreatePrivateDir failed with err because this process can only
+// read the directory: its file system is read-only, or it belongs to another user. EROFS
+// decides before the permissions do, because an ext4 file system that stopped writing after
+// an error still grants write access.
+func IsReadOnly(dir string, err error) bool {
 	const write = 2
-	return syscall.Access(dir, write) == nil
+	return errors.Is(err, syscall.EROFS) || err != nil && syscall.Access(dir, write) != nil
 }

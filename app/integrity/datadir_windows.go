@@ -38,6 +38,6 @@ func CreatePrivateDir(dir string) error {
 		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, list, nil)
 }
 
-// Writable always returns true, because Windows reports a missing permission only when a
+// IsReadOnly always returns false, because Windows reports a missing permission only when a
 // file is written.
-func Writable(string) bool { return true }
+func IsReadOnly(string, error) bool { return false }

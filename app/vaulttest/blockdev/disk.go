@@ -221,6 +221,14 @@ func (d *Disk) CutPower(t testing.TB) {
 	}
 }
 
+// Abort makes ext4 stop writing, as it does after an error of its journal. From then on, every change fails with EROFS.
+func (d *Disk) Abort(t testing.TB) {
+	t.Helper()
+	if err := unix.Mount("", filepath.Join(d.base, mountFolder), "", unix.MS_REMOUNT, "abort"); err != nil {
+		t.Fatalf("abort the file system: %v", err)
+	}
+}
+
 // The ioctl and its argument are the same for ext4 (EXT4_IOC_SHUTDOWN) and XFS (XFS_IOC_GOINGDOWN).
 const (
 	shutdown           = 0x8004587d
