@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"sync"
 )
@@ -12,7 +13,7 @@ import (
 // files, and then syncs each affected shard once. If it returns nil, all blobs survive a
 // power failure. Their digests stay pinned until release is called, which the caller does
 // after committing the records that reference them. If Commit returns an error, the
-// caller must treat none of the files as stored. All files that weren't renamed are
+// caller must treat none of the files as stored. All files that didn't become blobs are
 // discarded; blobs without a reference may remain until the next sweep. The error is
 // ErrSync, ErrDiskFull, ErrFinished, ErrReadOnly, a context error, or an operating system
 // error. release is never nil.
@@ -36,7 +37,7 @@ func (s *Store) Commit(ctx context.Context, files ...*Staged) (release func(), e
 		return release, nil
 	}
 	for _, f := range owned {
-		if !f.renamed {
+		if !f.published {
 			err = errors.Join(err, f.release())
 		}
 	}
@@ -81,25 +82,75 @@ func (s *Store) commitPinned(ctx context.Context, files []*Staged) error {
 }
 
 // publish renames a synced file to its digest. It replaces an existing blob, because that
-// blob may be damaged, or its directory entry may not be synced yet by another Commit.
-func (s *Store) publish(ctx context.Context, f *Staged) error {
-	f.closed = true // Windows can't rename an open file
-	if err := f.file.Close(); err != nil {
-		return err
+// blob may be damaged, or its directory entry may not be synced yet by another Commit. A
+// partial upload with confirmed bytes keeps its file until it is removed, because without a
+// record, the blob is not an upload that can resume.
+func (s *Store) publish(ctx context.Context, f *Staged) (err error) {
+	from := f.path
+	if f.partial.isConfirmed() {
+		if from, err = s.linkOrCopy(f); err != nil {
+			return err
+		}
 	}
-	err := s.files.Rename(f.path, s.path(f.digest))
+	f.closed = true // Windows can't rename an open file
+	if err = f.file.Close(); err == nil {
+		err = s.files.Rename(from, s.path(f.digest))
+	}
 	if errors.Is(err, errFileInUse) && s.Check(ctx, f.digest) == nil {
 		// Windows can't replace a file that is being read. Keep the existing blob: it is
 		// intact, and its rename was written through to the disk.
-		err = s.files.Remove(f.path)
+		err = s.files.Remove(from)
+	}
+	if from != f.path {
+		// The rename does nothing if an earlier Commit has linked the same file to the blob.
+		err = errors.Join(err, s.removeTmp(from))
 	}
 	if err != nil {
 		return err
 	}
 	s.recordWritten(f.digest)
-	f.renamed = true
+	f.published = true
 	s.disown(f.path)
 	return nil
+}
+
+// linkOrCopy creates another name for a synced file in tmp. If the file system doesn't support
+// links, it copies the file.
+func (s *Store) linkOrCopy(f *Staged) (path string, err error) {
+	path, err = s.newTmp()
+	if err != nil {
+		return "", err
+	}
+	if err = s.files.Link(f.path, path); err == nil {
+		return path, nil
+	}
+	s.disown(path)
+	s.log.Debug("file copied because it can't be linked", "error", err)
+	return s.copyToTmp(f.file, f.size)
+}
+
+// copyToTmp copies the first size bytes of r to a temporary file, which is read-only and
+// synced.
+func (s *Store) copyToTmp(r io.ReaderAt, size int64) (path string, err error) {
+	f, path, err := s.create()
+	if err != nil {
+		return "", err
+	}
+	if _, err = io.Copy(f, io.NewSectionReader(r, 0, size)); err == nil {
+		err = s.makeReadOnly(f)
+	}
+	if err == nil {
+		if err = f.Sync(); err != nil {
+			err = syncError(err)
+		}
+	}
+	if err != nil {
+		return "", errors.Join(err, s.closeAndRemove(f, path))
+	}
+	if err = f.Close(); err != nil {
+		return "", errors.Join(err, s.removeTmp(path))
+	}
+	return path, nil
 }
 
 // syncShards syncs the directories concurrently, which is faster because the file system

@@ -19,6 +19,9 @@ type Files interface {
 	Create(path string) (File, error)
 	// Open opens an existing file for reading and writing.
 	Open(path string) (File, error)
+	// Link adds another name for an existing file. It fails if the name exists, or if the
+	// file system doesn't support links.
+	Link(from, to string) error
 	// Rename renames a closed file, replacing any existing file at to.
 	Rename(from, to string) error
 	// SyncDir makes the entries of a directory durable.
@@ -71,6 +74,8 @@ func (osFiles) Open(path string) (File, error) {
 	}
 	return osFile{f}, nil
 }
+
+func (osFiles) Link(from, to string) error { return os.Link(from, to) }
 
 func (osFiles) SyncDir(path string) error {
 	return durable.SyncDir(path)

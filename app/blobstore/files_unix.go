@@ -4,6 +4,7 @@ package blobstore
 
 import (
 	"os"
+	"syscall"
 
 	"deedkeep/app/durable"
 )
@@ -11,3 +12,13 @@ import (
 func (osFiles) Rename(from, to string) error { return durable.Rename(from, to) }
 
 func (osFiles) Remove(path string) error { return os.Remove(path) }
+
+// isLinked reports whether a file has several names.
+func isLinked(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	raw, ok := info.Sys().(*syscall.Stat_t)
+	return ok && raw.Nlink > 1, nil
+}

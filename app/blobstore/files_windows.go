@@ -35,3 +35,14 @@ func markInUse(err error) error {
 	}
 	return err
 }
+
+// isLinked reports whether a file has several names.
+func isLinked(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	var raw windows.ByHandleFileInformation
+	err = windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &raw)
+	return raw.NumberOfLinks > 1, errors.Join(err, f.Close())
+}

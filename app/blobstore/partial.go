@@ -21,10 +21,12 @@ import (
 //	uploads/          0700
 //	  NAME.part       0600   the bytes so far; bytes beyond the offset don't count
 //	  NAME.note       0600   data of the owner, and the number of durable bytes (partial_note.go)
-//	  NAME.note.new          a note that is being created
+//	  NAME.note.new          a note of an earlier version that was being created
 //
 // After a restart or a power failure, the offset of an upload covers only bytes that were
-// synced before the offset was recorded.
+// synced before the offset was recorded. It covers all of them until Remove: when Commit
+// makes the bytes a blob, the upload keeps them as another name of the same file. Append
+// never changes a file with several names; it continues with a copy.
 type Partials struct {
 	store *Store
 	dir   string
@@ -113,7 +115,7 @@ func (p *Partials) loadAll() (list []*Partial, err error) {
 }
 
 // load reads an upload from an earlier run. If its file is shorter than the recorded
-// offset, the upload starts over at 0.
+// offset, which only damage explains, the upload starts over at 0.
 func (p *Partials) load(name string) (*Partial, error) {
 	raw, err := os.ReadFile(filepath.Join(p.dir, name+noteSuffix))
 	if err != nil {
@@ -124,10 +126,6 @@ func (p *Partials) load(name string) (*Partial, error) {
 		return nil, err
 	}
 	x := &Partial{parent: p, name: name, OwnerData: ownerData, last: last, offset: last.offset}
-	// The file is read-only if the power failed between Adopt and the end of Commit.
-	if err := os.Chmod(x.path(partSuffix), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		p.store.log.Debug("file mode of an upload not set", "error", err)
-	}
 	info, err := os.Stat(x.path(partSuffix))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() < x.offset:
@@ -139,7 +137,7 @@ func (p *Partials) load(name string) (*Partial, error) {
 }
 
 // Create starts an upload. The caller chooses a random name of digits and lower-case
-// letters. The upload is not durable until its first flush.
+// letters. The upload is not durable until Sync or its first flush.
 func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
 	x := &Partial{parent: p, name: name, OwnerData: ownerData, last: checkpoint{sequence: 1, at: p.now()}}
 	if name == "" || strings.Trim(name, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
@@ -156,22 +154,30 @@ func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
 }
 
 func (x *Partial) create() error {
-	files := x.parent.store.files
-	f, err := files.Create(x.path(partSuffix))
+	f, err := x.parent.store.files.Create(x.path(noteSuffix))
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if f, err = files.Create(x.path(newNoteSuffix)); err != nil {
-		return err
-	}
 	_, err = f.Write(x.last.newNote(x.OwnerData))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
+	return errors.Join(err, f.Close())
+}
+
+// Sync makes the upload durable, even if it has no bytes yet.
+func (x *Partial) Sync() error {
+	note, err := x.parent.store.files.Open(x.path(noteSuffix))
+	if err == nil {
+		if err = note.Sync(); err != nil {
+			err = syncError(err)
+		}
+		err = errors.Join(err, note.Close())
 	}
-	return files.Rename(x.path(newNoteSuffix), x.path(noteSuffix))
+	if err == nil {
+		err = x.parent.store.syncDir(x.parent.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("sync upload: %w", markDiskFull(err))
+	}
+	return nil
 }
 
 func (x *Partial) path(suffix string) string { return filepath.Join(x.parent.dir, x.name+suffix) }
@@ -195,6 +201,10 @@ func (x *Partial) FlushedOffset() int64 {
 	return x.last.offset
 }
 
+// isConfirmed reports whether a client may rely on received bytes. It returns false for
+// nil.
+func (x *Partial) isConfirmed() bool { return x != nil && x.FlushedOffset() > 0 }
+
 // UpdatedAt returns the time of the last flush or, before the first flush, the time of
 // Create.
 func (x *Partial) UpdatedAt() time.Time {
@@ -209,7 +219,11 @@ func (x *Partial) UpdatedAt() time.Time {
 // errors are the same as for Stage. ErrTooLarge means that r would make the document
 // larger than size.
 func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
-	f, err := x.parent.store.files.Open(x.path(partSuffix))
+	err := x.unshare()
+	var f File
+	if err == nil {
+		f, err = x.openPart()
+	}
 	if errors.Is(err, fs.ErrNotExist) && x.Offset() == 0 {
 		f, err = x.parent.store.files.Create(x.path(partSuffix))
 	}
@@ -224,6 +238,45 @@ func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 		return fmt.Errorf("append to upload: %w", markDiskFull(err))
 	}
 	return nil
+}
+
+// openPart opens the file of the upload for writing, which is read-only after Adopt.
+func (x *Partial) openPart() (File, error) {
+	path := x.path(partSuffix)
+	f, err := x.parent.store.files.Open(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return f, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, err
+	}
+	return x.parent.store.files.Open(path)
+}
+
+// unshare replaces the file of the upload with a copy if Commit has also made it a blob
+// whose record was not committed. The blob may belong to another record by now.
+func (x *Partial) unshare() error {
+	linked, err := isLinked(x.path(partSuffix))
+	if err != nil || !linked {
+		return err
+	}
+	f, err := x.openPart()
+	if err != nil {
+		return err
+	}
+	s := x.parent.store
+	path, err := s.copyToTmp(f, x.Offset())
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err = errors.Join(s.makeReadOnly(f), f.Close()); err == nil {
+		err = s.files.Rename(path, x.path(partSuffix))
+	}
+	if err != nil {
+		return errors.Join(err, s.removeTmp(path))
+	}
+	s.disown(path)
+	return s.syncDir(x.parent.dir)
 }
 
 func (x *Partial) append(ctx context.Context, f File, r io.Reader, size int64) error {
@@ -295,10 +348,10 @@ func (x *Partial) flushAt(f File, offset int64) error {
 }
 
 // Flush makes all received bytes durable. Call it for a complete upload that doesn't
-// become a blob right away. If the file has already become a blob, the upload starts over
-// at 0. After an error, the offset is that of the last successful flush. Flush fails if a
-// sync started by Adopt failed, because even if a later sync succeeds, the data may be
-// lost.
+// become a blob right away. If the file has already become a blob and no bytes were
+// confirmed, the upload starts over at 0. After an error, the offset is that of the last
+// successful flush. Flush fails if a sync started by Adopt failed, because even if a
+// later sync succeeds, the data may be lost.
 func (x *Partial) Flush() error {
 	err := x.flush()
 	if err == nil {
@@ -314,9 +367,8 @@ func (x *Partial) flush() error {
 			return st.syncErr
 		}
 	}
-	f, err := x.parent.store.files.Open(x.path(partSuffix))
-	if errors.Is(err, fs.ErrNotExist) {
-		x.last.offset = 0
+	f, err := x.openPart()
+	if errors.Is(err, fs.ErrNotExist) && !x.isConfirmed() {
 		x.setOffset(0)
 		return nil
 	}
@@ -331,7 +383,7 @@ func (x *Partial) flush() error {
 // blob; Discard returns it to the upload. The error is a context error or an operating
 // system error.
 func (x *Partial) Adopt(ctx context.Context) (*Staged, error) {
-	f, err := x.parent.store.files.Open(x.path(partSuffix))
+	f, err := x.openPart()
 	if err != nil {
 		return nil, fmt.Errorf("stage upload: %w", markDiskFull(err))
 	}
@@ -354,7 +406,7 @@ func (x *Partial) adopt(ctx context.Context, f File) (*Staged, error) {
 	if err := x.parent.store.makeReadOnly(f); err != nil {
 		return nil, err
 	}
-	x.adopted = x.parent.store.newStaged(f, x.path(partSuffix), digest, size, true)
+	x.adopted = x.parent.store.newStaged(f, x.path(partSuffix), digest, size, x)
 	return x.adopted, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -191,7 +193,7 @@ func TestPartialSyncsInOrder(t *testing.T) {
 	}
 	got := strings.Join(r.recorded(), "\n")
 	var at int
-	for _, step := range []string{"create abc.part", "rename abc.note.new abc.note", "sync abc.part", "syncdir uploads",
+	for _, step := range []string{"create abc.note", "create abc.part", "sync abc.part", "syncdir uploads",
 		"writeat abc.note", "sync abc.note", "sync abc.part", "writeat abc.note", "sync abc.note"} {
 		i := strings.Index(got[at:], step)
 		if i < 0 {
@@ -266,6 +268,101 @@ func TestPartialRejectsInput(t *testing.T) {
 	if err := x.Append(ctx, strings.NewReader("abc"), 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append = %v, want %v", err, context.Canceled)
 	}
+}
+
+// TestPartialSync checks that an upload without bytes is found after a restart once Sync has synced its note and then
+// the directory.
+func TestPartialSync(t *testing.T) {
+	t.Parallel()
+	r := &recorder{Files: OSFiles()}
+	dir := t.TempDir()
+	_, p, _ := openPartials(t, dir, r)
+	x, err := p.Create("abc", []byte("mine"))
+	if err != nil {
+		t.Fatalf("Create: %v", err)
+	}
+	r.forget()
+	if err := x.Sync(); err != nil {
+		t.Fatalf("Sync: %v", err)
+	}
+	if got, want := r.recorded(), []string{"open abc.note", "sync abc.note", "close abc.note", "syncdir uploads"}; !slices.Equal(got, want) {
+		t.Errorf("steps of Sync = %q, want %q", got, want)
+	}
+	if _, _, loaded := openPartials(t, dir, nil); len(loaded) != 1 || loaded[0].Name() != "abc" || loaded[0].Offset() != 0 {
+		t.Errorf("uploads after the restart = %+v, want abc at 0", loaded)
+	}
+}
+
+// unlinkable is a file system without links.
+type unlinkable struct{ Files }
+
+func (unlinkable) Link(string, string) error { return errors.ErrUnsupported }
+
+// TestPartialSurvivesCommit checks that after Commit, an upload still has its confirmed bytes if its record was not
+// committed, and that continuing it doesn't change the blob, which may belong to another record.
+func TestPartialSurvivesCommit(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string]Files{"linked": OSFiles(), "copied": unlinkable{OSFiles()}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, all := t.TempDir(), content(100_000)
+			s, p, _ := openPartials(t, dir, files)
+			x, err := p.Create("abc", nil)
+			if err != nil {
+				t.Fatalf("Create: %v", err)
+			}
+			for _, end := range []int{90_000, len(all)} {
+				if err := x.Append(t.Context(), bytes.NewReader(all[x.Offset():end]), int64(len(all))); err != nil {
+					t.Fatalf("Append: %v", err)
+				}
+			}
+			commitPartial(t, s, x, all)
+			commitPartial(t, s, x, all) // the first record was not committed
+			s, _, loaded := openPartials(t, dir, files)
+			if len(loaded) != 1 || loaded[0].Offset() != 90_000 {
+				t.Fatalf("uploads after the restart = %+v, want one at 90000", loaded)
+			}
+			x = loaded[0]
+			other := bytes.Clone(all)
+			other[95_000]++
+			if err := x.Append(t.Context(), bytes.NewReader(other[90_000:]), int64(len(all))); err != nil {
+				t.Fatalf("Append: %v", err)
+			}
+			commitPartial(t, s, x, other)
+			if err := x.Remove(); err != nil {
+				t.Errorf("Remove: %v", err)
+			}
+			for _, body := range [][]byte{all, other} {
+				d := Digest(sha256.Sum256(body))
+				if err := s.Check(t.Context(), d); err != nil {
+					t.Errorf("Check: %v, want an intact blob", err)
+				}
+				if info, err := os.Stat(s.path(d)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o400 {
+					t.Errorf("blob = %v, %v; want mode 0400", info, err)
+				}
+			}
+			if left, err := os.ReadDir(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
+				t.Errorf("entries of tmp/ = %v, %v; want none", left, err)
+			}
+		})
+	}
+}
+
+// commitPartial makes an upload with the given content a blob.
+func commitPartial(t *testing.T, s *Store, x *Partial, content []byte) {
+	t.Helper()
+	staged, err := x.Adopt(t.Context())
+	if err != nil {
+		t.Fatalf("Adopt: %v", err)
+	}
+	if staged.Digest() != Digest(sha256.Sum256(content)) {
+		t.Fatalf("digest = %s, want %x", staged.Digest(), sha256.Sum256(content))
+	}
+	release, err := s.Commit(t.Context(), staged)
+	if err != nil {
+		t.Fatalf("Commit: %v", err)
+	}
+	release()
 }
 
 func FuzzParseNote(f *testing.F) {

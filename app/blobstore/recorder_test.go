@@ -88,6 +88,13 @@ func (r *recorder) Open(path string) (File, error) {
 	return &recordedFile{File: f, r: r, name: name}, nil
 }
 
+func (r *recorder) Link(from, to string) error {
+	if err := r.step("link %s %s", filepath.Base(from), filepath.Base(to)); err != nil {
+		return err
+	}
+	return r.Files.Link(from, to)
+}
+
 func (r *recorder) Rename(from, to string) error {
 	if err := r.step("rename %s %s", filepath.Base(from), filepath.Base(to)); err != nil {
 		return err

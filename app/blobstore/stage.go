@@ -7,25 +7,24 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"sync/atomic"
 )
 
 // Staged is a complete file in tmp that is not a blob yet. It was hashed, and its sync
 // has started. Its owner calls Commit or Discard.
 type Staged struct {
-	store       *Store
-	file        File
-	path        string
-	digest      Digest
-	size        int64
-	finished    atomic.Bool   // Commit or Discard was called
-	closed      bool          // Commit has closed the file
-	renamed     bool          // Commit has renamed it
-	fromPartial bool          // the file belongs to a Partial and returns to it unless Commit renames it
-	abandoned   chan struct{} // closed when the sync is no longer needed
-	synced      chan struct{} // closed when the sync has ended or was skipped
-	syncErr     error         // valid once synced is closed
+	store     *Store
+	file      File
+	path      string
+	digest    Digest
+	size      int64
+	finished  atomic.Bool   // Commit or Discard was called
+	closed    bool          // Commit has closed the file
+	published bool          // Commit has made it a blob
+	partial   *Partial      // owner of the file, to which it returns unless Commit renames it; nil: none
+	abandoned chan struct{} // closed when the sync is no longer needed
+	synced    chan struct{} // closed when the sync has ended or was skipped
+	syncErr   error         // valid once synced is closed
 }
 
 // Stage reads r to its end, and counts, hashes, and writes the bytes to tmp in one pass.
@@ -144,7 +143,7 @@ func (s *Store) finishWrite(f File, path string, d Digest, size int64) (*Staged,
 	if err := s.makeReadOnly(f); err != nil {
 		return nil, errors.Join(err, s.closeAndRemove(f, path))
 	}
-	return s.newStaged(f, path, d, size, false), nil
+	return s.newStaged(f, path, d, size, nil), nil
 }
 
 func (s *Store) makeReadOnly(f File) error {
@@ -156,9 +155,9 @@ func (s *Store) makeReadOnly(f File) error {
 	return err
 }
 
-func (s *Store) newStaged(f File, path string, d Digest, size int64, fromPartial bool) *Staged {
+func (s *Store) newStaged(f File, path string, d Digest, size int64, partial *Partial) *Staged {
 	st := &Staged{
-		store: s, file: f, path: path, digest: d, size: size, fromPartial: fromPartial,
+		store: s, file: f, path: path, digest: d, size: size, partial: partial,
 		abandoned: make(chan struct{}), synced: make(chan struct{}),
 	}
 	go st.sync()
@@ -201,25 +200,17 @@ func (f *Staged) Discard() error {
 	return nil
 }
 
-// release removes a file that wasn't renamed, or returns it to its Partial.
+// release removes a file that didn't become a blob, or returns it to its Partial.
 func (f *Staged) release() error {
 	close(f.abandoned)
 	<-f.synced
-	if f.fromPartial {
-		return f.returnToPartial()
-	}
-	if f.closed {
+	switch {
+	case f.partial != nil && f.closed:
+		return nil
+	case f.partial != nil:
+		return f.file.Close()
+	case f.closed:
 		return f.store.removeTmp(f.path)
 	}
 	return f.store.closeAndRemove(f.file, f.path)
-}
-
-// returnToPartial closes the file and makes it writable, so that its Partial can append
-// to it again.
-func (f *Staged) returnToPartial() error {
-	var err error
-	if !f.closed {
-		err = f.file.Close()
-	}
-	return errors.Join(err, os.Chmod(f.path, 0o600))
 }

@@ -228,18 +228,26 @@ func (s *Store) shard(d Digest) string { return filepath.Join(s.dir, d.String()[
 
 func (s *Store) path(d Digest) string { return filepath.Join(s.shard(d), d.String()) }
 
-// create creates an empty temporary file with a random name.
-func (s *Store) create() (File, string, error) {
+// newTmp returns a random path for a temporary file, which has an owner until disown is
+// called. It has one before it exists, so that ClearTmp never removes a file in use.
+func (s *Store) newTmp() (path string, err error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.rand, b[:]); err != nil {
-		return nil, "", fmt.Errorf("generate temporary file name: %w", err)
+		return "", fmt.Errorf("generate temporary file name: %w", err)
 	}
-	path := filepath.Join(s.tmp, hex.EncodeToString(b[:]))
-	// Record the owner before creating the file, so that ClearTmp never removes a file in
-	// use.
+	path = filepath.Join(s.tmp, hex.EncodeToString(b[:]))
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.ownedTmp[path] = struct{}{}
-	s.mu.Unlock()
+	return path, nil
+}
+
+// create creates an empty temporary file with a random name.
+func (s *Store) create() (File, string, error) {
+	path, err := s.newTmp()
+	if err != nil {
+		return nil, "", err
+	}
 	f, err := s.files.Create(path)
 	if err != nil {
 		s.disown(path)

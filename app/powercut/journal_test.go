@@ -29,10 +29,13 @@ const never = math.MaxInt
 // journal contains the requests that changed a vault, grouped by record.
 type journal struct {
 	mu      sync.Mutex
-	changes map[string][]change // by record, in the sequence in which they were sent
+	changes map[string][]change   // by record, in the sequence in which they were sent
+	uploads map[string]*resumable // by ID
 }
 
-func newJournal() *journal { return &journal{changes: map[string][]change{}} }
+func newJournal() *journal {
+	return &journal{changes: map[string][]change{}, uploads: map[string]*resumable{}}
+}
 
 func (b *journal) add(name string, c change) {
 	b.mu.Lock()
@@ -67,8 +70,8 @@ func allowed(changes []change, moment int) []string {
 	return may
 }
 
-// check returns a sentence for each record whose state is invalid after a power failure at position moment, and for
-// each finding of a verification of the vault.
+// check returns a sentence for each record whose state is invalid after a power failure at position moment, for each
+// upload that lost confirmed bytes, and for each finding of a verification of the vault.
 func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (wrong []string, err error) {
 	is, err := listRecords(ctx, v)
 	if err != nil {
@@ -89,6 +92,15 @@ func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (
 		}
 		if !slices.Contains(may, got) {
 			wrong = append(wrong, fmt.Sprintf("%s: got %q, want one of %q", name, got, may))
+		}
+	}
+	for id, up := range b.uploads {
+		problem, err := up.check(ctx, v, id, moment)
+		if err != nil {
+			return nil, err
+		}
+		if problem != "" {
+			wrong = append(wrong, problem)
 		}
 	}
 	report, err := v.Integrity.Verify(ctx, func(int, int) {})

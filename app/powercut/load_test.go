@@ -61,12 +61,14 @@ func (w *worker) document() (upload client.Upload, digest string) {
 // request sends a random request, such as an upload, and records the outcome in the
 // journal.
 func (w *worker) request(ctx context.Context, c *client.Client) error {
-	switch n := w.rng.IntN(10); {
-	case n < 5:
+	switch n := w.rng.IntN(12); {
+	case n < 4:
 		return w.upload(ctx, c)
-	case n < 7:
+	case n < 6:
+		return w.resumable(ctx, c)
+	case n < 8:
 		return w.abstract(ctx, c)
-	case n < 8 || len(w.files) == 0:
+	case n < 9 || len(w.files) == 0:
 		return w.order(ctx, c)
 	}
 	return w.trash(ctx, c, &w.files[w.rng.IntN(len(w.files))])

@@ -120,10 +120,7 @@ type cut struct {
 
 // moments returns the positions of power failures: right after flushes, right after acknowledgments, and at random.
 func (r *run) moments(rng *rand.Rand, states int) []cut {
-	cuts := r.responses(rng)
-	for _, at := range r.recording.Flushes() {
-		cuts = append(cuts, cut{at, nil})
-	}
+	cuts := slices.Concat(r.responses(rng), r.flushes(rng))
 	rng.Shuffle(len(cuts), func(i, j int) { cuts[i], cuts[j] = cuts[j], cuts[i] })
 	// A third of the positions are random.
 	cuts = cuts[:min(len(cuts), states-states/3)]
@@ -140,7 +137,20 @@ func (r *run) responses(rng *rand.Rand) (cuts []cut) {
 			cuts = append(cuts, cut{c.to, splitRand(rng)})
 		}
 	}
+	for _, up := range r.journal.uploads {
+		for _, c := range up.confirmed {
+			cuts = append(cuts, cut{c.at, splitRand(rng)})
+		}
+	}
 	return sorted(cuts)
+}
+
+// flushes returns power failures right after each flush, with no later write.
+func (r *run) flushes(*rand.Rand) (cuts []cut) {
+	for _, at := range r.recording.Flushes() {
+		cuts = append(cuts, cut{at, nil})
+	}
+	return cuts
 }
 
 func sorted(cuts []cut) []cut {

@@ -37,6 +37,7 @@ const purgeEnv = "DEEDKEEP_TEST_PURGE"
 const (
 	trashKeep = time.Hour
 	workers   = 4
+	keyID     = 1 // of the only API key
 )
 
 func TestMain(m *testing.M) {

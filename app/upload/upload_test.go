@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 
+	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
@@ -199,6 +201,96 @@ func TestUploadResumesAfterPowerFailure(t *testing.T) {
 		t.Errorf("Write() at a wrong offset: got %v, want %v", err, upload.ErrOffset)
 	}
 	wantStored(t, v, write(t, v, created.ID, 2_000_000, body[2_000_000:]), body)
+}
+
+// momentDisk calls at after every change of the disk that a crash can separate from the next one.
+type momentDisk struct {
+	blobstore.Files
+	at func()
+}
+
+func (d momentDisk) after(err error) error {
+	d.at()
+	return err
+}
+
+func (d momentDisk) Link(from, to string) error   { return d.after(d.Files.Link(from, to)) }
+func (d momentDisk) Rename(from, to string) error { return d.after(d.Files.Rename(from, to)) }
+func (d momentDisk) SyncDir(path string) error    { return d.after(d.Files.SyncDir(path)) }
+func (d momentDisk) Remove(path string) error     { return d.after(d.Files.Remove(path)) }
+
+// If the server is killed at any moment of the completion of an upload, the confirmed bytes are still there or the
+// document is stored.
+func TestConfirmedBytesSurviveCompletion(t *testing.T) {
+	t.Parallel()
+	opts, body := vaulttest.Options(t), largePDF(10_000)
+	var moments []string
+	record := false
+	opts.Disk = momentDisk{blobstore.OSFiles(), func() {
+		if record {
+			dir := t.TempDir()
+			vaulttest.NoError(t, os.CopyFS(dir, os.DirFS(opts.Dir)))
+			moments = append(moments, dir)
+		}
+	}}
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
+	created := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
+	write(t, v, created.ID, 0, body[:len(body)-1])
+	record = true
+	wantStored(t, v, write(t, v, created.ID, int64(len(body)-1), body[len(body)-1:]), body)
+	record = false
+	vaulttest.Close(t, v)
+	if len(moments) < 4 { // at least: renamed, synced, and both files of the upload removed
+		t.Fatalf("moments = %d, want at least 4", len(moments))
+	}
+	stored := 0
+	opts.Disk = nil
+	for i, dir := range moments {
+		opts.Dir = dir
+		v := vaulttest.Open(t, opts)
+		up, err := v.Uploads.Offset(t.Context(), vaulttest.Operator, created.ID)
+		if err != nil || !up.Ended() && up.Offset != int64(len(body)-1) {
+			t.Errorf("moment %d: Offset() = %+v, %v; want %d or the stored document", i, up, err, len(body)-1)
+			continue
+		}
+		if up.Ended() {
+			stored++
+		} else {
+			up = write(t, v, created.ID, up.Offset, body[up.Offset:])
+		}
+		wantStored(t, v, up, body)
+	}
+	if stored == 0 || stored == len(moments) {
+		t.Errorf("moments with a stored document = %d of %d, want some", stored, len(moments))
+	}
+}
+
+// If the record of a complete upload can't be committed, its bytes are kept and stored later.
+func TestUploadKeepsBytesAfterFailedCommit(t *testing.T) {
+	t.Parallel()
+	opts, body := vaulttest.Options(t), largePDF(10_000)
+	broken := false
+	opts.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, path string) error {
+		if broken && step == "syncdir" && strings.Contains(path, "blobs") {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	v := vaulttest.Open(t, opts)
+	created := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
+	write(t, v, created.ID, 0, body[:5000])
+	broken = true
+	if up := write(t, v, created.ID, 5000, body[5000:]); up.Ended() || up.Offset != up.Size {
+		t.Fatalf("Write() = %+v, want all bytes received and the upload open", up)
+	}
+	broken = false
+	up, err := v.Uploads.Get(t.Context(), vaulttest.Operator, created.ID)
+	vaulttest.NoError(t, err)
+	wantStored(t, v, up, body)
+	wantNoPartialFiles(t, opts.Dir)
 }
 
 // Only one request at a time can write to an upload.
