@@ -44,11 +44,15 @@ var mutants = []struct {
 		File: "app/blobstore/commit.go", Line: "if f.partial.isConfirmed() {",
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"upload\" {\nf.partial = nil\n}\n", Import: "os",
 	}, (*run).flushes},
+	{"empty upload", vaulttest.Mutation{
+		File: "app/blobstore/partial.go", Line: "note, err := x.parent.store.files.Open(x.path(noteSuffix))\n\tif err == nil {",
+		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"empty upload\" {\nreturn nil\n}\n", Import: "os",
+	}, (*run).responses},
 }
 
 // TestMutants checks that replaying a recording detects an omitted sync of a document, of the directory that the
-// document is renamed into, of the text of a scan, or of the database (bbolt's NoSync).
-// It also detects that the bytes of a resumable upload are renamed before the record is committed.
+// document is renamed into, of the text of a scan, of the database (bbolt's NoSync), or of a resumable upload without
+// bytes. It also detects that the bytes of a resumable upload are renamed before the record is committed.
 func TestMutants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed(t), 2))
 	mutations := make([]vaulttest.Mutation, len(mutants))

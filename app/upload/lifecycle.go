@@ -108,6 +108,18 @@ func (u *Uploads) removeExpired() (err error) {
 	return err
 }
 
+// remove deletes an upload. If a request is in progress, remove cancels it, and the
+// upload is deleted when the request ends. The caller must hold mu.
+func (u *Uploads) remove(open *openUpload) error {
+	open.canceled = true
+	if open.busy {
+		open.cancel()
+		return nil
+	}
+	delete(u.byName, open.Name())
+	return open.Remove()
+}
+
 // isExpired reports whether an upload has received no bytes for the retention time.
 func (u *Uploads) isExpired(open *openUpload) bool {
 	return !u.vault.Now().Before(open.UpdatedAt().Add(u.settings.retention()))

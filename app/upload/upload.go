@@ -160,7 +160,8 @@ func (u *Uploads) TooLargeReason() string {
 }
 
 // Begin creates an upload. If the document can already be rejected, it returns Invalid
-// with the reason. It returns NotFound if the abstract or folder does not exist,
+// with the reason. An upload that Begin returned survives a power failure, even if no bytes
+// have arrived. It returns NotFound if the abstract or folder does not exist,
 // Forbidden if the actor may not upload, InsufficientStorage if the disk is full, and
 // Conflict if the owner's open uploads are too many or too large.
 func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Upload, error) {
@@ -174,30 +175,45 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Uplo
 	if err != nil {
 		return Upload{}, err
 	}
-	name := uploadName(token)
-	info := uploadInfo{Owner: actor.Record(), Plan: plan, CreatedAt: u.vault.Now()}
-	raw, err := json.Marshal(info)
+	open, err := u.create(uploadName(token), uploadInfo{Owner: actor.Record(), Plan: plan, CreatedAt: u.vault.Now()})
 	if err != nil {
 		return Upload{}, err
+	}
+	up, err := u.runExclusive(ctx, token, open, func(context.Context) (Upload, error) {
+		return u.status(token, open), u.vault.StorageError(open.Sync()) // without the lock, so that uploads sync together
+	})
+	if err != nil {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return Upload{}, errors.Join(err, u.remove(open))
+	}
+	return up, nil
+}
+
+// create creates the files of an upload, which are not durable yet.
+func (u *Uploads) create(name string, info uploadInfo) (*openUpload, error) {
+	raw, err := json.Marshal(info)
+	if err != nil {
+		return nil, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.isPaused() {
-		return Upload{}, errPaused
+		return nil, errPaused
 	}
 	if err := errors.Join(u.load(), u.removeExpired()); err != nil {
-		return Upload{}, err
+		return nil, err
 	}
 	if err := u.checkLimits(info); err != nil {
-		return Upload{}, err
+		return nil, err
 	}
 	partial, err := u.partials.Create(name, raw)
 	if err != nil {
-		return Upload{}, u.vault.StorageError(err)
+		return nil, u.vault.StorageError(err)
 	}
 	open := &openUpload{Partial: partial, uploadInfo: info}
 	u.byName[name] = open
-	return u.status(token, open), nil
+	return open, nil
 }
 
 // uploadName returns the name of an upload on disk. It is a hash of the token, so that
@@ -248,18 +264,6 @@ func (u *Uploads) checkDestination(t *store.Tx, abstract, folder uint64) error {
 // reservationTTL is how long disk space stays reserved for an upload after its last bytes
 // were received.
 const reservationTTL = 2 * time.Minute
-
-// remove deletes an upload. If a request is in progress, remove cancels it, and the
-// upload is deleted when the request ends. The caller must hold mu.
-func (u *Uploads) remove(open *openUpload) error {
-	open.canceled = true
-	if open.busy {
-		open.cancel()
-		return nil
-	}
-	delete(u.byName, open.Name())
-	return open.Remove()
-}
 
 // status returns the progress of an upload that has not ended.
 func (u *Uploads) status(id string, open *openUpload) Upload {
