@@ -46,6 +46,7 @@ func TestErrorCodes(t *testing.T) {
 		delete(unused, code)
 	}
 	delete(unused, httpx.CodeRunning)
+	delete(unused, httpx.CodeDamaged)
 	guide, err := os.ReadFile("../../app/guides/api.md")
 	if err != nil {
 		t.Fatalf("os.ReadFile: %v", err)

@@ -82,10 +82,14 @@ func (h fileHandler) list(r *request) (response, error) {
 	return listPage(h.server, r, fileListSpec, h.service.List, h.search.Files, func(f model.File) apitypes.File { return h.server.file(r, f) })
 }
 
-// download redirects to a signed link. The link works without an API key until it expires.
+// download redirects to a signed link, which works without an API key until it expires. If the file is known to be
+// damaged, download fails instead of the link. It doesn't read the file.
 func (h fileHandler) download(r *request) (response, error) {
 	_, file, err := h.read(r)
 	if err != nil {
+		return response{}, err
+	}
+	if err := h.service.KnownDamage(file); err != nil {
 		return response{}, err
 	}
 	h.server.noteDownload(r, file, nil)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
+	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -129,6 +132,34 @@ func TestDownloadRedirects(t *testing.T) {
 			t.Errorf("body = %s, want none", got.body)
 		}
 	}
+}
+
+// A file that is known to be damaged gets no link, and no download in the audit log, until it is intact again. The
+// server learns of the damage when it reads the file, as the scrub also does.
+func TestDownloadOfDamagedFile(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
+	file, err := srv.vault.Files.Get(t.Context(), 1)
+	srv.must(err)
+	path := filepath.Join(srv.dir, "blobs", file.Digest[:2], file.Digest)
+	srv.must(os.Remove(path))
+	if _, _, err := srv.vault.Files.Open(t.Context(), 1); !vault.IsDamageError(err) {
+		t.Fatalf("Open() = %v, want a damaged file", err)
+	}
+	for _, method := range []string{"GET", "HEAD"} {
+		got := srv.do(t, call{as: "read", method: method, path: "/v1/file-vault/files/1/download", status: 500,
+			headers: map[string]string{"X-Error-Code": "file_damaged"}})
+		if got.Header.Get("Location") != "" {
+			t.Errorf("Location = %q, want none", got.Header.Get("Location"))
+		}
+		if body := string(got.body); method == "GET" && strings.TrimSpace(body) != messageBody("Server error.") {
+			t.Errorf("body = %s, want the message of all server errors", body)
+		}
+	}
+	srv.do(t, call{as: "events", method: "GET", path: "/v1/events?kind=file.downloaded", status: 200, has: []string{`"data":[]`}})
+	srv.do(t, uploadCall("full", 201, filePart("files", "b.pdf", pdf(1)))) // the same bytes
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
 }
 
 // Uploads are checked for file size, type, content, and number of pages. For each limit,

@@ -14,6 +14,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/tus"
 	"deedkeep/app/upload"
+	"deedkeep/app/vault"
 )
 
 // Error is an error of the HTTP protocol. Only the transports create it; the packages that they call don't know about
@@ -87,6 +88,9 @@ var codeByStatus = map[int]string{
 // Unlike with other conflicts, the client may retry.
 const CodeRunning = "request_in_progress"
 
+// CodeDamaged is the code of a 500 that is returned because the stored copy of a document is damaged.
+const CodeDamaged = "file_damaged"
+
 // ErrorCode returns the code for a status. If the status has no code, ErrorCode returns the code for server errors.
 func ErrorCode(status int) string {
 	return cmp.Or(codeByStatus[status], codeByStatus[http.StatusInternalServerError])
@@ -103,6 +107,7 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 		tooLong   *http.MaxBytesError
 		signIn    *auth.SignInError
 		tusErr    *tus.Error
+		damaged   *vault.DamagedError
 	)
 	switch {
 	case errors.As(err, &tusErr):
@@ -123,11 +128,16 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 		return http.StatusTooManyRequests, apitypes.Failure{Message: signIn.Error()}, map[string]string{
 			"Retry-After": strconv.Itoa(int(signIn.Wait / time.Second)),
 		}
+	case errors.As(err, &damaged):
+		return http.StatusInternalServerError, serverError, map[string]string{apitypes.ErrorCode: CodeDamaged}
 	case errors.As(err, &named) && StatusByKind[named.Kind] != 0:
 		return statusOf(named), apitypes.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
 	}
-	return http.StatusInternalServerError, apitypes.Failure{Message: "Server error."}, nil
+	return http.StatusInternalServerError, serverError, nil
 }
+
+// serverError is the response to unexpected errors, whose details only the log has.
+var serverError = apitypes.Failure{Message: "Server error."}
 
 // statusOf returns the status for an error. ErrUploadBusy is a conflict in the vault, but its HTTP status is 423
 // because the client may retry the request.
