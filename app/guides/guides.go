@@ -88,7 +88,7 @@ func Screenshot(name string) ([]byte, error) {
 
 var (
 	imageLine = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)\n\n?`)
-	guideLink = regexp.MustCompile(`\[[^\]]+\]\(([a-z]+)\.md(?:#[^)]*)?\)`)
+	guideLink = regexp.MustCompile(`\[[^\[\]]+\]\(([a-z]+)\.md(?:#[^)]*)?\)`)
 )
 
 // Terminal returns the guide's text for a terminal: without screenshots, and with commands in place

@@ -8,6 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 )
 
 // Every Markdown file is a guide with the listed title, and every screenshot is used.
@@ -18,9 +24,9 @@ func TestFilesAreGuides(t *testing.T) {
 	}
 	var all strings.Builder
 	for _, g := range List() {
-		text := g.Markdown()
-		all.WriteString(text)
-		if !strings.HasPrefix(text, "# "+g.Title+"\n\n") {
+		markdown := g.Markdown()
+		all.WriteString(markdown)
+		if !strings.HasPrefix(markdown, "# "+g.Title+"\n\n") {
 			t.Errorf("%s.md doesn't start with its title %q", g.Topic, g.Title)
 		}
 		if found, ok := Find(g.Topic); !ok || found != g {
@@ -79,6 +85,39 @@ func TestTerminal(t *testing.T) {
 	install, _ := Find("install")
 	if got := install.Terminal(); !strings.Contains(got, `"deedkeep help security"`) {
 		t.Error("install: links to guides aren't commands")
+	}
+}
+
+// The text for terminals has every word of every guide, in sequence. Only images and the text of links to guides are
+// replaced.
+func TestTerminalIsComplete(t *testing.T) {
+	const maxGap = 100 // bytes between two words: markup, or the command that replaces a link
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser()
+	for _, g := range List() {
+		source := []byte(g.Markdown())
+		document := markdown.Parse(text.NewReader(source))
+		var replaced []ast.Node
+		err := ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if link, ok := n.(*ast.Link); ok && entering && strings.Contains(string(link.Destination), ".md") {
+				replaced = append(replaced, n)
+			}
+			return ast.WalkContinue, nil
+		})
+		if err != nil {
+			t.Fatalf("walk %s: %v", g.Topic, err)
+		}
+		for _, n := range replaced {
+			n.Parent().ReplaceChild(n.Parent(), n, ast.NewString([]byte(" ")))
+		}
+		rest := g.Terminal()
+		isMarkup := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+		for _, word := range strings.FieldsFunc(plainText(document, source), isMarkup) {
+			i := strings.Index(rest[:min(len(rest), maxGap+len(word))], word)
+			if i < 0 {
+				t.Fatalf("%s: %q is missing before %.200q", g.Topic, word, rest)
+			}
+			rest = rest[i+len(word):]
+		}
 	}
 }
 
