@@ -37,7 +37,7 @@ func TestAccountPassword(t *testing.T) {
 	h.createUser(t, "kim", model.RoleViewer)
 	cookie, other := h.cookieFor(t, "kim"), h.cookieFor(t, "kim")
 	h.request(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change password", `autocomplete="current-password"`,
-		`autocomplete="new-password"`)
+		`autocomplete="new-password"`, passwordRule)
 	form := newPasswordForm("Canary anew and longer")
 	form.Set("current_password", "Canary wrong")
 	h.post(t, 422, "/me/password", form, cookie).has(t, "The current password is incorrect.", `aria-describedby="present-problem"`)
@@ -46,7 +46,7 @@ func TestAccountPassword(t *testing.T) {
 	h.post(t, 422, "/me/password", form, cookie).has(t, "The passwords don&#39;t match.", `aria-describedby="again-problem"`)
 	form.Set("password", "Canary")
 	form.Set("again", "Canary")
-	h.post(t, 422, "/me/password", form, cookie).has(t, "at least 10 characters", `aria-describedby="fresh-problem"`)
+	h.post(t, 422, "/me/password", form, cookie).has(t, "must have at least 10 characters", `aria-describedby="fresh-problem fresh-hint"`)
 	form.Set("password", "Canary anew and longer")
 	form.Set("again", "Canary anew and longer")
 	done := h.post(t, 303, "/me/password", form, cookie)

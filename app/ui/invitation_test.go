@@ -17,6 +17,10 @@ import (
 
 const goodPassword = "Canary on the courthouse steps"
 
+// passwordRule is the complete rule for passwords, which forms for a new password state before an error does.
+const passwordRule = "At least 10 characters. Use four or more unrelated words, or a longer mix of letters, digits, and symbols. " +
+	"Avoid names and dates."
+
 // invite creates an invited user and returns the path of the one-time link.
 func (h *testServer) invite(t *testing.T) string {
 	t.Helper()
@@ -85,6 +89,7 @@ func TestInvitation(t *testing.T) {
 	link := h.invite(t)
 	for range 3 { // GET requests don't use up the link
 		page := h.request(t, 200, "GET", link)
+		page.has(t, passwordRule)
 		page.has(t, "<h1>Choose a password</h1>", `value="Kim &lt;Lee&gt;" readonly`, `<form method="post"`, `autocomplete="new-password"`)
 		page.checkHeaders(t, map[string]string{
 			"Content-Security-Policy": policy,
@@ -94,8 +99,9 @@ func TestInvitation(t *testing.T) {
 		})
 		h.request(t, 200, "HEAD", link)
 	}
-	h.post(t, 422, link, newPasswordForm("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
-	h.post(t, 422, link, newPasswordForm("Canary")).has(t, "at least 10 characters")
+	h.post(t, 422, link, newPasswordForm("")).has(t, "The password field is required.", `aria-describedby="password-problem password-hint"`)
+	h.post(t, 422, link, newPasswordForm("Canary")).has(t, "must have at least 10 characters")
+	h.post(t, 422, link, newPasswordForm("correct horse 1")).has(t, "too easy to guess", passwordRule)
 	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The passwords don&#39;t match.")
 	signedIn := h.post(t, 303, link, newPasswordForm(goodPassword))
 	signedIn.checkHeaders(t, map[string]string{"Location": "/"})
