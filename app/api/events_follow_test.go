@@ -81,7 +81,9 @@ func TestEventsAfter(t *testing.T) {
 	}
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/events?after=0", status: 403})
 	for query, want := range map[string]string{
-		"after=x":                    invalidField("after", "The after field must be an integer."),
+		"after=x": invalidField("after", "The after field must be an integer."),
+		"after=" + *page.Meta.NextCursor: invalidField("after",
+			"The after field must be an integer. Send the cursor in the cursor field."),
 		"after=-1":                   invalidField("after", "The selected after is invalid."),
 		"after=99999999999999999999": invalidField("after", "The selected after is invalid."),
 		"after=0&sort=created_at":    invalidField("sort", "The sort field cannot be combined with after."),

@@ -155,6 +155,9 @@ func (s *server) readOrder(l listSpec, values map[string]string, lq *listQuery, 
 // sequenceScope returns the scope of a list in sequence order.
 func (l listSpec) sequenceScope(q vault.Query) string { return listScope(l.recordType, "sequence", q) }
 
+// cursorInAfter is the problem of a client that sends meta.next_cursor in the parameter for a sequence number.
+const cursorInAfter errs.Code = "The {field} field must be an integer. Send the cursor in the cursor field."
+
 // readAfter reports whether the request is for the entries after a sequence number, or has
 // a cursor from such a request. If so, it sets the start position of lq.
 func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) bool {
@@ -166,7 +169,11 @@ func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, 
 	n, _, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		invalid.Add(l.afterParam, errs.NotInteger)
+		problem := errs.NotInteger
+		if _, isCursor := s.cursors.Decode(l.sequenceScope(lq.Query), text); isCursor {
+			problem = cursorInAfter
+		}
+		invalid.Add(l.afterParam, problem)
 	case n < 0, n == 0 && strings.Trim(text, "0") != "": // the number overflows
 		invalid.Add(l.afterParam, errs.InvalidChoice)
 	case sorted:
