@@ -212,7 +212,7 @@ func TestInstrumentProblems(t *testing.T) {
 		"recorded_time", "25:00")
 	for _, got := range []reply{p.post(422, p.deed, form), p.staff.post(t, 422, p.path(p.deed, "/instruments"), form)} {
 		got.has(t, "This is not a valid date. Enter it as month/day/year, such as 3/14/2026.", `value="2/30/2019"`, `value="much"`,
-			"must be an amount of money", "must be a time such as 14:05", "must not be set without a page", "Kim &lt;Lee&gt;", "Mortgagor</label>",
+			"must be a number of dollars", "must be a time such as 14:05", "must not be set without a page", "Kim &lt;Lee&gt;", "Mortgagor</label>",
 			"Amount</label>", `id="instrument-recorded-problem"`, "<details open><summary>More fields")
 	}
 	if list := p.runsheet(); len(list) != 0 {

@@ -225,7 +225,7 @@ func TestSaveCell(t *testing.T) {
 		{"type", "grant", "“grant” isn't a document type. Select one from the list."},
 		{"recorded", "2/30/2001", "The recording date is not a valid date."},
 		{"recorded", "5/2/2001 25:00", "must be a time such as 14:05"},
-		{"consideration", "one dollar", "must be an amount of money"},
+		{"consideration", "one dollar", "must be a number of dollars"},
 		{"status", "paid", "The selected status is invalid."},
 	} {
 		t.Run("invalid "+c.field+" "+c.value, func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestInstrumentForm(t *testing.T) {
 		"relations.3.kind": {"references"}, "relations.3.text": {"Bk 1 <Pg> 2"}, "documents.1.file_id": {"1"}, "documents.1.pages": {"2-9"},
 		"county": {""}, "exception": {"B-II"}, "status": {""}}
 	wrong := staff.post(t, 422, path+"/instruments", form)
-	wrong.has(t, "Fix 4 fields to continue.", "This is not a valid date", `value="2010-02-30"`, `value="lots"`, "must be an amount of money",
+	wrong.has(t, "Fix 4 fields to continue.", "This is not a valid date", `value="2010-02-30"`, `value="lots"`, "must be a number of dollars",
 		"Row 1: The selected instrument id is invalid.", "Row 1: The pages field must not be above the document&#39;s last page, 2.",
 		"First Bank\nSecond Bank", "Bk 1 &lt;Pg&gt; 2", `value="2-9"`, `<option value="14" selected`)
 	form.Set("recorded", "1/5/2010")

@@ -2,8 +2,10 @@ package page
 
 import (
 	"cmp"
+	"slices"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/model"
 	"deedkeep/app/search"
 )
 
@@ -11,6 +13,8 @@ import (
 var pageCodes = map[errs.Code]errs.Code{
 	errs.TooLong:          "The {field} can have at most %d characters.",
 	errs.NotDate:          "The {field} is not a valid date. Enter it as month/day/year, such as 3/14/2026.",
+	errs.NotMoney:         "The {field} must be a number of dollars, such as 1,250.00.",
+	model.DateBefore:      "The {field} must not be before the %s.",
 	search.TextTooShort:   "Type at least two letters or digits.",
 	search.TextTooLong:    "The search is too long. Use at most %d characters.",
 	search.TextTooComplex: "The search is too complex. Use fewer words.",
@@ -21,6 +25,7 @@ var pageCodes = map[errs.Code]errs.Code{
 var pageNames = map[string]string{
 	"filename": "name", "tax map": "Parcel ID", "dated": "date of the instrument", "recorded": "recording date",
 	"expires": "expiration date", "consideration": "amount",
+	"from": "start date", "to": "end date",
 }
 
 // sentence returns the sentence that pages show for a problem.
@@ -32,6 +37,12 @@ func sentence(p errs.Problem) string {
 		p.Code = code
 	}
 	p.Name = cmp.Or(pageNames[p.Name], p.Name)
+	p.Args = slices.Clone(p.Args)
+	for i, arg := range p.Args {
+		if name, ok := arg.(string); ok { // another field
+			p.Args[i] = cmp.Or(pageNames[name], name)
+		}
+	}
 	return p.Sentence()
 }
 
