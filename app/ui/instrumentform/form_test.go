@@ -42,33 +42,33 @@ func FuzzForm(f *testing.F) {
 		"2/30/2024", "$10 & OVC", "$1,234.50",
 		"1, 3–5", "9:41 AM", "Bk 1022 Pg 311", "1022/311", "Jose\u0301\u00a0", "line\r\nbreak \n", "\x00", "\xff",
 		"\u202e", " tab\tbed ", strings.Repeat("a;", 80)} {
-		f.Add(text)
+		for n := range 64 { // for each layout, all fields
+			f.Add(text, byte(n))
+		}
 	}
 	pages := 7
 	about := model.InstrumentContext{Types: model.NewDocumentTypes(), File: func(id uint64) (*int, bool) { return &pages, id == 1 },
 		Instrument: func(id uint64) (model.Instrument, bool) { return model.Instrument{ID: id}, id == 2 }}
 	c := Context{Types: about.Types, File: 1, Now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), Zone: time.UTC,
 		Documents: []Choice{{Value: "1", Label: "Deed.pdf"}}}
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(t *testing.T, text string, choice byte) {
 		if !utf8.ValidString(text) {
 			return
 		}
-		for _, layout := range []Layout{OnPage, BesideDocument} {
-			old := vault.InstrumentView{Instrument: model.Instrument{ID: 1, AbstractID: 1, Page: "1", Documents: []model.DocumentLink{{FileID: 1}}}}
-			for _, field := range New(layout, old, c).fields() {
-				form := New(layout, old, c)
-				typed := url.Values{field.Name: {text}, field.Name + ".0.kind": {"references"}, field.Name + ".0.text": {text},
-					field.Name + ".0.file_id": {"1"}, field.Name + ".0.pages": {text}}
-				i, rejected := form.Merge(typed).Input.Check(old.Instrument, about)
-				if len(rejected) > 0 {
-					continue
-				}
-				kind, _ := about.Types.ByID(i.TypeID)
-				again := New(layout, vault.InstrumentView{Instrument: i, Type: kind}, c)
-				if patch := again.Merge(browserForm(again)); len(patch.Input) > 0 || again.Conflict {
-					t.Errorf("%s %q is stored as %+v, and the unchanged form changes %s", field.Name, text, i, patch.Input)
-				}
-			}
+		layout := []Layout{OnPage, BesideDocument}[choice%2]
+		old := vault.InstrumentView{Instrument: model.Instrument{ID: 1, AbstractID: 1, Page: "1", Documents: []model.DocumentLink{{FileID: 1}}}}
+		form := New(layout, old, c)
+		field := form.fields()[int(choice/2)%len(form.fields())]
+		typed := url.Values{field.Name: {text}, field.Name + ".0.kind": {"references"}, field.Name + ".0.text": {text},
+			field.Name + ".0.file_id": {"1"}, field.Name + ".0.pages": {text}}
+		i, rejected := form.Merge(typed).Input.Check(old.Instrument, about)
+		if len(rejected) > 0 {
+			return
+		}
+		kind, _ := about.Types.ByID(i.TypeID)
+		again := New(layout, vault.InstrumentView{Instrument: i, Type: kind}, c)
+		if patch := again.Merge(browserForm(again)); len(patch.Input) > 0 || again.Conflict {
+			t.Errorf("%s %q is stored as %+v, and the unchanged form changes %s", field.Name, text, i, patch.Input)
 		}
 	})
 }
