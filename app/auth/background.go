@@ -15,8 +15,8 @@ const (
 	sessionPrune  = 10 * time.Minute
 )
 
-// Run writes buffered data and removes expired sessions until ctx ends or the store
-// becomes read-only.
+// Run writes buffered data, removes expired sessions, and releases the memory of password
+// checks, until ctx ends or the store becomes read-only.
 func (u *Users) Run(ctx context.Context) {
 	seen, failures, prune := time.NewTicker(lastSeenFlush), time.NewTicker(failuresFlush), time.NewTicker(sessionPrune)
 	defer seen.Stop()
@@ -28,6 +28,7 @@ func (u *Users) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-seen.C:
+			u.passwords.ReleaseMemory()
 			err = u.auth.Sessions.flush(ctx)
 		case <-failures.C:
 			err = u.failures.flush(ctx)

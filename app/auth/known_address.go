@@ -17,22 +17,29 @@ import (
 // recently, because otherwise an attempt doesn't run Argon2. The attacker can't find out
 // which user: the counters, the cost, and the response are the same for every username,
 // unless the password is right and the user is known at the address.
+//
+// known means that any user signed in from the address recently. Such attempts go first in
+// the queue of password checks. This doesn't depend on the username either.
 type admission struct {
 	keys        []throttleKey
 	addressWait time.Duration
+	known       bool
 }
 
 // admit counts an attempt if it is allowed. Otherwise, it returns how long to wait.
 func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a admission, wait time.Duration, err error) {
 	account, address := byAccount(draft.Name, draft.Address), byAddress(draft.Address)
-	if wait = u.throttle.acquire(now, account, address); wait == 0 {
-		return admission{keys: []throttleKey{account, address}}, 0, nil
-	}
 	known, err := u.addressIsKnown(ctx, draft.Address, now)
-	if err != nil || !known || u.throttle.acquire(now, account) > 0 {
-		return admission{}, wait, err
+	if err != nil {
+		return admission{}, 0, err
 	}
-	return admission{keys: []throttleKey{account}, addressWait: wait}, 0, nil
+	if wait = u.throttle.acquire(now, account, address); wait == 0 {
+		return admission{keys: []throttleKey{account, address}, known: known}, 0, nil
+	}
+	if !known || u.throttle.acquire(now, account) > 0 {
+		return admission{}, wait, nil
+	}
+	return admission{keys: []throttleKey{account}, addressWait: wait, known: true}, 0, nil
 }
 
 // addressIsKnown reports whether any user signed in from the address recently. It scans

@@ -1,14 +1,19 @@
 package auth_test
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"deedkeep/app/auth"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/secret"
 	"deedkeep/app/vaulttest"
 )
 
@@ -169,6 +174,52 @@ func TestKnownAddressExpires(t *testing.T) {
 				t.Errorf("sign in %v later: got %v, want success: %v", tt.after, err, tt.known)
 			}
 		})
+	}
+}
+
+// While sign-ins from other addresses fill the queue of password checks, a sign-in from an address
+// that any user is known at gets a place, whatever its username and password are. It therefore tells
+// nothing about the username.
+func TestKnownAddressGoesFirst(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) {
+		o.Passwords, o.Settings.Users.Queue = secret.DefaultArgon2Params(), secret.QueueLimits{MaxLength: 4}
+	})
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	p.SignInFrom(t, "owner", officeAddress)
+	ctx, cancel := context.WithCancel(t.Context())
+	var flood sync.WaitGroup
+	defer flood.Wait()
+	defer cancel()
+	var full atomic.Bool
+	for i := range 20 {
+		flood.Go(func() {
+			for ctx.Err() == nil {
+				_, err := p.Users.SignIn(ctx, auth.SignInDraft{Name: rand.Text(), Password: "wrong", Address: fmt.Sprintf("203.0.113.%d", i)})
+				if signInErr, ok := errors.AsType[*auth.SignInError](err); ok && signInErr.Reason != auth.WrongPassword {
+					full.Store(true)
+					time.Sleep(time.Millisecond) // let other goroutines run while the queue is full
+				}
+			}
+		})
+	}
+	vaulttest.Eventually(t, "the queue is full", full.Load)
+	for i, tt := range []struct {
+		name, user, password string
+		want                 auth.Reason
+	}{
+		{"known user", "owner", vaulttest.GoodPassword, ""},
+		{"wrong password", "owner", "wrong password", auth.WrongPassword},
+		{"unknown user", "no one", "wrong password", auth.WrongPassword},
+	} {
+		before := p.Users.HashRuns()
+		_, err := p.TrySignIn(t, tt.user, tt.password, "", officeAddress)
+		if runs := p.Users.HashRuns() - before; runs > 6 {
+			t.Errorf("%s: the server checked %d passwords, want at most 6: two in progress, and two at a time", tt.name, runs)
+		}
+		if signInErr, _ := errors.AsType[*auth.SignInError](err); (err == nil) != (tt.want == "") || err != nil && signInErr.Reason != tt.want {
+			t.Errorf("attempt %d, %s: got %v, want reason %q", i, tt.name, err, tt.want)
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error)
 		return SignedIn{}, u.reject(ctx, draft, TooManyAttempts, wait)
 	}
 	if !hasChallenge {
-		challenge, err = u.checkPassword(ctx, draft, now, admitted.addressWait > 0)
+		challenge, err = u.checkPassword(ctx, draft, now, admitted)
 	}
 	var in SignedIn
 	if err == nil {
@@ -147,22 +147,23 @@ func (u *Users) reject(ctx context.Context, draft SignInDraft, reason Reason, wa
 	return &SignInError{Reason: reason, Wait: seconds(wait)}
 }
 
-// checkPassword is the first step of SignIn. If addressLimited is true, it accepts only
-// users who are known at the address.
-func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.Time, addressLimited bool) (mfaChallenge, error) {
+// checkPassword is the first step of SignIn. If the address has used up its attempts, it
+// accepts only users who are known there.
+func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.Time, admitted admission) (mfaChallenge, error) {
 	user, err := u.GetByName(ctx, draft.Name)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return mfaChallenge{}, err
 	}
 	hash := ""
-	if err == nil && user.Enabled() && (!addressLimited || u.userKnowsAddress(user, draft.Address, now)) {
+	if err == nil && user.Enabled() && (admitted.addressWait == 0 || u.userKnowsAddress(user, draft.Address, now)) {
 		hash = user.Password // "" if the user has not set a password yet
 	}
 	password := draft.Password
 	if len(password) > model.MaxPasswordLength {
 		password, hash = "", ""
 	}
-	ok, outdated, err := u.passwords.Verify(ctx, network(draft.Address), hash, password)
+	from := secret.Requester{Owner: network(draft.Address), Known: admitted.known}
+	ok, outdated, err := u.passwords.Verify(ctx, from, hash, password)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
 		return mfaChallenge{}, &SignInError{Reason: TooBusy, Wait: busyWait}
@@ -173,7 +174,7 @@ func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.T
 	}
 	checked := mfaChallenge{user: user}
 	if outdated {
-		checked.newHash, err = u.rehash(ctx, draft.Address, draft.Password)
+		checked.newHash, err = u.rehash(ctx, from, draft.Password)
 	}
 	return checked, err
 }
@@ -190,8 +191,8 @@ func (u *Users) finishSignIn(ctx context.Context, draft SignInDraft, checked mfa
 
 // rehash hashes a password with the current parameters. If the server is busy, it returns
 // "", and the hash can be replaced at the next sign-in.
-func (u *Users) rehash(ctx context.Context, address, password string) (string, error) {
-	hash, err := u.passwords.Hash(ctx, network(address), password)
+func (u *Users) rehash(ctx context.Context, from secret.Requester, password string) (string, error) {
+	hash, err := u.passwords.Hash(ctx, from, password)
 	if errors.Is(err, secret.ErrBusy) {
 		return "", nil
 	}

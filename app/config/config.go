@@ -146,7 +146,7 @@ type Users struct {
 	// maximum number of sign-ins waiting for a password check
 	SignInQueue int `mapstructure:"sign_in_queue" default:"512" min:"1" max:"100000"`
 	// maximum waiting time in that queue
-	SignInWait time.Duration `mapstructure:"sign_in_wait" default:"30s" min:"100ms" max:"5m"`
+	SignInWait time.Duration `mapstructure:"sign_in_wait" default:"10s" min:"100ms" max:"5m"`
 }
 
 // Uploads configures resumable uploads from browsers and API clients.

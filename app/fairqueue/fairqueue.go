@@ -78,23 +78,40 @@ func (q *Queue[T]) Remove(owner string, item T) bool {
 	return true
 }
 
+// Items returns the number of items of an owner.
+func (q *Queue[T]) Items(owner string) int {
+	if at := q.index(owner); at >= 0 {
+		return len(q.owners[at].items)
+	}
+	return 0
+}
+
 // DropNewest makes room for another item of owner: it removes and returns the newest item of the
 // owner with the most items. It removes nothing and returns false if owner would then have at
 // least as many items. This way, an owner that floods the queue affects only its own items.
 func (q *Queue[T]) DropNewest(owner string) (item T, ok bool) {
-	own := 0
-	if at := q.index(owner); at >= 0 {
-		own = len(q.owners[at].items)
-	}
+	return q.DropHeaviest(q.Items(owner)+1, func(string) int { return 0 })
+}
+
+// DropHeaviest removes and returns the newest item of the owner with the highest weight: its
+// number of items plus what extra returns. Of several owners, it is the one that was added or
+// served last. It removes nothing and returns false if that weight is not above limit.
+func (q *Queue[T]) DropHeaviest(limit int, extra func(owner string) int) (item T, ok bool) {
 	if len(q.owners) == 0 {
 		return item, false
 	}
-	longest := slices.MaxFunc(q.owners, func(a, b *line[T]) int { return len(a.items) - len(b.items) })
-	if len(longest.items) <= own+1 {
+	weight := func(l *line[T]) int { return len(l.items) + extra(l.owner) }
+	heaviest := q.owners[0]
+	for _, l := range q.owners[1:] {
+		if weight(l) >= weight(heaviest) {
+			heaviest = l
+		}
+	}
+	if weight(heaviest) <= limit {
 		return item, false
 	}
-	item = longest.items[len(longest.items)-1]
-	return item, q.Remove(longest.owner, item)
+	item = heaviest.items[len(heaviest.items)-1]
+	return item, q.Remove(heaviest.owner, item)
 }
 
 func (q *Queue[T]) index(owner string) int {

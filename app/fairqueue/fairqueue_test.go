@@ -88,3 +88,17 @@ func TestDropNewest(t *testing.T) {
 		t.Errorf("DropNewest of an empty queue = %q, want none", item)
 	}
 }
+
+func TestDropHeaviest(t *testing.T) {
+	q := filled()
+	extra := func(owner string) int { return map[string]int{"b": 3}[owner] }
+	if item, ok := q.DropHeaviest(4, extra); !ok || item != "b2" {
+		t.Errorf("DropHeaviest(4) = %q, %t; want b2", item, ok)
+	}
+	if item, ok := q.DropHeaviest(4, extra); ok {
+		t.Errorf("DropHeaviest(4) = %q, want none: a and b have a weight of 4", item)
+	}
+	if a, b, d := q.Items("a"), q.Items("b"), q.Items("d"); a != 4 || b != 1 || d != 0 {
+		t.Errorf("items of a, b, and d: %d, %d, and %d; want 4, 1, and 0", a, b, d)
+	}
+}

@@ -11,7 +11,7 @@ import (
 // QueueLimits limits the queue of password checks.
 type QueueLimits struct {
 	MaxLength int           // maximum number of waiting requests; 0: 512
-	MaxWait   time.Duration // maximum time that a request waits; 0: 30 seconds
+	MaxWait   time.Duration // maximum time that a request waits; 0: 10 seconds
 }
 
 func (q QueueLimits) length() int {
@@ -23,38 +23,60 @@ func (q QueueLimits) length() int {
 
 func (q QueueLimits) wait() time.Duration {
 	if q.MaxWait == 0 {
-		return 30 * time.Second
+		return 10 * time.Second
 	}
 	return q.MaxWait
 }
 
+// Requester is who waits for a password to be hashed.
+type Requester struct {
+	Owner string // shares its turns; for a sign-in, the client's network
+	Known bool   // goes before requesters that aren't known; must not depend on the username
+}
+
 // fairQueue limits the number of concurrent jobs and shares it fairly among owners. Each
-// owner runs at most one job at a time, and waiting owners are served round-robin. A
-// burst of requests from one owner delays each other owner by at most one job.
+// owner runs at most one job at a time.
+//
+// Known requesters go first. Three of their jobs in a row are followed by a job of another
+// requester, if one is waiting. Within each of the two groups, the owner with the fewest
+// jobs since the queue was last idle goes first. A flood from many addresses therefore
+// doesn't delay known requesters, and delays a new owner by at most one job of each address.
+//
+// A request that would have to wait longer than MaxWait is rejected immediately, or evicts a
+// request of an owner that has used more.
 type fairQueue struct {
 	limits QueueLimits
+	slots  int
 
-	mu      sync.Mutex
-	free    int
-	running map[string]bool // owners with a running job
-	waiting fairqueue.Queue[*waiter]
+	mu            sync.Mutex
+	free          int
+	running       map[string]bool // owners with a running job
+	known, others fairqueue.Queue[*waiter]
+	knownInRow    int            // jobs of known requesters since the last other job
+	jobs          map[string]int // jobs of each owner since the queue was last idle
+	average       time.Duration  // moving average of the duration of a job; 0 before the first
 }
+
+const (
+	maxKnownInRow  = 3
+	maxQueueOwners = 20_000 // maximum length of jobs; above it, all owners start over
+)
 
 // waiter is one waiting request. ready is closed when the request may run or was evicted.
 type waiter struct {
-	owner   string
+	Requester
 	ready   chan struct{}
 	evicted bool
 }
 
 func newFairQueue(slots int, limits QueueLimits) *fairQueue {
-	return &fairQueue{limits: limits, free: slots, running: map[string]bool{}}
+	return &fairQueue{limits: limits, slots: slots, free: slots, running: map[string]bool{}, jobs: map[string]int{}}
 }
 
-// acquire waits until the owner may run a job. It returns a context error, or ErrBusy if
+// acquire waits until the requester may run a job. It returns a context error, or ErrBusy if
 // the queue is full or the wait takes too long.
-func (t *fairQueue) acquire(ctx context.Context, owner string) error {
-	w, err := t.enqueue(owner)
+func (t *fairQueue) acquire(ctx context.Context, from Requester) error {
+	w, err := t.enqueue(from)
 	if err != nil {
 		return err
 	}
@@ -75,23 +97,55 @@ func (t *fairQueue) acquire(ctx context.Context, owner string) error {
 	return err
 }
 
-// enqueue adds a waiter, which is ready if the owner may run a job immediately. If the
-// queue is full, it evicts a waiter of the owner with the most waiters.
-func (t *fairQueue) enqueue(owner string) (*waiter, error) {
+// enqueue adds a waiter, which is ready if the requester may run a job immediately. If the
+// queue is full, it evicts a waiter that is not known, or else one of the owner that has
+// used the queue most.
+func (t *fairQueue) enqueue(from Requester) (*waiter, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &waiter{owner: owner, ready: make(chan struct{})}
-	if t.waiting.Len() >= t.limits.length() && (t.free == 0 || t.running[owner]) {
-		evicted, ok := t.waiting.DropNewest(owner)
+	w := &waiter{Requester: from, ready: make(chan struct{})}
+	if t.isFull(w) && (t.free == 0 || t.running[from.Owner]) {
+		evicted, ok := t.evict(w)
 		if !ok {
 			return nil, ErrBusy
 		}
 		evicted.evicted = true
 		close(evicted.ready)
 	}
-	t.waiting.Add(owner, w, false)
+	t.queue(w).Add(from.Owner, w, false)
 	t.startNext()
 	return w, nil
+}
+
+// queue returns the queue of the waiter's group.
+func (t *fairQueue) queue(w *waiter) *fairqueue.Queue[*waiter] {
+	if w.Known {
+		return &t.known
+	}
+	return &t.others
+}
+
+// isFull reports whether there is no place for another waiter. Those that are not known may
+// only be as many as the server can serve within MaxWait.
+func (t *fairQueue) isFull(w *waiter) bool {
+	waiting := t.known.Len() + t.others.Len()
+	if waiting >= t.limits.length() {
+		return true
+	}
+	return !w.Known && t.average > 0 && t.others.Len() >= max(1, int(t.limits.wait()/t.average)*t.slots)
+}
+
+// evict removes a waiter to make room for w. ok is false if all others have a better right to
+// their place.
+func (t *fairQueue) evict(w *waiter) (evicted *waiter, ok bool) {
+	used := func(owner string) int { return t.jobs[owner] }
+	if w.Known {
+		if evicted, ok = t.others.DropHeaviest(0, used); ok {
+			return evicted, true
+		}
+	}
+	q := t.queue(w)
+	return q.DropHeaviest(q.Items(w.Owner)+used(w.Owner)+1, used)
 }
 
 // cancel removes a waiter. If the waiter became ready at the same moment, cancel releases
@@ -99,15 +153,19 @@ func (t *fairQueue) enqueue(owner string) (*waiter, error) {
 func (t *fairQueue) cancel(w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.waiting.Remove(w.owner, w) && !w.evicted {
-		t.releaseLocked(w.owner)
+	if !t.queue(w).Remove(w.Owner, w) && !w.evicted {
+		t.releaseLocked(w.Owner)
 	}
 }
 
-// release ends an owner's job.
-func (t *fairQueue) release(owner string) {
+// release ends an owner's job, which took the given time.
+func (t *fairQueue) release(owner string, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.average == 0 {
+		t.average = took
+	}
+	t.average += (took - t.average) / 8
 	t.releaseLocked(owner)
 }
 
@@ -115,17 +173,41 @@ func (t *fairQueue) releaseLocked(owner string) {
 	delete(t.running, owner)
 	t.free++
 	t.startNext()
+	if len(t.jobs) > maxQueueOwners || t.isIdle() {
+		clear(t.jobs)
+	}
 }
+
+// idle reports whether no job runs or waits.
+func (t *fairQueue) idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.isIdle()
+}
+
+func (t *fairQueue) isIdle() bool { return t.free == t.slots && t.known.Len()+t.others.Len() == 0 }
 
 // startNext starts jobs of the owners that don't have a running job.
 func (t *fairQueue) startNext() {
+	cost := func(owner string) (int64, bool) { return int64(t.jobs[owner]), !t.running[owner] }
 	for t.free > 0 {
-		next, ok := t.waiting.Next(func(owner string) (int64, bool) { return 0, !t.running[owner] })
+		first, second := &t.known, &t.others
+		if t.knownInRow >= maxKnownInRow {
+			first, second = second, first
+		}
+		next, ok := first.Next(cost)
+		if !ok {
+			next, ok = second.Next(cost)
+		}
 		if !ok {
 			return
 		}
+		if t.knownInRow++; !next.Known {
+			t.knownInRow = 0
+		}
 		t.free--
-		t.running[next.owner] = true
+		t.running[next.Owner] = true
+		t.jobs[next.Owner]++
 		close(next.ready)
 	}
 }

@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -51,7 +55,8 @@ const (
 	maxMemory           = 64 * 1024 // KiB
 	maxPasses           = 10
 	maxLanes            = 4
-	maxConcurrentHashes = 2 // each needs up to maxMemory
+	maxConcurrentHashes = 2         // each needs up to maxMemory
+	maxGarbage          = 48 * 1024 // KiB; more than the memory of two hashes with DefaultArgon2Params
 )
 
 var errInvalidPHC = errors.New("password hash is not argon2id in PHC format")
@@ -60,14 +65,18 @@ var errInvalidPHC = errors.New("password hash is not argon2id in PHC format")
 var ErrBusy = errors.New("too many password checks in progress")
 
 // Passwords hashes and verifies passwords, two at a time. With DefaultArgon2Params, each
-// takes 19 MiB and up to 100 ms. Other requests wait in a queue that is fair between
-// owners. For a sign-in, the owner is the client address. Passwords is safe for
-// concurrent use.
+// takes 19 MiB and up to 100 ms. Other requests wait in a queue that is fair between their
+// owners. Passwords is safe for concurrent use.
+//
+// The memory of a hash is garbage afterward. Passwords collects it before it exceeds
+// maxGarbage, because otherwise the heap grows with its garbage collection target. The
+// caller returns the rest with ReleaseMemory.
 type Passwords struct {
 	rand      io.Reader
 	params    Argon2Params
 	queue     *fairQueue
 	hashCount atomic.Uint64
+	garbage   atomic.Uint32 // KiB that hashes have used since the last collection
 }
 
 // NewPasswords returns a Passwords that reads salts from rand and hashes with params.
@@ -89,12 +98,12 @@ func (p *Passwords) HashCount() uint64 { return p.hashCount.Load() }
 
 // Hash returns the hash of a password in PHC format. It returns ErrBusy, or an error from
 // rand or ctx.
-func (p *Passwords) Hash(ctx context.Context, owner, password string) (string, error) {
+func (p *Passwords) Hash(ctx context.Context, from Requester, password string) (string, error) {
 	h := p.newPHC()
 	if _, err := io.ReadFull(p.rand, h.salt); err != nil {
 		return "", fmt.Errorf("generate salt: %w", err)
 	}
-	hash, err := p.hash(ctx, owner, h, password)
+	hash, err := p.hash(ctx, from, h, password)
 	if err != nil {
 		return "", err
 	}
@@ -106,14 +115,14 @@ func (p *Passwords) Hash(ctx context.Context, owner, password string) (string, e
 // should be replaced because the parameters have changed since it was computed. An empty
 // hash means that the user doesn't exist or has no password. It takes the same time and
 // never matches. An invalid hash is an error.
-func (p *Passwords) Verify(ctx context.Context, owner, hash, password string) (matches, stale bool, err error) {
+func (p *Passwords) Verify(ctx context.Context, from Requester, hash, password string) (matches, stale bool, err error) {
 	h := p.newPHC()
 	if hash != "" {
 		if h, err = parsePHC(hash); err != nil {
 			return false, false, err
 		}
 	}
-	got, err := p.hash(ctx, owner, h, password)
+	got, err := p.hash(ctx, from, h, password)
 	if err != nil {
 		return false, false, err
 	}
@@ -122,13 +131,26 @@ func (p *Passwords) Verify(ctx context.Context, owner, hash, password string) (m
 }
 
 // hash computes the hash of a password with the parameters, salt, and hash length of h.
-func (p *Passwords) hash(ctx context.Context, owner string, h phc, password string) ([]byte, error) {
-	if err := p.queue.acquire(ctx, owner); err != nil {
+func (p *Passwords) hash(ctx context.Context, from Requester, h phc, password string) ([]byte, error) {
+	if err := p.queue.acquire(ctx, from); err != nil {
 		return nil, err
 	}
-	defer p.queue.release(owner)
+	start := time.Now()
+	defer func() { p.queue.release(from.Owner, time.Since(start)) }()
 	p.hashCount.Add(1)
+	if garbage := p.garbage.Add(h.memory); garbage > maxGarbage && p.garbage.CompareAndSwap(garbage, h.memory) {
+		runtime.GC()
+	}
 	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.lanes, uint32(len(h.hash))), nil
+}
+
+// ReleaseMemory returns the memory of the previous hashes to the operating system, unless
+// passwords are being hashed.
+func (p *Passwords) ReleaseMemory() {
+	if p.garbage.Load() > 0 && p.queue.idle() {
+		p.garbage.Store(0)
+		debug.FreeOSMemory()
+	}
 }
 
 func (h phc) hasParams(c Argon2Params) bool {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -12,11 +14,11 @@ import (
 
 func TestPassword(t *testing.T) {
 	p := NewPasswords(testRand(1), DefaultArgon2Params(), QueueLimits{})
-	hash, err := p.Hash(t.Context(), "", "correct horse")
+	hash, err := p.Hash(t.Context(), Requester{}, "correct horse")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(hash) != 97 {
 		t.Fatalf("Hash = %q, %v, want an Argon2id hash of 97 characters", hash, err)
 	}
-	again, err := p.Hash(t.Context(), "", "correct horse")
+	again, err := p.Hash(t.Context(), Requester{}, "correct horse")
 	if err != nil || again == hash {
 		t.Errorf("second Hash has the same salt: %v", err)
 	}
@@ -38,16 +40,17 @@ func TestPassword(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := p.HashCount()
-			matches, stale, err := p.Verify(t.Context(), "", row.hash, row.password)
+			matches, stale, err := p.Verify(t.Context(), Requester{}, row.hash, row.password)
 			if err != nil || matches != row.matches || stale != row.stale || p.HashCount() != before+1 {
 				t.Errorf("%s: Verify = %v, %v, %v, want %v, %v and one hash", name, matches, stale, err, row.matches, row.stale)
 			}
 		})
 	}
-	if _, _, err := p.Verify(t.Context(), "", "secret", "secret"); !errors.Is(err, errInvalidPHC) || strings.Contains(err.Error(), "secret") {
+	_, _, err = p.Verify(t.Context(), Requester{}, "secret", "secret")
+	if !errors.Is(err, errInvalidPHC) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("Verify of an invalid hash = %v, want %v", err, errInvalidPHC)
 	}
-	if _, err := NewPasswords(failingRand{}, DefaultArgon2Params(), QueueLimits{}).Hash(t.Context(), "", "x"); err == nil {
+	if _, err := NewPasswords(failingRand{}, DefaultArgon2Params(), QueueLimits{}).Hash(t.Context(), Requester{}, "x"); err == nil {
 		t.Error("Hash with a failing rand: got no error")
 	}
 }
@@ -57,32 +60,60 @@ func TestPassword(t *testing.T) {
 func TestPasswordsQueue(t *testing.T) {
 	p := NewPasswords(testRand(1), DefaultArgon2Params(), QueueLimits{MaxLength: 1})
 	for _, owner := range []string{"a", "b"} {
-		if err := p.queue.acquire(t.Context(), owner); err != nil {
+		if err := p.queue.acquire(t.Context(), Requester{Owner: owner}); err != nil {
 			t.Fatalf("acquire: %v", err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Hash(ctx, "c", "x"); !errors.Is(err, context.Canceled) {
+	if _, err := p.Hash(ctx, Requester{Owner: "c"}, "x"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Hash while both slots are used: got %v, want %v", err, context.Canceled)
 	}
-	if _, err := p.queue.enqueue("c"); err != nil {
+	if _, err := p.queue.enqueue(Requester{Owner: "c"}); err != nil {
 		t.Fatalf("enqueue: %v", err)
 	}
-	if _, _, err := p.Verify(t.Context(), "d", "", "x"); !errors.Is(err, ErrBusy) {
+	if _, _, err := p.Verify(t.Context(), Requester{Owner: "d"}, "", "x"); !errors.Is(err, ErrBusy) {
 		t.Errorf("Verify with a full queue: got %v, want %v", err, ErrBusy)
 	}
 	if p.HashCount() != 0 {
 		t.Errorf("HashCount() = %d, want 0", p.HashCount())
 	}
-	p.queue.release("a") // c runs now
-	p.queue.release("b")
-	if _, err := p.Hash(t.Context(), "d", "x"); err != nil {
+	p.queue.release("a", 0) // c runs now
+	p.queue.release("b", 0)
+	if _, err := p.Hash(t.Context(), Requester{Owner: "d"}, "x"); err != nil {
 		t.Errorf("Hash: %v", err)
 	}
-	p.queue.release("c")
+	p.queue.release("c", 0)
 	if p.queue.free != maxConcurrentHashes {
 		t.Errorf("%d slots are free, want %d", p.queue.free, maxConcurrentHashes)
+	}
+}
+
+// TestPasswordsMemory checks that the heap doesn't grow with the number of hashes, and that
+// ReleaseMemory gives their memory back to the operating system.
+func TestPasswordsMemory(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as in the server
+	p := NewPasswords(testRand(1), DefaultArgon2Params(), QueueLimits{})
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapSys - m.HeapReleased
+	}
+	debug.FreeOSMemory()
+	before, peak := held(), uint64(0)
+	for range 16 {
+		if _, _, err := p.Verify(t.Context(), Requester{}, "", "x"); err != nil {
+			t.Fatalf("Verify: %v", err)
+		}
+		peak = max(peak, held())
+	}
+	p.ReleaseMemory()
+	t.Logf("%d KiB before, peak of %d, then %d", before>>10, peak>>10, held()>>10)
+	if limit := before + 90<<20; peak > limit {
+		t.Errorf("peak of %d MiB, want at most %d MiB", peak>>20, limit>>20)
+	}
+	if after, limit := held(), before+4<<20; after > limit {
+		t.Errorf("%d MiB after ReleaseMemory, want at most %d MiB", after>>20, limit>>20)
 	}
 }
 
