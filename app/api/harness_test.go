@@ -73,7 +73,7 @@ type testServer struct {
 func newTestServer(t testing.TB, changes ...func(*testConfig)) *testServer {
 	t.Helper()
 	srv := &testServer{TB: t, clock: vaulttest.NewClock(), log: &logBuffer{}}
-	log := slog.New(slog.NewJSONHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(httpx.LogHandler(slog.NewJSONHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	cfg := testConfig{vault: vaulttest.Options(t), workspace: model.NewWorkspace(), secret: vaulttest.Rand()}
 	cfg.vault.Now, cfg.vault.Log = srv.clock.Now, log
 	cfg.api = api.Options{

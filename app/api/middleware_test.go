@@ -46,19 +46,22 @@ func TestLogLine(t *testing.T) {
 	}
 	at := slices.IndexFunc(strings.Split(log, "\n"), func(line string) bool { return strings.Contains(line, "r-17") })
 	if at < 0 {
-		t.Fatal("the log has no line with the request ID r-17")
+		t.Fatal("the log has no line with the request ID r-17 of the client")
 	}
 	var line map[string]any
 	if err := json.Unmarshal([]byte(strings.Split(log, "\n")[at]), &line); err != nil {
 		t.Fatalf("json.Unmarshal: %v", err)
 	}
 	for name, want := range map[string]any{"method": "GET", "route": "/v1/file-vault/files/:n", "status": 200.0, "key": 1.0,
-		"address": "127.0.0.1", "request_id": "r-17"} {
+		"address": "127.0.0.1", "client_request_id": "r-17"} {
 		t.Run(name, func(t *testing.T) {
 			if line[name] != want {
 				t.Errorf("%s = %v, want %v", name, line[name], want)
 			}
 		})
+	}
+	if id, _ := line["request_id"].(string); len(id) != 20 || strings.Contains(id, "r-17") {
+		t.Errorf("request_id = %q, want 20 characters that the server chose", id)
 	}
 }
 

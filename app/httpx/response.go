@@ -50,7 +50,7 @@ func RecoverPanic(fail func(error)) {
 func CloseOnPanic(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer RecoverPanic(func(err error) {
-			log.ErrorContext(r.Context(), "panic", "error", err, "request_id", w.Header().Get(RequestIDHeader))
+			log.ErrorContext(r.Context(), "panic", "error", err, "request_id", r.Header.Get(RequestIDHeader))
 			panic(http.ErrAbortHandler)
 		})
 		next.ServeHTTP(w, r)

@@ -56,6 +56,7 @@ func (a Addresses) URL() string {
 // canceled. Then it waits up to timeouts.grace for the requests in progress. The control socket
 // is closed last, so commands can use it until then.
 func Serve(ctx context.Context, opts Options) error {
+	opts.Log = slog.New(httpx.LogHandler(opts.Log.Handler()))
 	forwarded := httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now)
 	crowd := newConnLimiter(opts.Config.Limits, opts.Config.Timeouts, opts.Config.TrustedProxies)
 	public, err := handler(opts, forwarded, crowd.disconnectSlowest)
@@ -152,6 +153,7 @@ const memoryWait = 10 * time.Second
 // Handler returns the handler for all requests to the public address. It doesn't use
 // http.ServeMux, because that would redirect some paths that are valid in /v1.
 func Handler(opts Options) (http.Handler, error) {
+	opts.Log = slog.New(httpx.LogHandler(opts.Log.Handler()))
 	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now), func() {})
 }
 
@@ -210,8 +212,8 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func()) (htt
 			pages.ServeHTTP(w, r)
 		}
 	})
-	guarded := httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader)
-	return responses.Limit(numbers.Instrument(forwarded.Watch(guarded))), nil
+	guarded := httpx.SlowClientGuard(mux, c.Timeouts.Stall)
+	return httpx.WithRequestID(responses.Limit(numbers.Instrument(forwarded.Watch(guarded))), rand.Reader), nil
 }
 
 // bodiless calls a handler that doesn't read the request body. If the request has a body, the

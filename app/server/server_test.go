@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"deedkeep/app/control"
 	"deedkeep/app/model"
 	"deedkeep/app/server"
+	"deedkeep/app/store"
 	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/client"
 )
@@ -125,6 +128,62 @@ func TestRequestID(t *testing.T) {
 				t.Errorf("GET %s with X-Request-Id %q (valid: %v): got %q", path, sent, valid, id)
 			}
 		}
+	}
+}
+
+// syncBuffer is a buffer that is safe for concurrent use.
+type syncBuffer struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.String()
+}
+
+// The log and the audit log have the server's own ID of a request, and the log has the client's
+// beside it.
+func TestRequestIDOfClient(t *testing.T) {
+	opts := options(t, nil)
+	var log syncBuffer
+	opts.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	r := serveWith(t, opts)
+	const order = `{"order_number":"26-0001","address":"1 Main St"}`
+	resp, body := r.raw(t, "POST", "POST /v1/orders HTTP/1.1\r\nHost: a\r\nX-Request-Id: chosen-by-client\r\n"+
+		"Content-Type: application/json\r\nAuthorization: Bearer "+r.key+
+		fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n%s", len(order), order))
+	if id := resp.Header.Get("X-Request-Id"); id != "chosen-by-client" {
+		t.Errorf("X-Request-Id of the response: got %q, want the client's", id)
+	}
+	line := struct {
+		RequestID string `json:"request_id"`
+		Client    string `json:"client_request_id"`
+	}{}
+	for text := range strings.Lines(log.String()) {
+		if strings.Contains(text, `"msg":"request"`) {
+			if err := json.Unmarshal([]byte(text), &line); err != nil {
+				t.Fatalf("parse log line: %v", err)
+			}
+		}
+	}
+	if len(line.RequestID) != 20 || line.Client != "chosen-by-client" {
+		t.Errorf("log line: got %+v, want an ID of the server and the client's, after %s %s", line, resp.Status, body)
+	}
+	page, err := r.vault.Events.List(t.Context(), store.Query{Limit: 20})
+	if err != nil {
+		t.Fatalf("list events: %v", err)
+	}
+	found := slices.IndexFunc(page.Items, func(e model.Event) bool { return e.Kind == "order.created" })
+	if found < 0 || page.Items[found].Actor.RequestID != line.RequestID {
+		t.Errorf("audit log: got %+v, want order.created with the request ID %s", page.Items, line.RequestID)
 	}
 }
 

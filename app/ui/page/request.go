@@ -21,7 +21,7 @@ func (r *Request) IsPart() bool {
 }
 
 // RequestID returns the ID that the log and the audit log have for the request.
-func (r *Request) RequestID() string { return r.W.Header().Get("X-Request-Id") }
+func (r *Request) RequestID() string { return r.Header.Get("X-Request-Id") }
 
 // Redirect redirects to another page. The browser requests that page with GET, regardless of the
 // current method.
