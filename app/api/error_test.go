@@ -35,7 +35,7 @@ func TestErrorCodes(t *testing.T) {
 		t.Fatalf("errorCodes: %v", err)
 	}
 	unused := maps.Clone(listed)
-	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 423, 429, 500, 503, 507} {
+	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 421, 422, 423, 429, 500, 503, 507} {
 		code := httpx.ErrorCode(status)
 		if status != 500 && code == httpx.ErrorCode(500) {
 			t.Errorf("ErrorCode(%d) = %q, want its own code", status, code)

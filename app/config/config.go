@@ -23,6 +23,8 @@ type Config struct {
 	Data      string `mapstructure:"data" default:"./data"`
 	Listen    string `mapstructure:"listen" default:"127.0.0.1:8080"`
 	PublicURL string `mapstructure:"public_url"`
+	// host names of requests, besides the one in PublicURL and those of this machine; if both are empty, all are accepted
+	AllowedHosts []string `mapstructure:"allowed_hosts"`
 	// name in the IANA time zone database; "" means the local time zone
 	TimeZone       string         `mapstructure:"time_zone"`
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`

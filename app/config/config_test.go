@@ -99,6 +99,7 @@ func TestExampleExplainsEveryKey(t *testing.T) {
 const allSettings = `data: /srv/deedkeep
 listen: "[::1]:0"
 public_url: https://vault.example.com
+allowed_hosts: [vault, deeds.example.com]
 time_zone: America/New_York
 trusted_proxies: [127.0.0.1, 10.0.0.0/8, "fd00::/8"]
 tls: {cert: /etc/dk/cert.pem, key: /etc/dk/key.pem, redirect_listen: ":80", hsts: 30d}
@@ -153,6 +154,7 @@ metrics: {loopback: false}
 func allSettingsConfig() Config {
 	return Config{
 		Data: "/srv/deedkeep", Listen: "[::1]:0", PublicURL: "https://vault.example.com", TimeZone: "America/New_York",
+		AllowedHosts: []string{"vault", "deeds.example.com"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"),
 			netip.MustParsePrefix("fd00::/8")},
 		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},

@@ -235,6 +235,11 @@ func TestTextValues(t *testing.T) {
 				"https://v_é.example.com"},
 		},
 		{
+			"allowed_hosts", ` is not a host name; use a name such as vault.example.com, without https:// and without a port`,
+			[]string{"vault", "Vault.example.com", "10.0.0.7", "::1"},
+			[]string{"https://vault.example.com", "vault.example.com:8443", "*", "*.example.com", "a b", "vault.example.com/"},
+		},
+		{
 			"cors.origins", notOrigin,
 			[]string{"https://portal.example.com", "http://localhost:3000"},
 			[]string{"*", "null", "https://*.example.com", "https://portal.example.com/", "https://Portal.example.com",

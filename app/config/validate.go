@@ -47,6 +47,7 @@ func (c Config) invalidTexts() map[string]string {
 		"data":                   checkPath(c.Data, "must be a directory"),
 		"listen":                 checkListen(c.Listen),
 		"public_url":             checkPublicURL(c.PublicURL),
+		"allowed_hosts":          checkHosts(c.AllowedHosts),
 		"time_zone":              checkTimeZone(c.TimeZone),
 		"trusted_proxies":        checkProxies(c.TrustedProxies),
 		"tls.cert":               checkPath(c.TLS.Cert, ""),
@@ -142,6 +143,15 @@ func isBareURL(text string) bool {
 	host := address.Hostname()
 	_, notIP := netip.ParseAddr(host)
 	return (isHostName(host) || notIP == nil) && text == address.Scheme+"://"+address.Host && !strings.HasSuffix(text, ":")
+}
+
+func checkHosts(hosts []string) string {
+	for _, host := range hosts {
+		if _, notIP := netip.ParseAddr(host); notIP != nil && !isHostName(host) {
+			return fmt.Sprintf("%q is not a host name; use a name such as vault.example.com, without https:// and without a port", host)
+		}
+	}
+	return ""
 }
 
 func checkProxies(networks []netip.Prefix) string {

@@ -55,6 +55,7 @@ func TestPublicURL(t *testing.T) {
 		{"this machine alone", "127.0.0.1:8080", "", OK, "127.0.0.1:8080"},
 		{"this machine alone, IPv6", "[::1]:8080", "", OK, "[::1]:8080"},
 		{"all addresses", ":8443", "", Warn, "set public_url"},
+		{"all addresses, nothing set", ":8443", "", Warn, "in allowed_hosts"},
 		{"all addresses, IPv6", "[::]:8443", "", Warn, "set public_url"},
 		{"one address", "10.0.0.4:8443", "", Warn, "10.0.0.4:8443"},
 	} {
@@ -62,4 +63,7 @@ func TestPublicURL(t *testing.T) {
 		c.Listen, c.PublicURL = row.listen, row.url
 		check(t, row.name, checkPublicURL(c), row.state, row.text)
 	}
+	c := config.Default()
+	c.Listen, c.AllowedHosts = ":8443", []string{"vault"}
+	check(t, "allowed_hosts", checkPublicURL(c), OK, "allowed_hosts limits these names")
 }

@@ -129,19 +129,26 @@ func (a AddressResolver) Origin(r *http.Request) (string, error) {
 	if a.PublicURL != "" {
 		return strings.TrimSuffix(a.PublicURL, "/"), nil
 	}
-	scheme, host := "http", r.Host
+	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	if a.Trusts(Peer(r)) {
-		if s := strings.ToLower(r.Header.Get("X-Forwarded-Proto")); s == "http" || s == "https" {
-			scheme = s
-		}
-		if h := r.Header.Get("X-Forwarded-Host"); h != "" {
-			if host = h; !IsHost(host) {
-				return "", ErrHost
-			}
-		}
+	if s := strings.ToLower(r.Header.Get("X-Forwarded-Proto")); (s == "http" || s == "https") && a.Trusts(Peer(r)) {
+		scheme = s
 	}
-	return scheme + "://" + host, nil
+	host, err := a.Host(r)
+	return scheme + "://" + host, err
+}
+
+// Host returns the host that the client asked for, with its port: the Host header, or X-Forwarded-Host from a trusted
+// proxy. Host returns ErrHost if it is malformed.
+func (a AddressResolver) Host(r *http.Request) (string, error) {
+	host := r.Host
+	if forwarded := r.Header.Get("X-Forwarded-Host"); forwarded != "" && a.Trusts(Peer(r)) {
+		host = forwarded
+	}
+	if !IsHost(host) {
+		return "", ErrHost
+	}
+	return host, nil
 }

@@ -76,6 +76,7 @@ var codeByStatus = map[int]string{
 	http.StatusPreconditionFailed:    "precondition_failed",
 	http.StatusRequestEntityTooLarge: "request_too_large",
 	http.StatusUnsupportedMediaType:  "unsupported_media_type",
+	http.StatusMisdirectedRequest:    "misdirected_request",
 	http.StatusUnprocessableEntity:   "validation_failed",
 	http.StatusLocked:                "locked",
 	http.StatusTooManyRequests:       "rate_limited",

@@ -24,8 +24,8 @@ const speaksHTTPS = "This address speaks https."
 // browsers to https. API clients get an error instead, because a redirected POST would lose
 // its body, and their API key has already been sent in the clear. So do requests that a trusted
 // proxy received over https, because redirecting them would cause a loop. If public_url isn't set,
-// redirect redirects only to host names for which own returns true, and returns an error page
-// for other names.
+// redirect redirects only to host names in allowed_hosts and those for which own returns true, and
+// returns an error page for other names.
 func redirect(c config.Config, address string, own func(host string) bool) http.Handler {
 	_, ownPort, err := net.SplitHostPort(address)
 	if err != nil {
@@ -46,7 +46,9 @@ func redirect(c config.Config, address string, own func(host string) bool) http.
 		if c.PublicURL == "" && ownPort != "443" && ownPort != "" {
 			target += ":" + ownPort
 		}
-		if c.PublicURL == "" && !own(strings.TrimSuffix(strings.Trim(host, "[]"), ".")) {
+		name := strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+		listed := slices.ContainsFunc(c.AllowedHosts, func(allowed string) bool { return strings.EqualFold(allowed, name) })
+		if c.PublicURL == "" && !listed && !own(name) {
 			httpx.DrainBody(w, r)
 			answerPage(w, http.StatusBadRequest, unknownName)
 			return
@@ -67,7 +69,7 @@ func (f *listeners) isOwn(host string) bool {
 	})
 }
 
-// unknownName is the page that is returned for a plain HTTP request with an unknown host name.
+// unknownName is the page that is returned for a request with an unknown host name.
 // It doesn't have a style sheet or script, because a browser would load them from that host.
 const unknownName = `<!DOCTYPE html>
 <html lang="en">
@@ -80,8 +82,10 @@ const unknownName = `<!DOCTYPE html>
 <body>
 <main>
 <h1>Unknown server name</h1>
-<p>This server doesn’t know the name in the address that you opened, so it can’t send you to its secure page. Open the address that your administrator gave you, with https:// in front.</p>
-<p>Administrators: if the name is correct, set <code>public_url</code> to this address in config.yaml and restart the server.</p>
+<p>This server doesn’t know the name in the address that you opened, so it can’t show you its pages.
+Open the address that your administrator gave you, with https:// in front if it has it.</p>
+<p>Administrators: if the name is correct, set <code>public_url</code> to this address in config.yaml,
+or add the name to <code>allowed_hosts</code>. Then restart the server.</p>
 </main>
 </body>
 </html>

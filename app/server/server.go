@@ -212,7 +212,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func()) (htt
 			pages.ServeHTTP(w, r)
 		}
 	})
-	guarded := httpx.SlowClientGuard(mux, c.Timeouts.Stall)
+	guarded := httpx.SlowClientGuard(requireHost(mux, c), c.Timeouts.Stall)
 	return httpx.WithRequestID(responses.Limit(numbers.Instrument(forwarded.Watch(guarded))), rand.Reader), nil
 }
 
