@@ -97,6 +97,7 @@ func answerPage(w http.ResponseWriter, status int, page string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
+	httpx.SetIsolationHeaders(h)
 	w.WriteHeader(status)
 	// An error means that the client is gone.
 	_, _ = io.WriteString(w, page)

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/model"
 	"deedkeep/app/server"
 	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/client"
@@ -259,6 +261,53 @@ func TestPlainHTTP(t *testing.T) {
 	}
 	if resp, _ := named.raw(t, "GET", "GET /a HTTP/1.1\r\nHost: other\r\n\r\n"); resp.Header.Get("Location") != "https://vault.example.com/a" {
 		t.Errorf("with public_url: got headers %v, want Location https://vault.example.com/a", resp.Header)
+	}
+	listed := serve(t, func(c *config.Config) {
+		selfSigned(c)
+		c.AllowedHosts = []string{"deeds.example.com"}
+	})
+	for host, status := range map[string]int{"Deeds.example.com": 308, "evil.example": 400} {
+		if resp, _ := listed.raw(t, "GET", "GET /a HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); resp.StatusCode != status {
+			t.Errorf("with allowed_hosts, %s: got %s, want %d", host, resp.Status, status)
+		}
+	}
+}
+
+// On a TLS port, the cookies of a sign-in are for HTTPS only, even if a trusted proxy says that the
+// browser doesn't use it.
+func TestCookiesOnTLSPort(t *testing.T) {
+	r := serve(t, func(c *config.Config) {
+		selfSigned(c)
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	})
+	const password = "a long walk to the courthouse"
+	ownerPassword := password
+	draft := model.UserDraft{Name: "owner", Role: model.RoleAdmin, Password: &ownerPassword}
+	if _, _, err := r.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, draft); err != nil {
+		t.Fatalf("create user: %v", err)
+	}
+	tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // #nosec G402 -- the certificate is self-signed
+	defer tr.CloseIdleConnections()
+	form := url.Values{"name": {"owner"}, "password": {password}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+r.address+"/sign-in", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatalf("create request: %v", err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("X-Forwarded-Proto", "http")
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		t.Fatalf("sign in: %v", err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Fatalf("close body: %v", err)
+	}
+	cookies := resp.Cookies()
+	if resp.StatusCode != http.StatusSeeOther || len(cookies) != 1 {
+		t.Fatalf("sign in: got %s with cookies %v, want 303 and one", resp.Status, cookies)
+	}
+	if !cookies[0].Secure || cookies[0].Name != "__Host-deedkeep" {
+		t.Errorf("cookie: got %s, want Secure and the name __Host-deedkeep", cookies[0])
 	}
 }
 

@@ -76,7 +76,8 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, verifyLargeDocuments)
 	h.createUser(t, "Owner", model.RoleAdmin)
-	cookie := h.cookieFor(t, "Owner")
+	token := h.signIn(t, "Owner", "")
+	cookie := "Cookie: deedkeep=" + token + "; __Host-deedkeep=" + token // the second one for the server with TLS
 	servers := h.serversByProtocol(t)
 	type damaged struct {
 		file    model.File

@@ -68,7 +68,7 @@ func TestDownloadHeaders(t *testing.T) {
 				got.checkHeaders(t, map[string]string{
 					"Content-Type": c.mime, "Content-Security-Policy": c.policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 					"Cache-Control": "private, no-store", "Etag": `"` + hex.EncodeToString(sum[:]) + `"`, "Accept-Ranges": "bytes",
-					"Content-Length": fmt.Sprint(len(c.content)), "Content-Encoding": "", "Set-Cookie": "",
+					"Content-Length": fmt.Sprint(len(c.content)), "Content-Encoding": "", "Set-Cookie": "", "Cross-Origin-Resource-Policy": "cross-origin",
 				})
 				disposition, params, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
 				if err != nil || disposition != c.disposition || params["filename"] != c.filename {

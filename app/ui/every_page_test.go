@@ -38,6 +38,11 @@ func TestEveryPageOpens(t *testing.T) {
 			got.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" {
 			t.Errorf("GET %s: Cross-Origin-Opener-Policy = %q, want same-origin", existing, got.Header.Get("Cross-Origin-Opener-Policy"))
 		}
+		if got.StatusCode != 303 && (got.Header.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
+			!strings.Contains(got.Header.Get("Permissions-Policy"), "camera=(), ")) {
+			t.Errorf("GET %s: Cross-Origin-Resource-Policy = %q, Permissions-Policy = %q, want same-origin and camera=()", existing,
+				got.Header.Get("Cross-Origin-Resource-Policy"), got.Header.Get("Permissions-Policy"))
+		}
 		if path == existing {
 			continue
 		}

@@ -66,6 +66,7 @@ func (p *Site) renderBlock(r *Request, policy string, status int, name, block st
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	h.Set("Content-Security-Policy", policy)
+	httpx.SetIsolationHeaders(h)
 	h.Set("Referrer-Policy", "same-origin")            // lets the server check which page a form comes from
 	h.Set("Cross-Origin-Opener-Policy", "same-origin") // other sites can't keep a reference to this window
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -83,6 +84,7 @@ func (r *Request) SetDataHeaders(mediaType, policy, cache string) {
 	h := r.W.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", policy)
+	httpx.SetIsolationHeaders(h)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", cache)
 }

@@ -43,10 +43,11 @@ const (
 	hostPrefix    = "__Host-"
 )
 
-// isHTTPS reports whether the browser uses HTTPS, either to this server or to a reverse proxy.
+// isHTTPS reports whether the browser uses HTTPS, either to this server or to a reverse proxy. A
+// request on the TLS port counts as HTTPS, whatever a proxy says about it.
 func (p *Site) isHTTPS(r *Request) bool {
 	origin, err := p.Origin(r.Request)
-	return err == nil && strings.HasPrefix(origin, "https:")
+	return r.TLS != nil || err == nil && strings.HasPrefix(origin, "https:")
 }
 
 // cookieName returns the full name of a cookie, with the prefix if the browser uses HTTPS.
