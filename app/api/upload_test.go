@@ -115,6 +115,8 @@ func (r reply) checkHeaders(t *testing.T, want map[string]string) {
 	}
 }
 
+const noConcat = "The server doesn't support the concatenation extension of tus. Send the document as one upload, without Upload-Concat."
+
 // Invalid requests for uploads get the same statuses and messages as other requests under
 // /v1.
 func TestResumableUploadRejected(t *testing.T) {
@@ -141,6 +143,8 @@ func TestResumableUploadRejected(t *testing.T) {
 		begin("no length", 400, "", tus, good),
 		begin("negative length", 400, "", tus, "Upload-Length: -1", good),
 		begin("deferred length", 400, "", tus, "Upload-Defer-Length: 1", good),
+		begin("part of a concatenation", 400, messageBody(noConcat), tus, uploadLength(10), good, "Upload-Concat: partial"),
+		begin("concatenation", 400, messageBody(noConcat), tus, good, "Upload-Concat: final;/v1/uploads/a /v1/uploads/b"),
 		begin("malformed metadata", 400, "", tus, uploadLength(10), "Upload-Metadata: filename %"),
 		begin("too large", 413, messageBody(document.ReasonTooLarge(100<<20)), tus, uploadLength(100<<20+1), good),
 		begin("no metadata", 422, invalidField("filename", "The filename field is required."), tus, uploadLength(10)),

@@ -45,8 +45,13 @@ func CheckVersion(method string, h http.Header) error {
 	return nil
 }
 
-// ParseLength returns the size in bytes of the document to be uploaded.
+// ParseLength returns the size in bytes of the document to be uploaded. It rejects the parts of an upload that the
+// client wants to concatenate later: without that extension, each part would become a document.
 func ParseLength(h http.Header) (int64, error) {
+	if len(h.Values("Upload-Concat")) > 0 {
+		return 0, &Error{http.StatusBadRequest, "The server doesn't support the concatenation extension of tus. " +
+			"Send the document as one upload, without Upload-Concat."}
+	}
 	n, ok := number(h, "Upload-Length")
 	if !ok {
 		return 0, &Error{http.StatusBadRequest, "The Upload-Length header must be the number of bytes in the document."}
