@@ -37,7 +37,7 @@ func (a *authenticator) authenticate(c *gin.Context) {
 	if err != nil {
 		body := newBody(c.Writer, c.Request, a.server.Limits)
 		bytes, timeout := int64(drainUnknownBytes), drainUnknownTime
-		if errs.KindOf(err) == errs.Forbidden {
+		if status, _, _ := httpx.TranslateError(err); status == http.StatusForbidden {
 			bytes, timeout = drainKnownBytes, drainKnownTime
 		}
 		if !body.Drain(bytes, timeout) {
@@ -69,8 +69,8 @@ func (a *authenticator) check(c *gin.Context) (model.Actor, error) {
 		return actor, err
 	}
 	actor.Address, actor.RequestID = httpx.AddrText(address), requestID(c)
-	if !hasScope(actor.Abilities, c.Request.Method, c.FullPath()) {
-		return actor, errForbidden
+	if ability := missingAbility(actor.Abilities, c.Request.Method, c.FullPath()); ability != "" {
+		return actor, errForbidden(ability)
 	}
 	left, retry, ok := a.requests.Allow(actor.Record())
 	if !ok {
@@ -99,19 +99,24 @@ func bearer(h http.Header) (key string, given bool) {
 	return strings.Join(fields[1:], " "), true
 }
 
-// hasScope reports whether a key with these abilities may call method on route. The audit
-// log and the metrics each require a separate ability, which full API access does not
-// include.
-func hasScope(abilities []string, method, route string) bool {
+// missingAbility returns the ability that a key with these abilities lacks to call method on
+// route, or "" if it may. The audit log and the metrics each require a separate ability, which
+// full API access does not include.
+func missingAbility(abilities []string, method, route string) string {
+	required := model.AbilityAPI
 	reads := method == http.MethodGet || method == http.MethodHead
-	switch route {
-	case "/v1" + eventsPath:
-		return reads && slices.Contains(abilities, model.AbilityEvents)
-	case MetricsPath:
-		return reads && slices.Contains(abilities, model.AbilityMetrics)
+	switch {
+	case route == "/v1"+eventsPath:
+		required = model.AbilityEvents
+	case route == MetricsPath:
+		required = model.AbilityMetrics
+	case slices.Contains(abilities, model.AbilityAPI):
+		return ""
+	case reads:
+		required = model.AbilityRead
 	}
-	if slices.Contains(abilities, model.AbilityAPI) {
-		return true
+	if slices.Contains(abilities, required) {
+		return ""
 	}
-	return reads && slices.Contains(abilities, model.AbilityRead)
+	return required
 }

@@ -1,18 +1,22 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
 )
 
-// errForbidden is returned if the API key doesn't have the ability that a route requires.
-var errForbidden = &errs.Error{Kind: errs.Forbidden, Message: "This API key is not authorized for the Developer API."}
+// errForbidden is returned if the API key doesn't have the ability that a route requires. Its header names that ability
+// (RFC 6750, section 3.1).
+func errForbidden(ability string) error {
+	return &httpx.Error{Status: http.StatusForbidden, Message: "This API key is not authorized for the Developer API.",
+		Header: map[string]string{"WWW-Authenticate": fmt.Sprintf(`Bearer error="insufficient_scope", scope="%s"`, ability)}}
+}
 
 // statusHeaders maps a status to headers that are added to all responses with that status.
 var statusHeaders = map[int]map[string]string{

@@ -159,7 +159,7 @@ func (srv *testServer) checkCredentials(t *testing.T, r call) {
 		case as == "read" && reads && isUpload: // the upload belongs to another key
 			r.status = http.StatusNotFound
 		case as == "read" || as == "events" || as == "metrics" || as == "full":
-			r.status, r.want = 403, forbidden
+			r.status, r.want, r.headers = 403, forbidden, map[string]string{"Www-Authenticate": insufficientScope(r)}
 		default:
 			r.status, r.want, r.headers = 401, unauthenticated, map[string]string{"Www-Authenticate": "Bearer"}
 		}
@@ -171,6 +171,19 @@ func (srv *testServer) checkCredentials(t *testing.T, r call) {
 		}
 		t.Run(r.name, func(t *testing.T) { srv.do(t, r) })
 	}
+}
+
+// insufficientScope returns the header of the response to a key that may not send r. It names the
+// ability that the key lacks, and the one with the fewest permissions if there are several.
+func insufficientScope(r call) string {
+	ability := "api:v1"
+	switch {
+	case r.path == "/v1/events":
+		ability = "events"
+	case r.method == http.MethodGet, r.method == http.MethodHead:
+		ability = "api:v1:read"
+	}
+	return `Bearer error="insufficient_scope", scope="` + ability + `"`
 }
 
 // Requests to unknown routes require a key too.

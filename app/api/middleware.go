@@ -65,7 +65,7 @@ func (s *server) setCORSHeaders(c *gin.Context) {
 	h.Set("Access-Control-Expose-Headers",
 		strings.Join([]string{httpx.RequestIDHeader, apitypes.IgnoredFields, apitypes.MissingParts, apitypes.ErrorCode,
 			"ETag", replayedHeader, "Retry-After",
-			"X-RateLimit-Limit", "X-RateLimit-Remaining",
+			"WWW-Authenticate", "X-RateLimit-Limit", "X-RateLimit-Remaining",
 			"Location", "Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Upload-Offset", "Upload-Length",
 			"Upload-Metadata", "Upload-Expires"}, ", "))
 	if c.Request.Method == http.MethodOptions {

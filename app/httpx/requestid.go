@@ -20,8 +20,8 @@ const maxRequestID = 128 // characters
 type clientRequestID struct{}
 
 // WithRequestID replaces RequestIDHeader of every request with a new ID from rand, and sets it on the context. The log
-// and the audit log have that ID, so that clients can't choose it. If the client sent a valid ID, the response keeps it, and LogHandler logs
-// it beside the server's own. It doesn't wrap the response writer.
+// and the audit log have that ID, so that clients can't choose it. If the client sent a valid ID, the response keeps
+// it, and LogHandler logs it beside the server's own. It doesn't wrap the response writer.
 func WithRequestID(next http.Handler, rand io.Reader) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent := r.Header.Values(RequestIDHeader)
