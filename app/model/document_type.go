@@ -44,6 +44,24 @@ type DocumentType struct {
 // no type.
 func (t DocumentType) Label() string { return cmp.Or(t.Name, "Instrument") }
 
+// StatusText returns the display text of an instrument's effective status, or "" if it doesn't apply.
+// The status "" can't be determined. An easement is in effect, not open.
+func (t DocumentType) StatusText(status string) string {
+	switch {
+	case status == InstrumentOpen && t.Category == Restriction:
+		return "In effect"
+	case status == InstrumentOpen:
+		return "Open"
+	case status == InstrumentReleased:
+		return "Released"
+	case status == InstrumentExpired:
+		return "Expired"
+	case status == "":
+		return "Unknown"
+	}
+	return ""
+}
+
 // DocumentTypes is the list of document types of a vault, in display order.
 type DocumentTypes []DocumentType
 

@@ -36,7 +36,7 @@ func TestPagesWithMissingParts(t *testing.T) {
 		{path + "?view=runsheet", nil, []string{"Amos Reed", "First Bank", "12 Elm St"}, map[string]string{"gaps": noGaps,
 			"status":         "Unknown",
 			"prior searches": noPrior, "suggestions": noSuggestions}},
-		{path + "/print", nil, []string{"Amos Reed", "First Bank"}, map[string]string{"status": "Status unknown"}},
+		{path + "/print", nil, []string{"Amos Reed", "First Bank"}, map[string]string{"status": "Unknown"}},
 		{path + "?view=documents", nil, []string{"02_Deed"}, map[string]string{"suggestions": noSuggestions}},
 		{path + "/suggestions", part, nil, map[string]string{"suggestions": noSuggestions}},
 		{path + "/prior-searches", nil, []string{"Prior searches for"}, map[string]string{"prior searches": noPrior}},

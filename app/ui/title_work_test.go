@@ -379,10 +379,17 @@ func TestPrintForClient(t *testing.T) {
 	h.addInstrument(t, a.Abstract.ID,
 		fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-02-03","relations":[{"kind":"releases","instrument_id":%d}]}`,
 			mortgage.ID))
+	h.addInstrument(t, a.Abstract.ID, `{"type":"Easement or Right of Way","recorded":"1979-06-01","recorded_time":"14:05","county":"ALBANY"}`)
 	kim.post(t, 303, path+"/names-run", url.Values{"name": {"Lee, Ann"}})
 	kim.post(t, 303, path+"/notes", url.Values{"text": {"Client pays late"}})
 	printed := kim.get(t, 200, path+"/print")
-	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00", "Released", "Releases no. 1", "Lee, Ann",
+	// An easement isn't open, times have 12 hours, and neither an empty column nor the abstract's own county takes up space.
+	printed.has(t, "In effect", "2:05 PM")
+	printed.lacks(t, ">Legal<", "14:05", "ALBANY")
+	h.addInstrument(t, a.Abstract.ID, `{"type":"Plat","legal":"Lot 4","county":"Rensselaer"}`)
+	printed = kim.get(t, 200, path+"/print")
+	printed.has(t, ">Legal<", "Lot 4", "Rensselaer")
+	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00", "Released", "Releases no. 2", "Lee, Ann",
 		"Mortgage of record", "Taxes of 2026", "Not certified.")
 	kim.post(t, 303, path+"/certificates", url.Values{"effective_date": {"2026-11-20"}})
 	printed = kim.get(t, 200, path+"/print")

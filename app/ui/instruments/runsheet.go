@@ -42,7 +42,7 @@ type row struct {
 func (r row) Text(field string) string { return cellText(r.InstrumentView, field) }
 
 // StatusText returns the effective status of the instrument, or "" if it doesn't apply.
-func (r row) StatusText() string { return statusTexts[r.Status] }
+func (r row) StatusText() string { return r.Type.StatusText(r.Status) }
 
 // Tone returns the CSS class of the status.
 func (r row) Tone() string {
@@ -54,9 +54,6 @@ func (r row) Tone() string {
 	}
 	return ""
 }
-
-var statusTexts = map[string]string{model.InstrumentOpen: "Open", model.InstrumentReleased: "Released",
-	model.InstrumentExpired: "Expired", "": "Unknown"}
 
 // relationLink says how an instrument relates to another one.
 type relationLink struct {

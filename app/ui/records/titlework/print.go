@@ -1,7 +1,6 @@
 package titlework
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -22,6 +21,7 @@ type printedAbstract struct {
 	Facts                []page.Input // fields with a value, short ones first
 	Runsheet             []printedInstrument
 	Remarks              bool // include the remarks of instruments, which can be meant for the firm only
+	Legal                bool // an instrument has text in the column with the legal description
 	Names                []NameRow
 	NamesText            paragraph
 	Lists                []requirementList
@@ -32,11 +32,17 @@ type printedAbstract struct {
 // printedInstrument is a row of the printed runsheet.
 type printedInstrument struct {
 	vault.InstrumentView
-	Ref        string   // where the instrument is recorded
-	Releases   []string // what it does to other instruments
-	StatusName string   // "" if the instrument isn't an encumbrance
-	Others     string   // other parties with their roles
+	Ref         string   // where the instrument is recorded
+	OtherCounty string   // county, if it isn't the abstract's
+	Releases    []string // what it does to other instruments
+	Others      string   // other parties with their roles
 }
+
+// StatusText returns the effective status, or "" if the instrument isn't an encumbrance.
+func (i printedInstrument) StatusText() string { return i.Type.StatusText(i.Status) }
+
+// Time returns the time of recording.
+func (i printedInstrument) Time() string { return page.FormatTimeOfDay(i.RecordedTime) }
 
 // Amount returns the consideration in dollars.
 func (i printedInstrument) Amount() string {
@@ -61,7 +67,8 @@ func (p *Pages) printPage(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view.Runsheet = printedRunsheet(sheet)
+	view.Runsheet = printedRunsheet(sheet, s.abstract.County)
+	view.Legal = slices.ContainsFunc(view.Runsheet, func(i printedInstrument) bool { return i.Legal != "" || view.Remarks && i.Remarks != "" })
 	requirements, err := p.requirements(r, s)
 	if err != nil {
 		return err
@@ -110,8 +117,8 @@ func (s source) printedFacts() (facts []page.Input) {
 	return facts
 }
 
-// printedRunsheet returns the rows of the printed runsheet.
-func printedRunsheet(sheet vault.Runsheet) []printedInstrument {
+// printedRunsheet returns the rows of the printed runsheet of an abstract in a county.
+func printedRunsheet(sheet vault.Runsheet, county string) []printedInstrument {
 	position := map[uint64]int{}
 	for _, i := range sheet.Instruments {
 		position[i.ID] = i.Position
@@ -119,8 +126,8 @@ func printedRunsheet(sheet vault.Runsheet) []printedInstrument {
 	rows := make([]printedInstrument, 0, len(sheet.Instruments))
 	for _, i := range sheet.Instruments {
 		row := printedInstrument{InstrumentView: i, Ref: i.RecordingReference()}
-		if i.Status != model.NotApplicable {
-			row.StatusName = cmp.Or(page.FormatStatus(i.Status), "Status unknown")
+		if !strings.EqualFold(i.County, county) {
+			row.OtherCounty = i.County
 		}
 		var others []string
 		for _, party := range i.OtherParties {
