@@ -240,6 +240,7 @@ func (b *tab) checkScreen(s screen) {
 		b.checkFits(360)
 		b.screenshot(s.name + "-narrow-" + theme)
 	}
+	b.checkControlsApart()
 	// Also check the page with all menus and sections open.
 	eval[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
 	b.checkAccessible(b.t, "narrow, menus open", "target-size") // open menus cover other targets
@@ -272,6 +273,32 @@ func (b *tab) checkFits(width int) {
 	b.t.Helper()
 	if wide := b.overflow(width); len(wide) > 0 {
 		b.t.Errorf("elements wider than %d px: got %s, want none", width, strings.Join(wide, ", "))
+	}
+}
+
+// checkControlsApart checks that no two controls of a bar overlap, with controls of the size that
+// touch screens get and a document of many pages.
+func (b *tab) checkControlsApart() {
+	b.t.Helper()
+	overlaps := eval[[]string](b, `(() => {
+		document.documentElement.style.setProperty("--control", "2.5rem");
+		document.querySelectorAll(".viewer-number span").forEach(e => { e.textContent = "of 1,500" });
+		const found = [];
+		for (const bar of document.querySelectorAll(".viewer-bar, .actions")) {
+			const controls = [...bar.querySelectorAll("a, button, input, summary")].filter(
+				e => e.checkVisibility() && !e.closest(".menu > :not(summary)"));
+			const name = e => e.getAttribute("aria-label") || e.textContent.trim() || e.name;
+			controls.forEach((e, n) => controls.slice(n + 1).forEach(other => {
+				const a = e.getBoundingClientRect(), b = other.getBoundingClientRect();
+				const beside = a.left >= b.right - 1 || b.left >= a.right - 1;
+				if (!beside && a.top < b.bottom - 1 && b.top < a.bottom - 1) found.push(name(e) + " over " + name(other));
+			}));
+		}
+		document.documentElement.style.removeProperty("--control");
+		return found;
+	})()`)
+	if len(overlaps) > 0 {
+		b.t.Errorf("controls at 360 px: got %s, want none over another", strings.Join(overlaps, ", "))
 	}
 }
 
