@@ -66,7 +66,7 @@ func TestMissingParts(t *testing.T) {
 					}
 				}
 			}
-			for _, text := range append([]string{`"level":"ERROR"`, `"part":"gaps"`, `"part":"status"`, `"request_id":"r-1"`}, row.log...) {
+			for _, text := range append([]string{`"level":"ERROR"`, `"part":"gaps"`, `"part":"status"`, `"client_request_id":"r-1"`}, row.log...) {
 				if !strings.Contains(srv.log.String(), text) {
 					t.Errorf("the log lacks %q", text)
 				}
