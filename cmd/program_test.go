@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -128,6 +130,23 @@ func TestServeReportsNewVault(t *testing.T) {
 		if got := strings.Contains(p.messages.String(), report); code != 0 || got != want {
 			t.Errorf("start %d: got %v (exit code %d), want %v: %q\n%s", start, got, code, want, report, p.messages)
 		}
+	}
+}
+
+// If the port is in use, serve fails before it creates a vault.
+func TestServePortInUse(t *testing.T) {
+	data := shortDataDir(t)
+	other, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	defer other.Close() //nolint:errcheck // only occupies the port
+	got := runCLI(t.Context(), t, nil, "serve", "--data", data, "--listen", other.Addr().String())
+	if got.code != 1 || !strings.Contains(got.messages, "address already in use; choose another address with the setting listen (--listen)") {
+		t.Errorf("serve: got %+v, want exit code 1 and the setting", got)
+	}
+	if _, err := os.Stat(filepath.Join(data, "vault.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("vault.db: got %v, want none", err)
 	}
 }
 

@@ -87,6 +87,11 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	pages, closePages := openOCR(c, log)
 	defer func() { err = errors.Join(err, closePages()) }()
 	isNew := !instance.Exists(c.Data)
+	if isNew { // otherwise, a port in use would leave an empty vault
+		if err := server.CheckAddresses(ctx, c); err != nil {
+			return err
+		}
+	}
 	v, err := openWithRetry(ctx, c, instance.Options{
 		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, OCRReader: pages, Now: time.Now, Rand: rand.Reader, Log: log,
 	})

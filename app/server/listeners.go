@@ -11,6 +11,7 @@ import (
 	"net/url"
 
 	"deedkeep/app/certificate"
+	"deedkeep/app/config"
 )
 
 // listeners holds the public listener and, with TLS, the listeners that redirect plain HTTP requests to it.
@@ -37,7 +38,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler, crowd
 			return f, err
 		}
 	}
-	listener, err := listen(ctx, c.Listen, "listen (--listen)", crowd)
+	listener, err := listen(ctx, c.Listen, listenSetting, crowd)
 	if err != nil {
 		return f, err
 	}
@@ -51,7 +52,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler, crowd
 	f.add(opts, both.plain, redirectHandler) // first, so that shutdown stops it before the listener that owns the port
 	f.add(opts, both, withHSTS(public, c.TLS))
 	if c.TLS.RedirectListen != "" {
-		plain, err := listen(ctx, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
+		plain, err := listen(ctx, c.TLS.RedirectListen, redirectSetting, crowd)
 		if err != nil {
 			return f, err
 		}
@@ -105,6 +106,31 @@ func openCertificate(opts Options) (*certificate.Reloader, error) {
 func tlsConfig(live *certificate.Reloader) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.GetCertificate, NextProtos: []string{"http/1.1"}}
 }
+
+// CheckAddresses returns an error that names the setting if the server can't listen on an address of c, for example
+// because another program uses the port.
+func CheckAddresses(ctx context.Context, c config.Config) error {
+	crowd := newConnLimiter(c.Limits, c.Timeouts, c.TrustedProxies)
+	public, err := listen(ctx, c.Listen, listenSetting, crowd)
+	if err != nil {
+		return err
+	}
+	defer public.Close() //nolint:errcheck // no connection was accepted
+	if !c.TLS.Enabled() || c.TLS.RedirectListen == "" {
+		return nil
+	}
+	plain, err := listen(ctx, c.TLS.RedirectListen, redirectSetting, crowd)
+	if err != nil {
+		return err
+	}
+	return plain.Close()
+}
+
+// The settings that listen names in its errors.
+const (
+	listenSetting   = "listen (--listen)"
+	redirectSetting = "tls.redirect_listen"
+)
 
 // listen listens on a TCP address. Its error names the setting that configures the address.
 func listen(ctx context.Context, address, setting string, crowd *connLimiter) (*limitedListener, error) {
