@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deedkeep/app/config"
+	"deedkeep/app/integrity"
 )
 
 // account is the operating system account that owns a vault.
@@ -19,45 +20,67 @@ type account struct {
 	name string
 }
 
-// If no server is running, a command opens the vault itself and creates files that the
-// server must read later. If root runs such a command, the process first switches to the
-// user that owns the vault. This way, a command entered after "systemctl stop" works as
+// The files of a vault belong to the user that owns the data directory, even if root starts
+// the server or a command. This way, a command entered after "systemctl stop" works as
 // typed, and root never follows a symbolic link that another user created in the data
-// directory. If the switch isn't possible, the command fails and prints the command line to
-// use instead. A command that talks to a running server remains root, because it only
-// writes files named on its command line.
+// directory. The server, a restore, and doctor switch this process to that user. Other
+// commands remain root, so that they can read and write the files named on their command
+// line as they can with a running server, and start a process of that user that opens the
+// vault (see open_vault.go).
 //
-// Windows doesn't need this switch: files in the data directory inherit its access list, so
-// the service can read the files that an administrator creates there.
+// Windows doesn't need this: files in the data directory inherit its access list, so the
+// service can read the files that an administrator creates there.
 
-// becomeOwner switches this process to the user that owns the vault if it runs as root and
-// another user owns the vault.
+// becomeOwner switches this process to the user that owns the data directory if it runs as
+// root and another user owns the directory. It returns an error if vault.db belongs to a
+// different user than the directory.
 func (s *shell) becomeOwner(c config.Config) error {
-	uid, gid, known := dataOwner(c.Data)
-	if !mustSwitchUser(os.Geteuid(), uid, known) {
+	if err := integrity.CheckOwner(c.Data); err != nil {
+		return err
+	}
+	return s.switchToOwner(c)
+}
+
+// switchToOwner is like becomeOwner but doesn't check vault.db.
+func (s *shell) switchToOwner(c config.Config) error {
+	owner, other := otherOwner(c.Data)
+	if !other {
 		return nil
 	}
 	s.operator = operatorName() // must run before the switch
-	owner := lookupAccount(uid, gid)
 	if err := switchUser(owner); err != nil {
-		return fmt.Errorf("the vault in %s belongs to the user %s, and root can't switch to that user (%w); run: sudo -u %s deedkeep … --data %s",
-			c.Data, owner.name, err, owner.name, c.Data)
+		return switchFailed(c.Data, owner, err)
 	}
 	s.runAs = owner.name
 	s.messagef("running as %s, the owner of %s", owner.name, c.Data)
 	return nil
 }
 
-// mustSwitchUser reports whether the process must switch to the owner of the vault. This is
-// the case if it runs as root and another user owns the vault. known is false if the data
-// directory doesn't exist.
+// otherOwner returns the account that owns the data directory. other is true if this process
+// runs as root and that account is another one.
+func otherOwner(data string) (owner account, other bool) {
+	uid, gid, known := integrity.DataOwner(data)
+	if !mustSwitchUser(os.Geteuid(), uid, known) {
+		return account{}, false
+	}
+	return lookupAccount(uid, gid), true
+}
+
+// mustSwitchUser reports whether the vault must be opened as its owner instead of as this
+// process's user. This is the case if it runs as root and another user owns the data
+// directory. known is false if the directory doesn't exist.
 func mustSwitchUser(euid, owner int, known bool) bool { return euid == 0 && known && owner != 0 }
 
-// explainPermissionError prints a hint if err is a permission error and the process has
-// switched from root to the owner of the vault. Root wouldn't have gotten the error.
+func switchFailed(data string, owner account, err error) error {
+	return fmt.Errorf("the data directory %s belongs to the user %s, and root can't switch to that user (%w); run: sudo -u %s deedkeep … --data %s",
+		data, owner.name, err, owner.name, data)
+}
+
+// explainPermissionError prints a hint if err is a permission error and the vault is open as
+// its owner instead of as root. Root wouldn't have gotten the error.
 func (s *shell) explainPermissionError(err error) {
 	if s.runAs != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
-		s.messagef("this command runs as %s, the owner of the vault, not as root; give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
+		s.messagef("the vault is open as %s, the owner of the data directory, not as root; give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
 	}
 }
 

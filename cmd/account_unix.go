@@ -4,49 +4,12 @@ package cmd
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
+	"os/exec"
 	"os/user"
-	"path/filepath"
 	"strconv"
 	"syscall"
 )
-
-// dataOwner returns the owner of vault.db or, if there is no vault yet, of the data
-// directory. If vault.db is a symbolic link that doesn't belong to root, dataOwner returns
-// the owner of the link. Otherwise, a user could link vault.db to a file owned by root and
-// make root work in that user's directory.
-func dataOwner(data string) (uid, gid int, known bool) {
-	database := filepath.Join(data, "vault.db")
-	for _, stat := range []func() (os.FileInfo, error){
-		func() (os.FileInfo, error) { return untrustedSymlink(database) },
-		func() (os.FileInfo, error) { return os.Stat(database) },
-		func() (os.FileInfo, error) { return os.Stat(data) },
-	} {
-		info, err := stat()
-		if err != nil {
-			continue
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			return int(stat.Uid), int(stat.Gid), true
-		}
-	}
-	return 0, 0, false
-}
-
-// untrustedSymlink returns the file info of path if it is a symbolic link that doesn't
-// belong to root. Otherwise, it returns fs.ErrNotExist.
-func untrustedSymlink(path string) (os.FileInfo, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || info.Mode()&fs.ModeSymlink == 0 || stat.Uid == 0 {
-		return nil, fs.ErrNotExist
-	}
-	return info, nil
-}
 
 // lookupAccount returns the account with the given user ID and all its groups. If this
 // machine has no entry for the user, as in a container, the account gets only the given
@@ -71,6 +34,17 @@ func lookupAccount(uid, gid int) account {
 		}
 	}
 	return a
+}
+
+// runAs makes cmd run as a.
+func runAs(cmd *exec.Cmd, a account) {
+	groups := make([]uint32, 0, len(a.gids))
+	for _, id := range a.gids {
+		groups = append(groups, uint32(id)) // #nosec G115 -- a group ID has 32 bits
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
+		Uid: uint32(a.uid), Gid: groups[0], Groups: groups, // #nosec G115 -- a user ID has 32 bits
+	}}
 }
 
 // switchUser permanently changes the user and groups of all threads of this process.

@@ -32,11 +32,14 @@ import (
 
 // Main runs the command line of this process and returns its exit code. example is the
 // content of config.example.yaml, which this package can't embed. Main first checks whether
-// the process is a sandbox worker, because a worker must write only protocol frames to
-// standard output.
+// the process is a sandbox worker or a process of the vault's owner, because these must
+// write only their protocol to standard output.
 func Main(example string) int {
 	if sandbox.IsWorker(os.Args) {
 		return sandbox.RunWorker(sandbox.Assets{PDFium: web.PDFium, Tesseract: web.Tesseract, English: web.English})
+	}
+	if isOwnerProcess(os.Args) {
+		return runOwnerProcess(os.Stdin, os.Stdout, os.Stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -3,19 +3,15 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"syscall"
-	"time"
 
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
-	"deedkeep/app/instance"
+	"deedkeep/app/integrity"
 )
 
 // withClient runs fn with a client of the control API. If a server is running on the data
@@ -51,50 +47,36 @@ func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.C
 // callServer runs fn with a client of the running server. If no server is running, it sends
 // nothing and returns an error that wraps control.ErrNoServer.
 func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context.Context, *control.Client) error) error {
-	transport := control.RoundTripper(c.Data)
+	return s.call(ctx, control.RoundTripper(c.Data), fn)
+}
+
+// call runs fn with a client that uses the transport. Its error says so if the other process
+// ends before it responds.
+func (s *shell) call(ctx context.Context, transport http.RoundTripper, fn func(context.Context, *control.Client) error) error {
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
-	err := fn(ctx, s.newClient(transport))
+	err := fn(ctx, control.NewClient(transport).AsOperator(cmp.Or(s.operator, operatorName())))
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
 		return &errs.Error{Kind: errs.Locked, Message: "the server stopped before responding; check whether the change was saved", Err: err}
 	}
 	return err
 }
 
-func (s *shell) newClient(transport http.RoundTripper) *control.Client {
-	return control.NewClient(transport).AsOperator(cmp.Or(s.operator, operatorName()))
-}
-
-// callInProcess opens the vault in this process and runs fn with a client that is connected
-// to it in memory.
+// callInProcess opens the vault in this process, or in a process of its owner if this process
+// runs as root, and runs fn with a client that is connected to it.
 func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox bool, fn func(context.Context, *control.Client) error) (err error) {
-	if err := s.becomeOwner(c); err != nil {
+	if err := integrity.CheckOwner(c.Data); err != nil {
 		return err
 	}
-	log := s.logger(c, slog.LevelWarn)
-	opts := instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log}
-	if withSandbox {
-		pool := openSandbox(c, log)
-		defer func() { err = errors.Join(err, pool.Close()) }()
-		opts.Reader = pool
+	if owner, other := otherOwner(c.Data); other {
+		return s.callAsOwner(ctx, c, owner, withSandbox, fn)
 	}
-	v, err := instance.Open(ctx, opts)
+	v, err := s.openVault(ctx, c, withSandbox)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	listener := control.ListenMemory()
-	server := &http.Server{
-		Handler:           control.NewHandler(control.HandlerOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Rand: rand.Reader}),
-		ReadHeaderTimeout: c.Timeouts.Header,
-	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	err = fn(ctx, s.newClient(listener.RoundTripper()))
-	if closeErr := server.Close(); closeErr != nil {
-		err = errors.Join(err, fmt.Errorf("close control listener: %w", closeErr))
-	}
-	if serveErr := <-done; !errors.Is(serveErr, http.ErrServerClosed) {
-		err = errors.Join(err, serveErr)
-	}
-	return err
+	stop := v.serve(listener)
+	err = s.call(ctx, listener.RoundTripper(), fn)
+	return errors.Join(err, stop())
 }

@@ -51,7 +51,7 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 	if through != "" && !strings.HasPrefix(through, "http://") && !strings.HasPrefix(through, "https://") {
 		return &usageError{fmt.Errorf("--through: %q is not a valid address; use a URL such as https://vault.example.com", through)}
 	}
-	if err := s.becomeOwner(c); err != nil {
+	if err := s.switchToOwner(c); err != nil {
 		return err
 	}
 	report, err := s.diagnose(ctx, c, through, key)

@@ -87,10 +87,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 		return err
 	}
 	return s.connect(ctx, true, func(ctx context.Context, c *control.Client) (err error) {
-		rejections, err := newRejectionReport(f.report)
-		if err != nil {
-			return err
-		}
+		rejections := newRejectionReport(f.report)
 		defer func() { err = errors.Join(err, rejections.close()) }()
 		progress, finish := s.showProgress("import")
 		defer finish()

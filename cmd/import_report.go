@@ -27,21 +27,25 @@ type rejectionReport struct {
 	table *csv.Writer
 }
 
-// newRejectionReport returns a report that writes to a new CSV file at path, or to no file
-// if path is empty. It overwrites the report of an earlier import.
-func newRejectionReport(path string) (*rejectionReport, error) {
-	r := &rejectionReport{path: path, table: csv.NewWriter(io.Discard)}
-	if path == "" {
-		return r, nil
+// newRejectionReport returns a report for a CSV file at path, or for no file if path is empty.
+func newRejectionReport(path string) *rejectionReport {
+	return &rejectionReport{path: path, table: csv.NewWriter(io.Discard)}
+}
+
+// open creates the CSV file and overwrites the report of an earlier import. It is called when
+// the import begins, so that a command that can't begin leaves no file and changes none.
+func (r *rejectionReport) open() error {
+	if r.path == "" {
+		return nil
 	}
-	file, err := os.Create(path)
+	file, err := os.Create(r.path)
 	if err != nil {
-		return nil, fmt.Errorf("--report: %w", err)
+		return fmt.Errorf("--report: %w", err)
 	}
 	r.file, r.table = file, csv.NewWriter(file)
 	r.table.UseCRLF = true // RFC 4180; Excel needs the byte order mark to detect UTF-8
 	_, err = file.WriteString("\uFEFF")
-	return r, errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
+	return errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
 }
 
 func (r *rejectionReport) add(rejection apitypes.ImportRejection) error {

@@ -13,7 +13,8 @@ import (
 // all rejections, although only the first ones are listed in the output.
 func TestRejectionReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.csv")
-	report, err := newRejectionReport(path)
+	report := newRejectionReport(path)
+	err := report.open()
 	if err != nil {
 		t.Fatalf("create report: %v", err)
 	}

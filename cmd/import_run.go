@@ -71,8 +71,14 @@ func (i *importRun) run(ctx context.Context, dir string, dataDir os.FileInfo, pa
 }
 
 func (i *importRun) walk(ctx context.Context, dir string, dataDir os.FileInfo, jobs chan<- importer.Entry) error {
+	if _, err := i.client.OrderStatuses(ctx); err != nil {
+		return err // a command that can't reach the vault creates no report
+	}
 	if _, err := i.folderFor(ctx, "", false); err != nil {
 		return err // report an invalid --folder before importing anything
+	}
+	if err := i.rejections.open(); err != nil {
+		return err
 	}
 	return importer.Walk(ctx, dir, dataDir, func(e importer.Entry) error {
 		switch e.Kind {

@@ -164,13 +164,11 @@ func versionName(version *string) string {
 }
 
 func (s *shell) restore(ctx context.Context, name string, src *backupSource) error {
-	if c, err := s.load(); err == nil { // otherwise, restoreOptions returns the error
-		if err := s.becomeOwner(c); err != nil {
-			return err
-		}
-	}
-	c, opts, err := s.restoreOptions(name, src)
+	c, opts, err := s.restoreOptions(name, src) // may read a passphrase file that only root can read
 	if err != nil {
+		return err
+	}
+	if err := s.becomeOwner(c); err != nil {
 		return err
 	}
 	if err := checkNoServer(ctx, c); err != nil {

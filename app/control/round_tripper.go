@@ -11,6 +11,12 @@ import (
 // connections (http.Client.CloseIdleConnections).
 func RoundTripper(dataDir string) http.RoundTripper { return roundTripper(defaultTransport(), dataDir) }
 
+// UnixRoundTripper returns a transport that sends HTTP requests for BaseURL to the Unix socket at path. The caller must
+// close its idle connections.
+func UnixRoundTripper(path string) http.RoundTripper {
+	return newHTTPTransport(func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "unix", path) })
+}
+
 func roundTripper(f transport, dataDir string) http.RoundTripper {
 	return &tokenTransport{
 		Transport: newHTTPTransport(func(ctx context.Context) (net.Conn, error) { return f.dial(ctx, dataDir) }),

@@ -8,13 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
+	"deedkeep/app/integrity"
 )
 
 const (
@@ -26,25 +25,33 @@ const (
 // subdirectory. A file may belong to root if a command was run as root. The server can't open such a file.
 func checkOwners(c config.Config) apitypes.Diagnosis {
 	const check = "owners"
-	owner, err := ownerOf(filepath.Join(c.Data, "vault.db"))
+	_, err := os.Stat(filepath.Join(c.Data, "vault.db"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ok(check, "no vault yet")
 	}
-	if err != nil {
-		return warn(check, "can't read the owner of vault.db: "+err.Error(), "run the command as the service account")
+	owner, _, known := integrity.DataOwner(c.Data)
+	if err == nil && known {
+		err = integrity.CheckOwner(c.Data)
+	}
+	if mismatch, differ := errors.AsType[*integrity.OwnerMismatch](err); differ {
+		return bad(check, fmt.Sprintf("vault.db belongs to %s, but the data directory belongs to %s; the server doesn't start", mismatch.Database, mismatch.Directory),
+			"stop the server, then: "+mismatch.Fix())
+	}
+	if err != nil || !known {
+		return warn(check, fmt.Sprintf("can't read the owner of %s: %v", c.Data, err), "run the command as the service account")
 	}
 	s := ownerSample{owner: owner}
 	s.walk(c.Data, maxOwnerDepth)
 	switch {
 	case s.foreign > 0:
 		return bad(check, fmt.Sprintf(
-			"%d of %d checked files don't belong to the owner of vault.db (%s), such as %s; the server may not be able to open them",
-			s.foreign, s.seen, userName(owner), s.first),
-			fmt.Sprintf("stop the server, then: chown -R %s: %s", userName(owner), c.Data))
+			"%d of %d checked files don't belong to the owner of the data directory (%s), such as %s; the server may not be able to open them",
+			s.foreign, s.seen, integrity.UserName(owner), s.first),
+			fmt.Sprintf("stop the server, then: chown -R %s: %s", integrity.UserName(owner), c.Data))
 	case s.err != nil:
-		return warn(check, "can't check all files: "+s.err.Error(), "run the command as root or as "+userName(owner))
+		return warn(check, "can't check all files: "+s.err.Error(), "run the command as root or as "+integrity.UserName(owner))
 	}
-	return ok(check, fmt.Sprintf("all %d checked files belong to %s", s.seen, userName(owner)))
+	return ok(check, fmt.Sprintf("all %d checked files belong to %s", s.seen, integrity.UserName(owner)))
 }
 
 // ownerSample counts the files that were checked and those that don't belong to owner.
@@ -102,24 +109,4 @@ func readEntries(path string, all bool) ([]string, error) {
 		err = nil
 	}
 	return names, errors.Join(err, dir.Close())
-}
-
-func ownerOf(path string) (uid int, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	at, known := info.Sys().(*syscall.Stat_t)
-	if !known {
-		return 0, errors.ErrUnsupported
-	}
-	return int(at.Uid), nil
-}
-
-func userName(uid int) string {
-	u, err := user.LookupId(strconv.Itoa(uid))
-	if err != nil {
-		return strconv.Itoa(uid)
-	}
-	return u.Username
 }

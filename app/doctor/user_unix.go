@@ -3,16 +3,15 @@
 package doctor
 
 import (
-	"path/filepath"
-
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
+	"deedkeep/app/integrity"
 )
 
-// checkUser checks whether the server runs as root. It assumes that the server runs as the owner of vault.db.
+// checkUser checks whether the server runs as root. The server runs as the owner of the data directory.
 func checkUser(c config.Config) []apitypes.Diagnosis {
-	uid, err := ownerOf(filepath.Join(c.Data, "vault.db"))
-	if err != nil {
+	uid, _, known := integrity.DataOwner(c.Data)
+	if isMissing(c.Data, "vault.db") || !known || integrity.CheckOwner(c.Data) != nil {
 		return nil // checkOwners reports this error
 	}
 	return listOf(diagnoseUser(uid, c.Data))
@@ -21,8 +20,8 @@ func checkUser(c config.Config) []apitypes.Diagnosis {
 func diagnoseUser(uid int, data string) apitypes.Diagnosis {
 	const check = "user"
 	if uid == 0 {
-		return warn(check, "root owns the vault, so the server runs as root; a flaw in the server would put the entire machine at risk",
+		return warn(check, "root owns the data directory, so the server runs as root; a flaw in the server would put the entire machine at risk",
 			"stop the server, change the owner of the vault to a dedicated user (chown -R USER: "+data+"), and start the server as that user")
 	}
-	return ok(check, "the server runs as "+userName(uid)+", not as root")
+	return ok(check, "the server runs as "+integrity.UserName(uid)+", not as root")
 }

@@ -9,6 +9,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// DataOwner reports that the owner is unknown: on Windows, files in the data directory
+// inherit its access control list.
+func DataOwner(string) (uid, gid int, known bool) { return 0, 0, false }
+
+// CheckOwner does nothing on Windows, for the same reason.
+func CheckOwner(string) error { return nil }
+
 // CreatePrivateDir creates the data directory with its own access control list: the current
 // account, SYSTEM, and Administrators. It inherits nothing from the parent directory. If
 // the directory exists, its access control list is not changed.
