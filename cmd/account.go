@@ -72,7 +72,8 @@ func otherOwner(data string) (owner account, other bool) {
 func mustSwitchUser(euid, owner int, known bool) bool { return euid == 0 && known && owner != 0 }
 
 func switchFailed(data string, owner account, err error) error {
-	return fmt.Errorf("the data directory %s belongs to the user %s, and root can't switch to that user (%w); run: sudo -u %s deedkeep … --data %s",
+	return fmt.Errorf("the data directory %s belongs to the user %s, and root can't switch to that user (%w); "+
+		"run: sudo -u %s deedkeep … --data %s",
 		data, owner.name, err, owner.name, data)
 }
 
@@ -80,7 +81,8 @@ func switchFailed(data string, owner account, err error) error {
 // its owner instead of as root. Root wouldn't have gotten the error.
 func (s *shell) explainPermissionError(err error) {
 	if s.runAs != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
-		s.messagef("the vault is open as %s, the owner of the data directory, not as root; give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
+		s.messagef("the vault is open as %s, the owner of the data directory, not as root; "+
+			"give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
 	}
 }
 

@@ -67,7 +67,8 @@ func TestRootRunsAsOwner(t *testing.T) {
 		}
 		return string(out)
 	}
-	const openAsOwner, deniedAsOwner = "the vault is open as nobody, the owner of", "the vault is open as nobody, the owner of the data directory, not as root"
+	const openAsOwner = "the vault is open as nobody, the owner of"
+	const deniedAsOwner = "the vault is open as nobody, the owner of the data directory, not as root"
 	report, export := filepath.Join(output, "rejected.csv"), filepath.Join(output, "events.jsonl")
 	for _, row := range []struct {
 		want    int
@@ -123,7 +124,8 @@ func TestVaultOfAnotherOwnerIsDenied(t *testing.T) {
 			if _, err := seedVault(data); err != nil {
 				t.Fatalf("create vault: %v", err)
 			}
-			err := errors.Join(os.Chmod(base, 0o755), os.Chown(data, row.directory, row.directory), os.Chown(filepath.Join(data, "vault.db"), row.database, row.database),
+			err := errors.Join(os.Chmod(base, 0o755), os.Chown(data, row.directory, row.directory),
+				os.Chown(filepath.Join(data, "vault.db"), row.database, row.database),
 				os.Mkdir(scans, 0o700), os.WriteFile(filepath.Join(scans, "Deed.txt"), []byte("a deed"), 0o600))
 			if err != nil {
 				t.Fatalf("set up files: %v", err)
@@ -138,7 +140,8 @@ func TestVaultOfAnotherOwnerIsDenied(t *testing.T) {
 				c.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
 				out, _ := c.CombinedOutput() // the exit code is checked instead
 				text := string(out)
-				if code := c.ProcessState.ExitCode(); code != 1 || !strings.Contains(text, "chown -R nobody: "+data) || strings.Contains(text, "chown -R root") {
+				code := c.ProcessState.ExitCode()
+				if code != 1 || !strings.Contains(text, "chown -R nobody: "+data) || strings.Contains(text, "chown -R root") {
 					t.Errorf("%q: got exit code %d, want 1 and chown -R nobody\n%s", args, code, text)
 				}
 			}

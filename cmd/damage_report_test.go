@@ -1,7 +1,10 @@
 package cmd
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,5 +68,64 @@ func TestCommandsReportDamage(t *testing.T) {
 	got = runCLI(t.Context(), t, nil, "doctor", "--data", data)
 	if !strings.Contains(got.out, "1 stored document is damaged") {
 		t.Errorf("doctor: got %s, want one damaged document", got.out)
+	}
+}
+
+// A document that can't be read isn't reported as damaged, and damage to a document names all records that have it.
+func TestVerifyTellsUnreadableFromDamaged(t *testing.T) {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
+		t.Fatalf("create vault: %v", err)
+	}
+	scans := t.TempDir()
+	if err := os.WriteFile(filepath.Join(scans, "Deed.txt"), []byte("an ordinary deed"), 0o600); err != nil {
+		t.Fatalf("write document: %v", err)
+	}
+	for _, folder := range []string{"A", "B"} { // two records with the same content
+		if got := runCLI(t.Context(), t, nil, "import", scans, "--folder", folder, "--data", data); got.code != exitDone {
+			t.Fatalf("import: got %+v, want success", got)
+		}
+	}
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte("an ordinary deed")))
+	path := filepath.Join(data, "blobs", digest[:2], digest)
+	verify := func(verdict, class, advice string) {
+		t.Helper()
+		var report apitypes.Verify
+		got := runCLI(t.Context(), t, nil, "verify", "--data", data)
+		if got.code != exitDamage || !strings.Contains(got.out, "\n"+verdict+": ") || !strings.Contains(got.out, advice) {
+			t.Errorf("verify: got %+v, want exit code %d, %q, and %q", got, exitDamage, verdict, advice)
+		}
+		got = runCLI(t.Context(), t, nil, "verify", "--json", "--data", data)
+		if err := json.Unmarshal([]byte(got.out), &report); err != nil || len(report.Advice) != 1 || report.Advice[0].Class != class ||
+			!strings.Contains(report.Advice[0].Text, advice) {
+			t.Fatalf("verify --json: got %+v, %v, want advice of class %s", report, err, class)
+		}
+		records := 0
+		for _, f := range report.Findings {
+			if f.Class != class {
+				t.Errorf("finding: got %+v, want class %s", f, class)
+			}
+			if f.Kind == "file" {
+				records++
+			}
+		}
+		if records != 2 {
+			t.Errorf("findings: got %+v, want both records", report.Findings)
+		}
+	}
+	if err := errors.Join(os.Remove(path), os.Symlink(path, path)); err != nil { // can't be opened, not even by root
+		t.Fatalf("replace document: %v", err)
+	}
+	verify("CAN'T BE READ", "unreadable", "chown")
+	if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("an ordinary deex"), 0o600)); err != nil {
+		t.Fatalf("damage document: %v", err)
+	}
+	verify("DOCUMENTS DAMAGED", "documents", "restore latest --file ID")
+	p := startServer(t, data)
+	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDamage {
+		t.Errorf("verify: got %+v, want exit code %d\n%s", got, exitDamage, p.messages)
+	}
+	if got := runCLI(t.Context(), t, nil, "status", "--data", data); !strings.Contains(got.out, "2 DAMAGED: file 2, file 3") {
+		t.Errorf("status: got %s, want both damaged records", got.out)
 	}
 }

@@ -141,7 +141,8 @@ func (s *shell) callAsOwner(ctx context.Context, c config.Config, owner account,
 
 // startAsOwner starts a process of the vault's owner and waits until it has opened the vault.
 // It serves the control API on a socket at path until end is called or ctx is canceled.
-func (s *shell) startAsOwner(ctx context.Context, c config.Config, owner account, withSandbox bool, path string) (end func() error, err error) {
+func (s *shell) startAsOwner(ctx context.Context, c config.Config, owner account, withSandbox bool, path string) (
+	end func() error, err error) {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, err
@@ -234,7 +235,8 @@ func (s *shell) serveOwnerProcess(in *bufio.Reader) (err error) {
 	v, err := s.openVault(ctx, input.Config, input.WithSandbox)
 	if err != nil {
 		return json.NewEncoder(s.out).Encode(opened{
-			Failed: true, Kind: errs.KindOf(err), Message: message(err), Damaged: errors.Is(err, instance.ErrDamaged), Absent: errors.Is(err, instance.ErrNoVault),
+			Failed: true, Kind: errs.KindOf(err), Message: message(err),
+			Damaged: errors.Is(err, instance.ErrDamaged), Absent: errors.Is(err, instance.ErrNoVault),
 		})
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()

@@ -126,7 +126,8 @@ func rootWarning(uid int) []string {
 	if uid != 0 {
 		return nil
 	}
-	return []string{"the server is running as root because root owns the data directory; change the owner of the data directory to a dedicated user (chown -R) and start the server as that user"}
+	return []string{"the server is running as root because root owns the data directory; " +
+		"change the owner of the data directory to a dedicated user (chown -R) and start the server as that user"}
 }
 
 // warn prints warnings about settings that are allowed but risky.

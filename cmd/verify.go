@@ -31,11 +31,14 @@ rebuilds them. The command changes nothing else.
 
 With --repair, the command first rebuilds indexes, counters, and the processing queue
 from the records, and deletes damaged OCR results and orphaned and temporary files.
-Changes wait until the repair is done. Damaged records and documents remain findings. To
-restore a document, use "deedkeep restore latest --file ID --from DIR". To restore a
-record, restore the complete backup.
+Changes wait until the repair is done. Damaged records and documents remain findings.
 
-Exit code 3: damage found.`,
+The last lines say what was found and what to do. CAN'T BE READ: the data may be intact;
+change the owner of the files or check the disk. DOCUMENTS DAMAGED: upload these again,
+or restore them with "deedkeep restore latest --file ID --from DIR". DATABASE DAMAGED:
+repair, and then restore the complete backup if necessary.
+
+Exit code 3: damage found, or data that can't be read.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.Verify, error) {
@@ -46,7 +49,9 @@ Exit code 3: damage found.`,
 				return withProgress(s, "", func(report func(apitypes.Progress)) (apitypes.Verify, error) { return work(ctx, report) })
 			}, s.printVerify)
 			if errors.Is(err, instance.ErrDamaged) { // the database can't be opened, so there is no report
-				return s.printVerify(apitypes.Verify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
+				report := apitypes.Verify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}}
+				report.Advise()
+				return s.printVerify(report)
 			}
 			return err
 		},
@@ -62,10 +67,9 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 			apitypes.Count(repaired.Findings, "finding", "findings"), apitypes.Count(repaired.TasksAdded, "task", "tasks"), repaired.TasksRemoved,
 			apitypes.Count(repaired.Orphans, "orphaned file", "orphaned files"), apitypes.Count(repaired.Leftovers, "temporary file", "temporary files"))
 	}
-	text.WriteString(findingLines(r.Findings) + repairHints(r))
-	verdict := "OK"
-	if !r.OK {
-		verdict = "DAMAGED"
+	text.WriteString(findingLines(r.Findings))
+	for _, advice := range r.Advice {
+		text.WriteString(advice.Text + "\n")
 	}
 	if r.Texts > 0 {
 		fmt.Fprintf(&text, "%s without extracted text: the server extracts it again\n", apitypes.Count(r.Texts, "document", "documents"))
@@ -81,34 +85,27 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 		index = fmt.Sprintf("search index (%s)", apitypes.HumanSize(r.SearchBytes))
 	}
 	fmt.Fprintf(&text, "%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
-		verdict, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
+		verdict(r), apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
 		apitypes.Count(r.Events, "audit log entry", "audit log entries"), index,
 		apitypes.Count(r.Orphans, "orphaned file", "orphaned files"), apitypes.Count(r.Leftovers, "temporary file", "temporary files"),
 		apitypes.Count(len(r.Findings), "finding", "findings"))
 	return s.printReport(r, r.OK, text.String())
 }
 
-// repairHints returns instructions for the findings, one per line.
-func repairHints(r apitypes.Verify) string {
-	documents, others := false, false
-	for _, f := range r.Findings {
-		switch f.Kind {
-		case "file":
-			documents = true
-		case "search", "previews": // their messages already say what to do
-		default:
-			others = true
-		}
+// verdict returns the first words of the last line. Each class of findings needs another remedy.
+func verdict(r apitypes.Verify) string {
+	words := map[string]string{
+		apitypes.ClassUnreadable: "CAN'T BE READ", apitypes.ClassDocuments: "DOCUMENTS DAMAGED", apitypes.ClassDatabase: "DATABASE DAMAGED",
 	}
-	help := ""
-	if documents {
-		help += "to restore a damaged document: deedkeep restore latest --file ID --from DIR -o FILE\n"
+	var found []string
+	for _, advice := range r.Advice {
+		found = append(found, words[advice.Class])
 	}
-	if (documents || others) && r.Repaired == nil {
-		help += "to rebuild indexes, counters, and the processing queue: deedkeep verify --repair\n"
+	switch {
+	case len(found) > 0:
+		return strings.Join(found, ", ")
+	case !r.OK:
+		return "DAMAGED" // only data that the server rebuilds
 	}
-	if others && r.Repaired != nil {
-		help += "the repair can't fix damaged records: restore a backup\n"
-	}
-	return help
+	return "OK"
 }

@@ -44,7 +44,7 @@ type Status struct {
 
 	Search SearchIndex `json:"search"`
 
-	Damaged List[Damaged] `json:"damaged"` // damaged documents; of several identical documents, only one is listed
+	Damaged List[Damaged] `json:"damaged"` // damaged documents; each of several identical documents is listed
 	Scrub   Scrub         `json:"scrub"`
 }
 
@@ -177,6 +177,65 @@ type Verify struct {
 	Damaged     int64         `json:"previews_damaged,omitempty"`
 	Findings    List[Finding] `json:"findings"`
 	Repaired    *Repaired     `json:"repaired,omitempty"` // set only after a repair
+	Advice      List[Advice]  `json:"advice,omitempty"`   // what to do about the findings
+}
+
+// Classes of findings.
+const (
+	ClassUnreadable = "unreadable" // can't be read, so it may be intact
+	ClassDocuments  = "documents"  // documents that are damaged or missing
+	ClassDatabase   = "database"   // records, indexes, or the database file
+	ClassDerived    = "derived"    // data that the server rebuilds; its finding says how
+)
+
+// Advice is what to do about all findings of a class.
+type Advice struct {
+	Class    string `json:"class"`
+	Findings int    `json:"findings"`
+	Text     string `json:"text"`
+}
+
+// Advise sets the class of each finding and Advice. A finding can keep a class that is already set.
+func (v *Verify) Advise() {
+	count := map[string]int{}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if f.Class == "" {
+			f.Class = classOf(f.Kind)
+		}
+		count[f.Class]++
+	}
+	v.Advice = nil
+	for _, class := range []string{ClassUnreadable, ClassDocuments, ClassDatabase} {
+		if n := count[class]; n > 0 {
+			v.Advice = append(v.Advice, Advice{Class: class, Findings: n, Text: v.advice(class)})
+		}
+	}
+}
+
+func classOf(kind string) string {
+	switch kind {
+	case "file":
+		return ClassDocuments
+	case "search", "previews", "ocr":
+		return ClassDerived
+	}
+	return ClassDatabase
+}
+
+func (v *Verify) advice(class string) string {
+	switch {
+	case class == ClassUnreadable:
+		return "some data can't be read, which isn't damage: run \"deedkeep doctor\" for the owner of the files (chown), " +
+			"check the disk, and verify again; don't restore a backup yet"
+	case class == ClassDocuments:
+		return "to restore a damaged document: deedkeep restore latest --file ID --from DIR -o FILE; " +
+			"then upload FILE, or upload the original again; don't restore the complete backup, which loses newer work"
+	case v.Repaired == nil:
+		return "to rebuild indexes, counters, and the processing queue: deedkeep verify --repair; " +
+			"if the database stays damaged, restore the latest good backup into another directory"
+	}
+	return "the repair can't fix damaged records: restore the latest good backup into another directory"
 }
 
 // Repaired counts what a repair did before it verified. Done is false if it changed nothing; a finding says why.
@@ -191,11 +250,13 @@ type Repaired struct {
 	Orphans      int64 `json:"orphans"`
 }
 
-// Finding is one instance of damage: its type, the damaged record, blob, or index, and a description.
+// Finding is one instance of damage: its type, the damaged record, blob, or index, and a description. Class is set only
+// in a verification.
 type Finding struct {
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"`
 	Problem string `json:"problem"`
+	Class   string `json:"class,omitempty"`
 }
 
 // Progress is the state of a long operation. Unit specifies what Done and Total count, for example "bytes". Total is

@@ -143,7 +143,7 @@ func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {
 func verifiedLog(r audit.LogReport) apitypes.EventVerify {
 	out := apitypes.EventVerify{OK: r.OK(), Entries: int64(r.Entries), Last: int64(r.Last), Head: r.Head, More: int64(r.More)}
 	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, apitypes.Finding(f))
+		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
 	}
 	return out
 }

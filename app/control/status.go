@@ -56,7 +56,9 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 		return out, err
 	}
 	out.Search = searchIndex(index)
-	c.damageStatus(&out, s)
+	if err := c.damageStatus(r.Context(), &out, s); err != nil {
+		return out, err
+	}
 	c.backupStatus(&out)
 	return out, nil
 }
@@ -101,8 +103,9 @@ func (c handler) backupStatus(out *apitypes.Status) {
 }
 
 // damageStatus adds the known damage and the state of the scrub to out.
-func (c handler) damageStatus(out *apitypes.Status, s instance.Status) {
-	for _, d := range c.Vault.Damaged() {
+func (c handler) damageStatus(ctx context.Context, out *apitypes.Status, s instance.Status) error {
+	damaged, err := c.Vault.DamagedRecords(ctx)
+	for _, d := range damaged {
 		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.FileID, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.FoundAt)})
 	}
 	scrub := s.Scrub
@@ -116,6 +119,7 @@ func (c handler) damageStatus(out *apitypes.Status, s instance.Status) {
 	if !scrub.Completed.IsZero() {
 		out.Scrub.CompletedAt = new(apitypes.At(scrub.Completed))
 	}
+	return err
 }
 
 // Checkup returns the part of a diagnosis that only the open vault can provide. The doctor command uses it.

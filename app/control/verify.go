@@ -37,6 +37,7 @@ func (c handler) repair(w http.ResponseWriter, r *http.Request) {
 			Done: did.Applied, Findings: int64(did.FindingsBefore), TasksAdded: int64(did.TasksAdded), TasksRemoved: int64(did.TasksRemoved),
 			Leftovers: int64(did.Leftovers), Orphans: int64(did.Orphans),
 		}
+		out.Advise()
 		return out, err
 	})
 }
@@ -49,8 +50,13 @@ func verified(r integrity.Report) apitypes.Verify {
 		Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, apitypes.Finding(f))
+		class := "" // depends on the type
+		if r.Unreadable[f] {
+			class = apitypes.ClassUnreadable
+		}
+		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem, Class: class})
 	}
+	out.Advise()
 	return out
 }
 

@@ -34,7 +34,8 @@ func checkOwners(c config.Config) apitypes.Diagnosis {
 		err = integrity.CheckOwner(c.Data)
 	}
 	if mismatch, differ := errors.AsType[*integrity.OwnerMismatch](err); differ {
-		return bad(check, fmt.Sprintf("vault.db belongs to %s, but the data directory belongs to %s; the server doesn't start", mismatch.Database, mismatch.Directory),
+		return bad(check, fmt.Sprintf("vault.db belongs to %s, but the data directory belongs to %s; the server doesn't start",
+			mismatch.Database, mismatch.Directory),
 			"stop the server, then: "+mismatch.Fix())
 	}
 	if err != nil || !known {

@@ -22,14 +22,14 @@ type Status struct {
 	DiskFree, DiskReserve             uint64
 	ReadOnly                          bool
 	Denied                            error  // why nothing can be added now (see Ready); nil: uploads are accepted
-	Damaged                           uint64 // documents known to be damaged; duplicates count once
+	Damaged                           uint64 // documents known to be damaged, with duplicates
 	Scrub                             integrity.ScrubState
 }
 
 // Status returns the record counts, which are stored in the database, and the free disk
 // space.
 func (in *Instance) Status(ctx context.Context) (Status, error) {
-	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.DamagedBlobs.Count()),
+	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil,
 		Scrub: in.scrubber.State(), OCREnabled: in.OCR.Enabled(),
 		OCRPausedUntil: in.OCR.PausedUntil()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
@@ -37,6 +37,7 @@ func (in *Instance) Status(ctx context.Context) (Status, error) {
 		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)
 		s.Bytes, s.Queue, s.Failed = t.Count(store.CountBytes), t.Count(store.CountTasks), t.Count(store.CountFailed)
 		s.OCRFiles, s.OCRPages = t.Count(store.CountOCRFiles), t.Count(store.CountOCRPages)
+		s.Damaged = uint64(len(in.DamagedRecordsIn(t)))
 		return nil
 	})
 	if err != nil {

@@ -42,6 +42,7 @@ type Report struct {
 	Texts                         uint64 // number of documents whose text is still missing in the search index
 	OtherVersion, DamagedPreviews int    // number of texts and previews to rebuild because they are from another version or damaged
 	Findings                      []store.Finding
+	Unreadable                    map[store.Finding]bool // findings about data that can't be read and may be intact
 
 	rebuild    []blobstore.Digest // documents whose text has to be rebuilt
 	requeueOCR []blobstore.Digest // documents whose OCR results are missing
@@ -192,8 +193,10 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 		return err
 	}
 	err = c.countOrphans(ctx, known, r)
-	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) {
-		addFinding(store.Finding{Kind: "database", Subject: "orphans", Problem: "orphaned files can't be counted: " + txn.ProblemText(err)})
+	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) || isUnreadable(err) {
+		finding := store.Finding{Kind: "database", Subject: "orphans", Problem: "orphaned files can't be counted: " + txn.ProblemText(err)}
+		r.markUnreadable(finding, err)
+		addFinding(finding)
 		return nil
 	}
 	return err
@@ -225,6 +228,7 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 		switch {
 		case damage != nil:
 			finding.Problem = damage.Error()
+			r.markUnreadable(finding, damage)
 		case file.Size >= 0 && file.Size != size:
 			finding.Problem = fmt.Sprintf("size in the record is %d bytes, actual size is %d bytes", file.Size, size)
 		default:
@@ -233,6 +237,24 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 		addFinding(finding)
 	}
 	return nil
+}
+
+// isUnreadable reports whether err means that a file can't be read because of a missing
+// permission or an error of the disk, and not that its content is wrong or missing.
+func isUnreadable(err error) bool {
+	_, isSystemErr := errors.AsType[syscall.Errno](err)
+	return isSystemErr && !errors.Is(err, fs.ErrNotExist)
+}
+
+// markUnreadable records that a finding is only about an error while reading.
+func (r *Report) markUnreadable(f store.Finding, err error) {
+	if !isUnreadable(err) {
+		return
+	}
+	if r.Unreadable == nil {
+		r.Unreadable = map[store.Finding]bool{}
+	}
+	r.Unreadable[f] = true
 }
 
 // recordVerification updates the list of damaged documents in the running server.
@@ -263,8 +285,10 @@ func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Repo
 		r.rebuild = append(r.rebuild, d)
 	}
 	if err != nil && len(files) > 0 {
-		addFinding(store.Finding{Kind: "previews", Subject: fmt.Sprint("file ", files[0].ID),
-			Problem: "can't read the text or a preview of this document; the document is intact: " + err.Error()})
+		finding := store.Finding{Kind: "previews", Subject: fmt.Sprint("file ", files[0].ID),
+			Problem: "can't read the text or a preview of this document; the document is intact: " + err.Error()}
+		r.markUnreadable(finding, err)
+		addFinding(finding)
 	}
 }
 

@@ -30,6 +30,7 @@ func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(st
 		finding.Problem = "intact, but " + err.Error()
 	case !errors.Is(err, query.ErrDamaged):
 		finding.Problem = "can't be read: " + err.Error()
+		r.markUnreadable(finding, err)
 	case serving:
 		finding.Problem = "no document is lost; the server is rebuilding the search index: " + err.Error()
 	default:

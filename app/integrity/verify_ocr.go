@@ -33,8 +33,10 @@ func (c *Checker) verifyOCR(d blobstore.Digest, files []model.File, r *Report, a
 			addFinding(store.Finding{Kind: "ocr", Subject: fmt.Sprint("file ", file.ID),
 				Problem: fmt.Sprintf("%v; the document is intact. To read its pages again, run \"deedkeep verify --repair\"", err)})
 		default:
-			addFinding(store.Finding{Kind: "ocr", Subject: fmt.Sprint("file ", file.ID),
-				Problem: "can't read the OCR results; the document is intact: " + err.Error()})
+			finding := store.Finding{Kind: "ocr", Subject: fmt.Sprint("file ", file.ID),
+				Problem: "can't read the OCR results; the document is intact: " + err.Error()}
+			r.markUnreadable(finding, err)
+			addFinding(finding)
 		}
 	}
 }

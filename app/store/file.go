@@ -242,6 +242,25 @@ func (t *Tx) ListFilesByID(ids []uint64, maxBytes int, matches func(*model.File)
 	return files.listByIDs(t, ids, maxBytes, matches)
 }
 
+// FilesByDigest returns all files, including those in the trash, that have this content digest.
+func (t *Tx) FilesByDigest(digest [32]byte) (list []model.File, err error) {
+	c := t.bucket(bucketFileDigests).Cursor()
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {
+		id, ok := decodeUint64(k[len(digest):])
+		if !ok {
+			return list, fmt.Errorf("%s: invalid key of %d bytes: %w", bucketFileDigests, len(k), ErrDamaged)
+		}
+		file, found, err := files.find(t, id)
+		if err != nil {
+			return list, err
+		}
+		if found {
+			list = append(list, file)
+		}
+	}
+	return list, nil
+}
+
 // FindFileByDigest returns the first live file that has this content digest and for which
 // matches returns true.
 func (t *Tx) FindFileByDigest(digest [32]byte, matches func(model.File) bool) (file model.File, found bool, err error) {

@@ -114,6 +114,37 @@ func (d *damagedBlobs) remove(digest blobstore.Digest) (was bool) {
 // Damaged returns the damaged blobs, sorted by document ID.
 func (v *Vault) Damaged() []Damage { return v.DamagedBlobs.List() }
 
+// DamagedRecords returns an entry for each document with a damaged blob, including those in
+// the trash, sorted by blob. If the documents of a blob can't be read, it returns the one
+// that was recorded.
+func (v *Vault) DamagedRecords(ctx context.Context) (list []Damage, err error) {
+	err = v.Store.View(ctx, func(t *store.Tx) error {
+		list = v.DamagedRecordsIn(t)
+		return nil
+	})
+	return list, err
+}
+
+// DamagedRecordsIn is like DamagedRecords but reads in a transaction.
+func (v *Vault) DamagedRecordsIn(t *store.Tx) (list []Damage) {
+	for _, known := range v.DamagedBlobs.List() {
+		digest, err := blobstore.ParseDigest(known.Digest)
+		var files []model.File
+		if err == nil {
+			files, err = t.FilesByDigest(digest)
+		}
+		if err != nil || len(files) == 0 {
+			list = append(list, known)
+			continue
+		}
+		for _, file := range files {
+			known.FileID = file.ID
+			list = append(list, known)
+		}
+	}
+	return list
+}
+
 // DamagedFileIDs returns the IDs of the documents with damaged blobs.
 func (v *Vault) DamagedFileIDs() (files []uint64) {
 	for _, known := range v.DamagedBlobs.List() {
