@@ -35,6 +35,12 @@ for _ in $(seq 600); do ask -o health https://vault.example.com/healthz 2>/dev/n
 cat health
 printf '\nREDIRECT '
 ask -o /dev/null -w '%{http_code} %{redirect_url}\n' http://vault.example.com/orders?q=a%20b
+for path in /v1/orders /v1 //v1/orders /api/v1/orders; do
+	printf 'PLAIN %s ' $path
+	ask -o /dev/null -w '%{http_code} %{redirect_url}\n' --path-as-is -H 'Authorization: Bearer x' "http://vault.example.com$path"
+done
+printf 'PROTOCOL '
+ask -o /dev/null -w '%{http_version}\n' https://vault.example.com/healthz
 for size in 2 60; do
 	printf 'UPLOAD %s ' $size
 	ask -H "Authorization: Bearer $KEY" -F "files[]=@scan$size.tiff" -o upload.json -w '%{http_code} ' \
@@ -122,6 +128,7 @@ deedkeep users create owner --role admin --password-stdin < password
 			}
 			for _, want := range []string{
 				"REDIRECT 308 https://vault.example.com/orders?q=a%20b\n",
+				"PLAIN /v1/orders 400 \n", "PLAIN /v1 400 \n", "PLAIN //v1/orders 400 \n", "PLAIN /api/v1/orders 400 \n", "PROTOCOL 2\n",
 				"UPLOAD 2 201 https://vault.example.com\n", "UPLOAD 60 201 https://vault.example.com\n",
 				"; Secure; ", `"address":"192.0.2.10""kind":"file.filed"`, `"address":"192.0.2.10""kind":"session.started"`,
 				"DOCTOR ok    through", "DOCTOR ok    proxy", "DOCTOR ok    key",
@@ -161,13 +168,19 @@ func singleBlock(t *testing.T, guide, language string) string {
 	return block + "\n"
 }
 
-// The IIS configuration is well-formed XML. The test doesn't run it.
+// The IIS configuration is well-formed XML, and its first rule rejects API requests over HTTP. The test doesn't run it.
 func TestProxyConfigurationForIIS(t *testing.T) {
 	guide, err := helpTopic("proxy")
 	if err != nil {
 		t.Fatalf("read guide: %v", err)
 	}
-	decoder := xml.NewDecoder(strings.NewReader(singleBlock(t, guide, "xml")))
+	block := singleBlock(t, guide, "xml")
+	rule, _, _ := strings.Cut(block, "</rule>")
+	if !strings.Contains(rule, `"^/*(api/+)?v1(/|$)"`) || !strings.Contains(rule, `statusCode="400"`) ||
+		!strings.Contains(rule, `{HTTPS}`) {
+		t.Errorf("first rule: got %s, want one that answers 400 to /v1 over HTTP", rule)
+	}
+	decoder := xml.NewDecoder(strings.NewReader(block))
 	for {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return
