@@ -16,36 +16,69 @@ import (
 	"deedkeep/app/config"
 )
 
+// problemList collects problems of settings.
+type problemList struct {
+	config.Problems
+	of config.Config
+}
+
+func (l *problemList) add(key string, err error) {
+	if err != nil {
+		l.Problems = append(l.Problems, config.Problem{Source: l.of.SourceOf(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
+	}
+}
+
+// err returns the problems as an error, or nil if there are none.
+func (l *problemList) err() error {
+	if len(l.Problems) == 0 {
+		return nil
+	}
+	return l.Problems
+}
+
 // preflight checks settings that are valid in themselves but can't work on this machine.
 // Problems are reported like invalid settings, with file, line, and reason.
 func preflight(c config.Config) error {
-	var problems config.Problems
-	addProblem := func(key string, err error) {
-		if err != nil {
-			problems = append(problems, config.Problem{Source: c.SourceOf(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
-		}
-	}
-	if c.Backup.To != "" {
-		addProblem("backup.to", backup.CheckTarget(c.Backup.To, c.Data))
-	}
-	addProblem("backup.recipients", archive.CheckRecipients(c.Backup.Recipients))
-	if c.Backup.PassphraseFile != "" {
-		_, err := backupSettings(c).Encryption(rand.Reader)
-		addProblem("backup.passphrase_file", err)
-	}
-	if t := c.TLS; t.Cert != "" {
-		cert, key := checkReadable(t.Cert), checkReadable(t.Key)
-		addProblem("tls.cert", cert)
-		addProblem("tls.key", key)
-		if cert == nil && key == nil {
-			_, _, err := certificate.Load(t.Cert, t.Key)
-			addProblem("tls.cert", err)
-		}
-	}
-	if len(problems) > 0 {
-		return &usageError{problems}
+	if err := errors.Join(preflightBackup(c), preflightCertificate(c)); err != nil {
+		return &usageError{err}
 	}
 	return nil
+}
+
+// preflightServe is preflight for a starting server. A certificate that can't be read is not a usage error, because the
+// program that renews it may be writing it. A service manager starts the server again (RestartPreventExitStatus=2).
+func preflightServe(c config.Config) error {
+	if err := preflightBackup(c); err != nil {
+		return &usageError{err}
+	}
+	return preflightCertificate(c)
+}
+
+func preflightBackup(c config.Config) error {
+	problems := problemList{of: c}
+	if c.Backup.To != "" {
+		problems.add("backup.to", backup.CheckTarget(c.Backup.To, c.Data))
+	}
+	problems.add("backup.recipients", archive.CheckRecipients(c.Backup.Recipients))
+	if c.Backup.PassphraseFile != "" {
+		_, err := backupSettings(c).Encryption(rand.Reader)
+		problems.add("backup.passphrase_file", err)
+	}
+	return problems.err()
+}
+
+func preflightCertificate(c config.Config) error {
+	problems := problemList{of: c}
+	if t := c.TLS; t.Cert != "" {
+		cert, key := checkReadable(t.Cert), checkReadable(t.Key)
+		problems.add("tls.cert", cert)
+		problems.add("tls.key", key)
+		if cert == nil && key == nil {
+			_, _, err := certificate.Load(t.Cert, t.Key)
+			problems.add("tls.cert", err)
+		}
+	}
+	return problems.err()
 }
 
 // configWarnings returns warnings about settings that work but may be unintended. Each
@@ -73,6 +106,14 @@ func configWarnings(c config.Config) []string {
 		if rule.value > 0 && rule.value < rule.usual {
 			list = append(list, fmt.Sprintf("%s is %s: %s; use %s or more", rule.key, config.FormatDuration(rule.value), rule.consequence,
 				config.FormatDuration(rule.usual)))
+		}
+	}
+	if t := c.TLS; t.Cert != "" {
+		_, info, err := certificate.Load(t.Cert, t.Key)
+		if problem := info.Problem(time.Now()); err == nil && problem != "" {
+			list = append(list, fmt.Sprintf("tls.cert: the certificate %s is %s (valid from %s to %s); replace the certificate and key files",
+				t.Cert, strings.Replace(problem, "expires soon", "about to expire", 1),
+				info.NotBefore.In(c.Location()).Format(time.DateOnly), info.NotAfter.In(c.Location()).Format(time.DateOnly)))
 		}
 	}
 	for _, e := range c.Exposures() {

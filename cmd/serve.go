@@ -64,7 +64,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if err := s.becomeOwner(c); err != nil {
 		return err
 	}
-	if err := preflight(c); err != nil {
+	if err := preflightServe(c); err != nil {
 		return err
 	}
 	if err := s.checkAssets(); err != nil {

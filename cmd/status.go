@@ -3,10 +3,12 @@ package cmd
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/certificate"
 	"deedkeep/app/control"
 )
 
@@ -81,7 +83,12 @@ func (s *shell) certificateRow(c *apitypes.Certificate) string {
 	if c == nil {
 		return "none (HTTP only)"
 	}
-	return fmt.Sprintf("expires %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
+	row := fmt.Sprintf("expires %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
+	dates := certificate.Info{NotBefore: c.NotBefore.Time, NotAfter: c.NotAfter.Time}
+	if problem := dates.Problem(time.Now()); problem != "" {
+		return strings.ToUpper(problem) + ": " + row + "; run \"deedkeep doctor\""
+	}
+	return row
 }
 
 // damagedRow returns a text that lists the first few documents that are damaged on disk.

@@ -25,6 +25,22 @@ type Info struct {
 	SelfSigned  bool   // created by a Reloader
 }
 
+// ExpiryWarning is how long before a certificate expires the warnings start.
+const ExpiryWarning = 14 * 24 * time.Hour
+
+// Problem returns what is wrong with the dates of the certificate, such as "expired", or "" if nothing is.
+func (i Info) Problem(now time.Time) string {
+	switch {
+	case now.After(i.NotAfter):
+		return "expired"
+	case now.Before(i.NotBefore):
+		return "not valid yet"
+	case i.NotAfter.Sub(now) < ExpiryWarning:
+		return "expires soon"
+	}
+	return ""
+}
+
 // Covers reports whether the certificate is valid for host, which is a DNS name or an IP address.
 func (i Info) Covers(host string) bool {
 	leaf := x509.Certificate{}

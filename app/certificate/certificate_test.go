@@ -212,7 +212,7 @@ func TestWarnsBeforeExpiry(t *testing.T) {
 	if err != nil || log.Len() != 0 {
 		t.Fatalf("Open = %v, log %s, want an empty log", err, log)
 	}
-	c.at = l.Info().NotAfter.Add(-expiryWarning)
+	c.at = l.Info().NotAfter.Add(-ExpiryWarning)
 	for range 25 { // hours
 		if _, err := l.GetCertificate(nil); err != nil {
 			t.Fatalf("GetCertificate: %v", err)
@@ -221,6 +221,19 @@ func TestWarnsBeforeExpiry(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "expires soon"); n != 2 {
 		t.Errorf("logged %d warnings in 25 hours, want 2: %s", n, log)
+	}
+}
+
+func TestProblem(t *testing.T) {
+	at := newClock().at
+	info := Info{NotBefore: at, NotAfter: at.Add(90 * 24 * time.Hour)}
+	for after, want := range map[time.Duration]string{
+		-time.Hour: "not valid yet", time.Hour: "", 76*24*time.Hour - time.Hour: "", 76*24*time.Hour + time.Hour: "expires soon",
+		90*24*time.Hour + time.Hour: "expired",
+	} {
+		if got := info.Problem(at.Add(after)); got != want {
+			t.Errorf("Problem after %v = %q, want %q", after, got, want)
+		}
 	}
 }
 

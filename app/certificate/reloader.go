@@ -49,8 +49,6 @@ const (
 	// checkInterval is the minimum time between two checks of the files. The checks are triggered
 	// by handshakes.
 	checkInterval = 2 * time.Second
-	// expiryWarning is how long before a certificate expires the daily warnings start.
-	expiryWarning = 14 * 24 * time.Hour
 )
 
 // Open loads the certificate. If necessary, it creates a self-signed one. The error says which file
@@ -166,7 +164,7 @@ func (l *Reloader) renewIfNeeded() error {
 // warnExpiry logs a warning once a day if the certificate expires soon.
 func (l *Reloader) warnExpiry() {
 	now := l.opts.Now()
-	if now.Before(l.info.NotAfter.Add(-expiryWarning)) || now.Sub(l.warnedAt) < 24*time.Hour {
+	if now.Before(l.info.NotAfter.Add(-ExpiryWarning)) || now.Sub(l.warnedAt) < 24*time.Hour {
 		return
 	}
 	l.warnedAt = now

@@ -66,16 +66,17 @@ func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.T
 	if address, err := url.Parse(publicURL); err == nil {
 		host = address.Hostname()
 	}
+	problem := f.Problem(now)
 	switch {
 	case now.After(f.NotAfter):
-		return bad("certificate", says+": expired; clients can't connect", renew)
+		return bad("certificate", says+": "+problem+"; clients can't connect", renew)
 	case now.Before(f.NotBefore):
-		return bad("certificate", says+": not valid yet", "check the clock of this machine")
+		return bad("certificate", says+": "+problem, "check the clock of this machine")
 	case host != "" && !f.Covers(host):
 		return bad("certificate", fmt.Sprintf("%s: not valid for %s, the host in public_url", says, host),
 			"get a certificate for that name, or correct public_url")
-	case f.NotAfter.Sub(now) < 14*day:
-		return warn("certificate", says+": expires soon", renew)
+	case problem != "":
+		return warn("certificate", says+": "+problem, renew)
 	case inUse != "" && inUse != f.Fingerprint:
 		return warn("certificate", says+": the server still uses another certificate", "the server loads the new certificate with the next connection; if not, check the server log")
 	case f.SelfSigned:

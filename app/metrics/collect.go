@@ -55,6 +55,11 @@ func (c *collector) Collect(channel chan<- prometheus.Metric) {
 		counter(to, "reader_tasks_total", "Number of finished document tasks (inspection, preview, or text), successful or not.", s.Served)
 		gauge(to, "reader_tasks_waiting", "Number of document tasks (inspection, preview, or text) waiting for a worker process.", s.Waiting)
 	}
+	if c.CertificateExpires != nil {
+		gauge(to, "tls_certificate_expires_timestamp_seconds",
+			"Time when the certificate in use expires, in seconds since 1970. 0 if the server doesn't use HTTPS.",
+			unixSeconds(c.CertificateExpires()))
+	}
 	if c.Forwarded != nil {
 		untrusted, unreadable := c.Forwarded()
 		to.byLabel(prometheus.CounterValue, "forwarded_headers_unused_total",

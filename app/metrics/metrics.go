@@ -35,6 +35,9 @@ type Options struct {
 	Sandbox         func() sandbox.Stats // nil means there are no worker processes
 	Version, Commit string               // of this binary
 
+	// CertificateExpires returns when the TLS certificate expires, or the zero time without TLS. It may be nil.
+	CertificateExpires func() time.Time
+
 	// Forwarded returns the number of requests whose forwarding headers could not be used. If it is nil, they are not
 	// counted.
 	Forwarded func() (untrusted, unreadable uint64)

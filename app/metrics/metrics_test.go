@@ -55,7 +55,8 @@ func fixture(t *testing.T) *Metrics {
 	return New(Options{
 		Vault: v, Sandbox: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
 		Version: "1.2.3", Commit: "abc", Now: opts.Now, Log: slog.New(slog.DiscardHandler),
-		Forwarded: func() (untrusted, unreadable uint64) { return 4, 2 },
+		Forwarded:          func() (untrusted, unreadable uint64) { return 4, 2 },
+		CertificateExpires: func() time.Time { return time.Unix(1_800_000_000, 0) },
 	})
 }
 
@@ -146,6 +147,7 @@ func TestTextHasAllMetrics(t *testing.T) {
 		`deedkeep_sign_ins_total{outcome="code_needed"} 0`,
 		`deedkeep_forwarded_headers_unused_total{reason="unreadable"} 2`,
 		`deedkeep_forwarded_headers_unused_total{reason="untrusted"} 4`,
+		`deedkeep_tls_certificate_expires_timestamp_seconds 1.8e+09`,
 		`deedkeep_backup_last_success_timestamp_seconds 0`,
 		`deedkeep_commit_changes_bucket{le="1"} 1`,
 		`deedkeep_commit_duration_seconds_count 1`,

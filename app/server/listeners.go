@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
@@ -79,6 +80,14 @@ func (f *listeners) certificateInfo() *certificate.Info {
 		return nil
 	}
 	return new(f.certificate.Info())
+}
+
+// certificateExpires returns when the current certificate expires, or the zero time without TLS.
+func (f *listeners) certificateExpires() time.Time {
+	if f.certificate == nil {
+		return time.Time{}
+	}
+	return f.certificate.Info().NotAfter
 }
 
 func (f *listeners) addresses() Addresses {

@@ -59,12 +59,13 @@ func Serve(ctx context.Context, opts Options) error {
 	opts.Log = slog.New(httpx.LogHandler(opts.Log.Handler()))
 	forwarded := httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now)
 	crowd := newConnLimiter(opts.Config.Limits, opts.Config.Timeouts, opts.Config.TrustedProxies)
-	public, err := handler(opts, forwarded, crowd.disconnectSlowest)
+	var front listeners
+	public, err := handler(opts, forwarded, crowd.disconnectSlowest, func() time.Time { return front.certificateExpires() })
 	if err != nil {
 		return err
 	}
 	probes := newProbes(opts)
-	front, err := openListeners(ctx, opts, probes.intercept(public), crowd)
+	front, err = openListeners(ctx, opts, probes.intercept(public), crowd)
 	if err != nil {
 		return err
 	}
@@ -154,11 +155,12 @@ const memoryWait = 10 * time.Second
 // http.ServeMux, because that would redirect some paths that are valid in /v1.
 func Handler(opts Options) (http.Handler, error) {
 	opts.Log = slog.New(httpx.LogHandler(opts.Log.Handler()))
-	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now), func() {})
+	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now), func() {}, nil)
 }
 
 // handler returns the handler for the public address. It calls full when it has no memory for a request or a response.
-func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func()) (http.Handler, error) {
+// expires returns when the certificate expires; it may be nil.
+func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expires func() time.Time) (http.Handler, error) {
 	c := opts.Config
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
 	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), memoryWait)
@@ -166,7 +168,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func()) (htt
 	responses := httpx.ResponseMemory{Max: int64(c.Limits.BodiesInMemory) / 4, Full: full}
 	numbers := metrics.New(metrics.Options{
 		Vault: opts.Vault, Sandbox: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
-		Forwarded: forwarded.Counts,
+		Forwarded: forwarded.Counts, CertificateExpires: expires,
 	})
 	v1, err := api.New(api.Options{
 		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
