@@ -67,31 +67,34 @@ Exit code 11: another process uses the backup directory.`,
 					return c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: encryption, NewArchive: newArchive}, report)
 				})
 				return created, asUsageError(err)
-			}, func(created apitypes.Backup) error {
-				s.remindAboutConfig()
-				if len(created.Missing) > 0 {
-					s.messagef("WARNING: missing in %s, and not pruned: %s (see \"deedkeep backup verify\")", created.To,
-						strings.Join(created.Missing, ", "))
-				}
-				if len(created.Damaged) > 0 {
-					s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
-				}
-				if len(created.DamagedText) > 0 {
-					s.messagef("OCR text incomplete in this backup: %s; the server reads damaged pages again (see \"deedkeep verify\")",
-						damagedFiles(created.DamagedText))
-				}
-				sealed := "NOT encrypted"
-				if created.Sealed {
-					sealed = "encrypted"
-				}
-				return s.print(created, "created backup %s: %s (%s), %s written in %.1f s to %s, %s\n",
-					created.Snapshot, apitypes.Count(created.Files, "file", "files"), apitypes.HumanSize(created.Bytes), apitypes.HumanSize(created.BytesWritten), created.Seconds, created.To, sealed)
-			})
+			}, s.printBackup)
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "backup directory (default: setting backup.to)")
 	cmd.Flags().BoolVar(&newArchive, "new", false, "start new backups in a directory that held other backups")
 	return cmd
+}
+
+// printBackup prints the result of a backup, and warnings about damaged documents and missing backups.
+func (s *shell) printBackup(created apitypes.Backup) error {
+	s.remindAboutConfig()
+	if len(created.Missing) > 0 {
+		s.messagef("WARNING: missing in %s, and not pruned: %s (see \"deedkeep backup verify\")", created.To,
+			strings.Join(created.Missing, ", "))
+	}
+	if len(created.Damaged) > 0 {
+		s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
+	}
+	if len(created.DamagedText) > 0 {
+		s.messagef("OCR text incomplete in this backup: %s; the server reads damaged pages again (see \"deedkeep verify\")",
+			damagedFiles(created.DamagedText))
+	}
+	sealed := "NOT encrypted"
+	if created.Sealed {
+		sealed = "encrypted"
+	}
+	return s.print(created, "created backup %s: %s (%s), %s written in %.1f s to %s, %s\n",
+		created.Snapshot, apitypes.Count(created.Files, "file", "files"), apitypes.HumanSize(created.Bytes), apitypes.HumanSize(created.BytesWritten), created.Seconds, created.To, sealed)
 }
 
 // encryptionSettings returns this command's encryption settings. The server compares them
