@@ -71,8 +71,7 @@ func New(opts Options) (http.Handler, error) {
 		turns:     httpx.NewTurns(turnsPerCore*runtime.GOMAXPROCS(0), maxTurnWait),
 	}
 	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType,
-		assignmentType, namesRunType,
-		requirementsType} {
+		assignmentType, namesRunType, requirementsType, runsheetType} {
 		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}
 	auth := &authenticator{server: s, keys: v.Keys, failing: stats.NewRateLimiter(opts.FailingKeys, opts.Now),

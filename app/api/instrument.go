@@ -85,8 +85,8 @@ func (h instrumentHandler) listOfAbstract(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	resp := response{status: http.StatusOK, body: apitypes.Instruments{Data: h.server.instruments(sheet.Instruments)}}
-	return resp.lacking(lacksStatus(sheet.Instruments...)), nil
+	body := apitypes.Instruments{Data: h.server.instruments(sheet.Instruments)}
+	return h.runsheetResponse(sheet, body).lacking(lacksStatus(sheet.Instruments...)), nil
 }
 
 // runsheet returns the instruments of an abstract and the gaps in the chain of title.
@@ -104,7 +104,13 @@ func (h instrumentHandler) runsheet(r *request) (response, error) {
 	if missing {
 		lacking = vault.PartGaps
 	}
-	return response{status: http.StatusOK, body: body}.lacking(lacking, lacksStatus(sheet.Instruments...)), nil
+	return h.runsheetResponse(sheet, body).lacking(lacking, lacksStatus(sheet.Instruments...)), nil
+}
+
+// runsheetResponse returns a response with the version of the runsheet, which every change of its
+// instruments and of their sequence increments.
+func (h instrumentHandler) runsheetResponse(sheet vault.Runsheet, body any) response {
+	return response{status: http.StatusOK, header: h.server.etags[runsheetType].header(sheet.AbstractID, sheet.Version), body: body}
 }
 
 func (h instrumentHandler) readRunsheet(r *request) (vault.Runsheet, error) {
@@ -184,7 +190,7 @@ func (h instrumentHandler) setSequence(r *request) (response, error) {
 	if err := rejected.Err(); err != nil {
 		return response{}, err
 	}
-	if err := h.service.SetSequence(r.Context(), r.actor, id, ids); err != nil {
+	if err := h.service.SetSequence(r.Context(), r.actor, id, ids, h.server.etags[runsheetType].match(r.Header, id)); err != nil {
 		return response{}, err
 	}
 	return h.listOfAbstract(r)

@@ -357,3 +357,39 @@ func TestCertificateAndBringDown(t *testing.T) {
 	srv.do(t, call{as: "read", method: "GET", path: fmt.Sprint("/v1/instruments/", ids[0]), status: 200, has: []string{`"prior":true`}})
 	srv.vaultIsIntact(t)
 }
+
+// The sequence of a runsheet isn't set if the runsheet changed since it was read: by another sequence, or by a change of
+// an instrument.
+func TestSequenceIfMatch(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", "Wexcombe")))
+	for range 3 {
+		srv.createInstrument(t, abstract, `{"type":"mortgage"}`)
+	}
+	read := func(part string) string {
+		return srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract + part, status: 200}).Header.Get("ETag")
+	}
+	set := func(match, list string, status int) string {
+		t.Helper()
+		c := jsonCall("PUT", "/abstracts/"+abstract+"/instruments/sequence", `{"instruments":[`+list+`]}`, status)
+		c.header = append(c.header, "If-Match: "+match)
+		return srv.do(t, c).Header.Get("ETag")
+	}
+	first := read("/runsheet")
+	if list := read("/instruments"); list != first || first == "" {
+		t.Fatalf("ETag of the list = %s, want %s as of the runsheet", list, first)
+	}
+	second := set(first, "3,2,1", 200)
+	if now := read("/runsheet"); now != second || now == first {
+		t.Errorf("ETag = %s, want %s as of the response, not %s", now, second, first)
+	}
+	set(first, "1,2,3", 412)
+	if ids, _, _ := srv.runsheet(t, abstract); !slices.Equal(ids, []int64{3, 2, 1}) {
+		t.Errorf("runsheet = %v, want 3, 2, 1", ids)
+	}
+	srv.do(t, jsonCall("PATCH", "/instruments/2", `{"book":"12"}`, 200))
+	set(second, "1,2,3", 412)
+	set("*", "1,2,3", 200)
+	set(second+", "+read("/runsheet"), "2,1,3", 200)
+}

@@ -26,6 +26,7 @@ const (
 	assignmentType   = "assignment"
 	namesRunType     = "names_run"
 	requirementsType = "requirements"
+	runsheetType     = "runsheet"
 )
 
 // read returns the title work of the abstract in the path.

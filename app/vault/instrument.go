@@ -284,6 +284,7 @@ func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64,
 // Runsheet is the list of the instruments of an abstract in sequence.
 type Runsheet struct {
 	Instruments []InstrumentView
+	AbstractID  uint64
 	Version     uint64 // counts the changes of the runsheet
 	types       model.DocumentTypes
 }
@@ -335,7 +336,7 @@ func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64
 		return sheet, err
 	}
 	list = model.SortRunsheet(list, work.Sequence)
-	sheet = Runsheet{types: types, Version: work.RunsheetVersion, Instruments: make([]InstrumentView, 0, len(list))}
+	sheet = Runsheet{AbstractID: abstract, types: types, Version: work.RunsheetVersion, Instruments: make([]InstrumentView, 0, len(list))}
 	listed, ended := map[uint64]bool{}, map[uint64]bool{}
 	for _, i := range list {
 		listed[i.ID] = true
@@ -354,41 +355,6 @@ func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64
 
 // today returns the current date at the server's location, because staff work there.
 func (s *Instruments) today() string { return s.v.Now().Local().Format(time.DateOnly) }
-
-// SetSequence sets the sequence of the runsheet. ids must contain each instrument of the abstract
-// exactly once; otherwise, it returns Invalid.
-func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstract uint64, ids []uint64) error {
-	return s.v.Write(ctx, actor, func(t *store.Tx) error {
-		if _, err := t.Abstract(abstract); err != nil {
-			return err
-		}
-		keys, err := s.runsheetKeys(t, abstract)
-		if err != nil {
-			return err
-		}
-		var live []uint64
-		for _, key := range keys {
-			live = append(live, key.ID)
-		}
-		if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, live) {
-			return errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")
-		}
-		return nil
-	}, func(t *store.Tx) error {
-		return errors.Join(setSequence(t, abstract, ids),
-			s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil))
-	})
-}
-
-func setSequence(t *store.Tx, abstract uint64, ids []uint64) error {
-	work, err := t.TitleWork(abstract)
-	if err != nil {
-		return err
-	}
-	work.Sequence = ids
-	work.RunsheetVersion++
-	return t.PutTitleWork(work)
-}
 
 // trashInstruments moves the live instruments of an abstract to the trash with it.
 func trashInstruments(t *store.Tx, abstract uint64, in model.Trashed) error {

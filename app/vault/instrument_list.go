@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // List returns a page of the instruments of all live abstracts. Besides the filters of the store, it
@@ -207,4 +209,47 @@ func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.Do
 		return nil
 	})
 	return rows, err
+}
+
+// SetSequence sets the sequence of the runsheet. ids must contain each instrument of the abstract
+// exactly once; otherwise, it returns Invalid. It returns PreconditionFailed if match doesn't accept
+// the version of the runsheet.
+func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstract uint64, ids []uint64, match Match) error {
+	return s.v.Write(ctx, actor, func(t *store.Tx) error {
+		if _, err := t.Abstract(abstract); err != nil {
+			return err
+		}
+		work, err := t.TitleWork(abstract)
+		if err != nil {
+			return err
+		}
+		if err := match.check(work.RunsheetVersion); err != nil {
+			return err
+		}
+		keys, err := s.runsheetKeys(t, abstract)
+		if err != nil {
+			return err
+		}
+		var live []uint64
+		for _, key := range keys {
+			live = append(live, key.ID)
+		}
+		if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, live) {
+			return errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		return errors.Join(setSequence(t, abstract, ids),
+			s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil))
+	})
+}
+
+func setSequence(t *store.Tx, abstract uint64, ids []uint64) error {
+	work, err := t.TitleWork(abstract)
+	if err != nil {
+		return err
+	}
+	work.Sequence = ids
+	work.RunsheetVersion++
+	return t.PutTitleWork(work)
 }

@@ -149,7 +149,9 @@ func TestPositionsFollowChanges(t *testing.T) {
 			_, err := v.Instruments.Restore(ctx, operator, 3, vault.Idempotency[vault.InstrumentView]{})
 			return err
 		}, []uint64{1, 2, 3}, []uint64{4}},
-		{"reorder", func() error { return v.Instruments.SetSequence(ctx, operator, from.Abstract.ID, []uint64{3, 2, 1}) },
+		{"reorder", func() error {
+			return v.Instruments.SetSequence(ctx, operator, from.Abstract.ID, []uint64{3, 2, 1}, vault.Match{})
+		},
 			[]uint64{3, 2, 1}, []uint64{4}},
 		{"move", func() error {
 			_, err := v.Files.Move(ctx, operator, vault.MoveRequest{Files: []uint64{file}, To: vault.Destination{Abstract: to.Abstract.ID},

@@ -178,7 +178,7 @@ func TestPurgeInstrument(t *testing.T) {
 			vault.RowRelation{Kind: model.Releases, Row: 1})); err != nil {
 		t.Fatalf("CreateMany: %v", err)
 	}
-	vaulttest.NoError(t, v.Instruments.SetSequence(t.Context(), vaulttest.Operator, a, []uint64{2, 1}))
+	vaulttest.NoError(t, v.Instruments.SetSequence(t.Context(), vaulttest.Operator, a, []uint64{2, 1}, vault.Match{}))
 	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("BringDown: %v", err)
