@@ -63,6 +63,7 @@
 //	0     app/fairqueue  queue that owners share fairly                           -
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
+//	0     app/memory     memory of processes                                      -
 //	0     app/apitypes   JSON shapes of /v1                                       -
 //	0     app/decode     request decoding: JSON, forms, multipart                 -
 //	0     app/stats      counters, histograms, and rate limiters                  -

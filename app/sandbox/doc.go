@@ -15,7 +15,7 @@
 //
 // A worker is this same binary, run with WorkerArg as its first argument. Workers start on demand.
 // A worker processes one document after another. It is replaced after a failure or when its memory
-// has grown too large. Only the parent can stop a worker, because a document engine in an endless
+// has grown too large, and ends after two minutes without a document. Only the parent can stop a worker, because a document engine in an endless
 // loop blocks the garbage collector and with it the rest of the process. A worker exits when its
 // standard input is closed.
 //

@@ -20,6 +20,7 @@ type hello struct {
 }
 
 type setup struct {
+	Name        string  `json:"name"`
 	CacheDir    string  `json:"cache_dir"`
 	MemoryLimit int64   `json:"memory_limit"`
 	Load        engines `json:"load"` // engines to load before applying the protections

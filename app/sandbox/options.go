@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -10,12 +11,14 @@ import (
 
 // Options configures a Pool. The zero value of each field selects its default.
 type Options struct {
+	Name        string        // type of the workers in lists of processes, such as "ocr"; "" means "render"
 	Command     []string      // command line of a worker; nil means this binary with WorkerArg
 	CacheDir    string        // cache directory for compiled PDFium; "" makes each worker compile it, which takes about a second
 	Workers     int           // maximum number of workers; 0 means one per CPU, up to 2
 	MemoryLimit int64         // resident bytes above which a worker is killed; 0 means 512 MiB
 	Deadline    time.Duration // default for Deadlines.Inspect
 	Deadlines   Deadlines     // time limits per document; a worker that exceeds one is killed
+	IdleTime    time.Duration // how long a worker lives without a document; 0 means 2 min
 	QueueSize   int           // maximum number of waiting calls per Class; 0 means 4,096
 	OCR         OCR           // languages that ReadPage can read
 	LowPriority bool          // run workers only when other processes leave CPU time; Deadlines.OCR then counts CPU time
@@ -58,6 +61,7 @@ const (
 	defaultOCRDeadline  = 120 * time.Second
 	defaultFileDeadline = 300 * time.Second
 	defaultQueue        = 4096
+	defaultIdleTime     = 2 * time.Minute
 	defaultHelloTimeout = 15 * time.Second
 )
 
@@ -101,6 +105,8 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		o.OCR.Dir = dir
 	}
+	o.Name = cmp.Or(o.Name, "render")
+	o.IdleTime = positiveOr(o.IdleTime, defaultIdleTime)
 	o.QueueSize = positiveOr(o.QueueSize, defaultQueue)
 	o.helloTimeout = positiveOr(o.helloTimeout, defaultHelloTimeout)
 	if o.Log == nil {

@@ -7,6 +7,9 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
+
+	"deedkeep/app/memory"
 )
 
 // ErrClosed reports that the pool has been closed.
@@ -17,7 +20,7 @@ var ErrClosed = errors.New("document reader is closed")
 type Stats struct {
 	Alive   int // current number of workers
 	Started int // workers that have completed the handshake
-	Killed  int // workers that have ended; the pool killed nearly all of them
+	Killed  int // workers that have ended, except idle ones; the pool killed nearly all of them
 	Served  int // documents that ended with a result or a document error
 	Waiting int // calls that are currently waiting for a worker
 }
@@ -36,6 +39,7 @@ type Pool struct {
 	mu     sync.Mutex
 	closed bool
 	idle   []*worker
+	alive  map[*worker]bool
 	stats  Stats
 }
 
@@ -43,7 +47,7 @@ type Pool struct {
 // close the pool.
 func Open(o Options) *Pool {
 	o, err := o.withDefaults()
-	p := &Pool{options: o, optionsErr: err, queue: newQueue(max(o.Workers, 1), o.QueueSize)}
+	p := &Pool{options: o, optionsErr: err, queue: newQueue(max(o.Workers, 1), o.QueueSize), alive: map[*worker]bool{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.starter = newStarter()
 	return p
@@ -211,7 +215,7 @@ func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.Started++
-	p.stats.Alive++
+	p.alive[c] = true
 	return c, false, nil
 }
 
@@ -231,15 +235,40 @@ func (p *Pool) takeIdle(need engines) *worker {
 		}
 	}
 	c := p.idle[at]
+	c.idleTimer.Stop()
 	p.idle = slices.Delete(p.idle, at, at+1)
 	return c
 }
 
-// putIdle returns a worker to the pool after it has completed its document.
+// putIdle returns a worker to the pool after it has completed its document. It ends when it has been
+// idle for Options.IdleTime.
 func (p *Pool) putIdle(c *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	c.idleSince = time.Now()
 	p.idle = append(p.idle, c)
+	if c.idleTimer == nil {
+		c.idleTimer = time.AfterFunc(p.options.IdleTime, func() { p.endIdle(c) })
+	} else {
+		c.idleTimer.Reset(p.options.IdleTime)
+	}
+}
+
+// endIdle ends a worker that has been idle for Options.IdleTime, which gives its memory back.
+func (p *Pool) endIdle(c *worker) {
+	if p.beginCall() != nil {
+		return // Close ends it
+	}
+	defer p.calls.Done()
+	p.mu.Lock()
+	at := slices.Index(p.idle, c)
+	if at < 0 || time.Since(c.idleSince) < p.options.IdleTime {
+		p.mu.Unlock()
+		return // it has worked in the meantime
+	}
+	p.idle = slices.Delete(p.idle, at, at+1)
+	p.mu.Unlock()
+	p.end(c)
 }
 
 func (p *Pool) countServed() {
@@ -248,13 +277,31 @@ func (p *Pool) countServed() {
 	p.stats.Served++
 }
 
-// stop kills a worker and updates the counters.
-func (p *Pool) stop(c *worker) {
+// end kills a worker.
+func (p *Pool) end(c *worker) {
 	c.kill()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stats.Alive--
+	delete(p.alive, c)
+}
+
+// stop kills a worker and counts it.
+func (p *Pool) stop(c *worker) {
+	p.end(c)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.stats.Killed++
+}
+
+// Memory returns the memory of the workers. Its Type is Options.Name.
+func (p *Pool) Memory() memory.Processes {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := memory.Processes{Type: p.options.Name}
+	for c := range p.alive {
+		all.Add(memory.Of(c.cmd.Process.Pid))
+	}
+	return all
 }
 
 // Stats returns the current counters.
@@ -262,7 +309,7 @@ func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.stats
-	s.Waiting = p.queue.waiting()
+	s.Alive, s.Waiting = len(p.alive), p.queue.waiting()
 	return s
 }
 

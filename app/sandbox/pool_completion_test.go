@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/png"
 	"testing"
+	"time"
 
 	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
@@ -62,5 +63,24 @@ func TestRunToCompletion(t *testing.T) {
 	if _, err := p.Picture(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: true},
 		1, 20, document.ExtractLimits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
+	}
+}
+
+// A worker that is idle ends. The next document gets a new one.
+func TestIdleWorkerEnds(t *testing.T) {
+	t.Parallel()
+	p := open(t, sandbox.Options{Workers: 1, IdleTime: time.Millisecond})
+	for n := 1; n <= 2; n++ {
+		doc, size := text("x")
+		if _, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil {
+			t.Fatalf("inspect: %v", err)
+		}
+		await(t, "no worker", func() bool { return p.Stats().Alive == 0 })
+		if got, want := p.Stats(), (sandbox.Stats{Started: n, Served: n}); got != want {
+			t.Errorf("Stats() = %+v, want %+v", got, want)
+		}
+		if m := p.Memory(); m.Count != 0 || m.Total != 0 {
+			t.Errorf("Memory() = %+v, want none", m)
+		}
 	}
 }

@@ -19,6 +19,13 @@ func procAttributes(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
+// nameProcess sets the name of this process in top and "ps -e", which show up to 15 bytes. Without it,
+// the name is that of the link that ownExecutable returns.
+func nameProcess(name string) {
+	// The name has no effect on the worker.
+	_ = os.WriteFile("/proc/self/comm", []byte(name), 0)
+}
+
 // lowerPriority sets this process to the lowest priority. On Linux, each thread has its own, and new
 // threads inherit it.
 func lowerPriority() error {

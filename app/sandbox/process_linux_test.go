@@ -49,3 +49,9 @@ func TestLowerPriority(t *testing.T) {
 		t.Errorf("threads of a worker don't have the lowest priority: %v, %s", err, strings.TrimSpace(string(out)))
 	}
 }
+
+func TestDefaultIdleTime(t *testing.T) {
+	if o, err := (Options{}).withDefaults(); err != nil || o.IdleTime != 2*time.Minute {
+		t.Errorf("workers end after %v, %v; want 2 minutes", o.IdleTime, err)
+	}
+}

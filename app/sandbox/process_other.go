@@ -15,6 +15,9 @@ func ownExecutable() (string, error) { return os.Executable() }
 // closed, at the latest after its current document.
 func procAttributes(bool) *syscall.SysProcAttr { return nil }
 
+// nameProcess does nothing, because this system shows the first argument.
+func nameProcess(string) {}
+
 // lowerPriority sets this process to the lowest priority.
 func lowerPriority() error {
 	const thisProcess, lowest = 0, 19

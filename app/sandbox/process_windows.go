@@ -22,6 +22,10 @@ func procAttributes(low bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: flags}
 }
 
+// nameProcess does nothing. Task Manager shows the name of the program file, and the first argument in
+// the column "Command line".
+func nameProcess(string) {}
+
 // lowerPriority does nothing because procAttributes sets the priority.
 func lowerPriority() error { return nil }
 

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -46,8 +47,10 @@ func applyLandlock() error {
 	return landlock.V11.BestEffort().Restrict()
 }
 
-// startProcess starts the process. On Linux, the worker applies the protections to itself.
+// startProcess starts the process. On Linux, the worker applies the protections to itself. It doesn't
+// inherit files that this process has inherited; Linux before 5.11 can't prevent that.
 func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
+	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	cmd := command()
 	err := cmd.Start()
 	return cmd, nil, err

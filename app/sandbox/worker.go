@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -25,6 +27,8 @@ type worker struct {
 	loaded       engines
 	missing      []MissingProtection // protections that the worker lacks
 	badLanguages []BadLanguage
+	idleTimer    *time.Timer   // ends the worker when it has been idle for too long; guarded by the pool's mu
+	idleSince    time.Time     // guarded by the pool's mu
 	exited       chan struct{} // closed once the process has ended and been reaped
 	once         sync.Once
 }
@@ -50,9 +54,11 @@ func launch(o Options) (*worker, error) {
 	}
 	cmd, lacks, err := startProcess(func() *exec.Cmd {
 		cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec,noctx // our own program; it outlives the call that starts it
+		cmd.Args[0] = "deedkeep: " + o.Name                 // in lists of processes, instead of the path
 		cmd.Stdin, cmd.Stdout = workerIn, workerOut
-		// Don't pass on the environment because it may contain secrets.
-		cmd.Env = []string{"GOTRACEBACK=none"}
+		// Don't pass on the environment because it may contain secrets. A worker doesn't follow changes of
+		// its CPU quota, which would need two open files.
+		cmd.Env = []string{"GOTRACEBACK=none", "GODEBUG=containermaxprocs=0", "GOMAXPROCS=" + strconv.Itoa(runtime.GOMAXPROCS(0))}
 		cmd.SysProcAttr = procAttributes(o.LowPriority)
 		return cmd
 	})
@@ -122,7 +128,7 @@ func (p *worker) sendSetup(o Options, load engines) error {
 		return errors.New("the program file was replaced by another version; restart the server")
 	}
 	return writeMessage(p.in, frameSetup, setup{
-		CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Load: load, OCR: o.OCR, LowPriority: o.LowPriority,
+		Name: o.Name, CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Load: load, OCR: o.OCR, LowPriority: o.LowPriority,
 	})
 }
 

@@ -182,3 +182,65 @@ func TestWorkerAllocatesTooFast(t *testing.T) {
 		t.Error("the worker got its memory, want none")
 	}
 }
+
+// pids returns the IDs of the processes that this one has started.
+func pids(t *testing.T) (list []string) {
+	t.Helper()
+	tasks, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatalf("list threads: %v", err)
+	}
+	for _, path := range tasks {
+		content, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
+			t.Fatalf("list processes: %v", err)
+		}
+		list = append(list, strings.Fields(string(content))...)
+	}
+	return list
+}
+
+// A worker has a name, and no files but its pipes, the log, the runtime's poller, and its own memory.
+func TestNameAndFilesOfWorker(t *testing.T) {
+	p := open(t, sandbox.Options{Name: "ocr", Workers: 1})
+	doc, size := text("x")
+	if _, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil {
+		t.Fatalf("inspect: %v", err)
+	}
+	found := false
+	for _, pid := range pids(t) {
+		args, err := os.ReadFile("/proc/" + pid + "/cmdline")
+		if err != nil || string(args) != "deedkeep: ocr\x00"+sandbox.WorkerArg+"\x00" {
+			continue
+		}
+		found = true
+		if name, err := os.ReadFile("/proc/" + pid + "/comm"); err != nil || string(name) != "deedkeep:ocr\n" {
+			t.Errorf("the name of the process is %q, %v; want deedkeep:ocr", name, err)
+		}
+		files, err := os.ReadDir("/proc/" + pid + "/fd")
+		if err != nil {
+			t.Fatalf("list files: %v", err)
+		}
+		for _, f := range files {
+			target, err := os.Readlink("/proc/" + pid + "/fd/" + f.Name())
+			kind, _, _ := strings.Cut(target, ":")
+			switch {
+			case err != nil:
+				t.Errorf("file %s: %v", f.Name(), err)
+			case f.Name() == "0" || f.Name() == "1":
+				if kind != "pipe" {
+					t.Errorf("file %s is %s, want a pipe", f.Name(), target)
+				}
+			case f.Name() == "2", target == "anon_inode:[eventpoll]", target == "anon_inode:[eventfd]", strings.HasSuffix(target, "/statm"):
+			default:
+				t.Errorf("file %s is %s, want none", f.Name(), target)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("no process with the arguments of a worker among %v", pids(t))
+	}
+	if m := p.Memory(); m.Type != "ocr" || m.Count != 1 || m.Anonymous < 1<<20 || m.Total < m.Anonymous {
+		t.Errorf("Memory() = %+v, want that of one worker", m)
+	}
+}

@@ -52,6 +52,7 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets Assets) (err e
 	if err := readMessage(r, &buf, frameSetup, &s); err != nil {
 		return unlessEOF(err)
 	}
+	nameProcess("deedkeep:" + s.Name)
 	debug.SetMemoryLimit(heapLimit)
 	if err := limitSelf(s.MemoryLimit); err != nil {
 		return err
