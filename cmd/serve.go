@@ -23,6 +23,7 @@ import (
 	"deedkeep/app/instance"
 	"deedkeep/app/integrity"
 	"deedkeep/app/jobs"
+	"deedkeep/app/memory"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
@@ -84,8 +85,13 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	log := s.logger(c, slog.LevelDebug)
 	pool := openSandbox(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	pages, closePages := openOCR(c, log)
-	defer func() { err = errors.Join(err, closePages()) }()
+	pools := []*sandbox.Pool{pool}
+	var pages jobs.PageReader // nil if OCR is turned off
+	if c.OCR.Enabled {
+		reader := openOCR(c, log)
+		defer func() { err = errors.Join(err, reader.Close()) }()
+		pages, pools = reader, append(pools, reader)
+	}
 	isNew := !instance.Exists(c.Data)
 	if isNew { // otherwise, a port in use would leave an empty vault
 		if err := server.CheckAddresses(ctx, c); err != nil {
@@ -107,7 +113,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		debug.SetGCPercent(gcPercent)
 	}
 	return server.Serve(ctx, server.Options{
-		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats,
+		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats, Memory: func() []memory.Processes { return processMemory(pools) },
 		Doctor: func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
 		OnStarted: func(a server.Addresses) {
 			s.printFirstAdminLink(ctx, v, c.Origin(a.Address))
@@ -148,23 +154,29 @@ func (s *shell) warnOfExposures(c config.Config) {
 // openSandbox starts the pool of worker processes that open documents.
 func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 	return sandbox.Open(sandbox.Options{
-		CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
+		Name: "render", CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text, Searchable: c.Reader.Searchable}, Log: log,
 	})
 }
 
 // openOCR starts the pool of worker processes that read the words on scanned pages. It has its own
-// workers, so that the pages never delay an upload or a preview. The reader is nil if OCR is turned
-// off.
-func openOCR(c config.Config, log *slog.Logger) (pages jobs.PageReader, end func() error) {
-	if !c.OCR.Enabled {
-		return nil, func() error { return nil }
-	}
-	pool := sandbox.Open(sandbox.Options{
-		CacheDir: c.ReaderCache(), Workers: c.OCR.Workers, MemoryLimit: int64(c.Reader.Memory), LowPriority: true,
+// workers, so that the pages never delay an upload or a preview.
+func openOCR(c config.Config, log *slog.Logger) *sandbox.Pool {
+	return sandbox.Open(sandbox.Options{
+		Name: "ocr", CacheDir: c.ReaderCache(), Workers: c.OCR.Workers, MemoryLimit: int64(c.Reader.Memory), LowPriority: true,
 		Deadlines: sandbox.Deadlines{OCR: c.OCR.PageTimeout}, OCR: sandbox.OCR{Languages: c.OCR.Languages, Dir: c.LanguageDir()}, Log: log,
 	})
-	return pool, pool.Close
+}
+
+// processMemory returns the memory of the server and of its workers.
+func processMemory(pools []*sandbox.Pool) []memory.Processes {
+	server := memory.Processes{Type: "server"}
+	server.Add(memory.Of(os.Getpid()))
+	list := []memory.Processes{server}
+	for _, p := range pools {
+		list = append(list, p.Memory())
+	}
+	return list
 }
 
 // openTimeout is how long a starting server waits for a command that has opened the vault.

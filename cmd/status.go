@@ -49,6 +49,9 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"disk", fmt.Sprintf("%s free, %s reserved", apitypes.HumanSize(status.DiskFree), apitypes.HumanSize(status.DiskReserve))},
 		{"writes", writesRow(status)},
 	}
+	if len(status.Memory) > 0 {
+		rows = append(rows, []string{"memory", memoryRow(status.Memory)})
+	}
 	return append(rows, s.backupRows(status)...)
 }
 
@@ -69,6 +72,21 @@ func (s *shell) ocrRow(status apitypes.Status) string {
 		row += map[bool]string{true: "; reading ", false: ", "}[i == 0] + fmt.Sprintf("page %d of file %d", p.Page, p.File)
 	}
 	return row
+}
+
+// memoryRow returns the memory of all processes, and of each type.
+func memoryRow(list []apitypes.ProcessMemory) string {
+	var total int64
+	parts := make([]string, 0, len(list))
+	for _, p := range list {
+		total += p.Bytes
+		name := p.Process
+		if p.Count != 1 {
+			name = fmt.Sprintf("%d %s", p.Count, p.Process)
+		}
+		parts = append(parts, fmt.Sprintf("%s %s", name, apitypes.HumanSize(p.Bytes)))
+	}
+	return fmt.Sprintf("%s (%s)", apitypes.HumanSize(total), strings.Join(parts, ", "))
 }
 
 // writesRow returns whether the server accepts changes and, if not, why.

@@ -46,6 +46,13 @@ func TestOCRRow(t *testing.T) {
 	}
 }
 
+func TestMemoryRow(t *testing.T) {
+	got := memoryRow([]apitypes.ProcessMemory{{Process: "server", Count: 1, Bytes: 50 << 20}, {Process: "render", Count: 2, Bytes: 30 << 20}, {Process: "ocr"}})
+	if want := "80 MB (server 50 MB, 2 render 30 MB, 0 ocr 0 B)"; got != want {
+		t.Errorf("memoryRow = %q, want %q", got, want)
+	}
+}
+
 // The output of status says why writes are denied.
 func TestWritesRow(t *testing.T) {
 	for want, status := range map[string]apitypes.Status{

@@ -44,8 +44,19 @@ type Status struct {
 
 	Search SearchIndex `json:"search"`
 
+	Memory List[ProcessMemory] `json:"memory"` // of the server and its workers; empty if no server runs
+
 	Damaged List[Damaged] `json:"damaged"` // damaged documents; each of several identical documents is listed
 	Scrub   Scrub         `json:"scrub"`
+}
+
+// ProcessMemory is the memory of all processes of a type: "server", "render" (workers that open documents), or "ocr". The
+// system can free what isn't anonymous at any time, because it is in a file.
+type ProcessMemory struct {
+	Process        string `json:"process"`
+	Count          int    `json:"count"`
+	Bytes          int64  `json:"bytes"`
+	AnonymousBytes int64  `json:"anonymous_bytes"`
 }
 
 // OCRPage is a page of a file. Page numbers start at 1.

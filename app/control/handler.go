@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
 	"deedkeep/app/instance"
+	"deedkeep/app/memory"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -39,8 +40,9 @@ type HandlerOptions struct {
 	Listen      string
 	Certificate func() *certificate.Info // returns the current certificate; nil if TLS is off
 	Probes      Probes
-	Forwarded   *httpx.ForwardingMonitor // nil if no server runs
-	Origin      string                   // scheme and host of one-time links
+	Forwarded   *httpx.ForwardingMonitor  // nil if no server runs
+	Memory      func() []memory.Processes // of the server and its workers; nil if no server runs
+	Origin      string                    // scheme and host of one-time links
 	StartedAt   time.Time
 	Log         *slog.Logger
 	Rand        io.Reader // source of randomness for request IDs

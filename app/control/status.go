@@ -42,6 +42,11 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	for _, p := range c.Vault.OCR.Reading() {
 		out.OCRReading = append(out.OCRReading, apitypes.OCRPage{File: p.FileID, Page: p.Page})
 	}
+	if c.Memory != nil {
+		for _, p := range c.Memory() {
+			out.Memory = append(out.Memory, apitypes.ProcessMemory{Process: p.Type, Count: p.Count, Bytes: p.Total, AnonymousBytes: p.Anonymous})
+		}
+	}
 	if !s.OCRPausedUntil.IsZero() {
 		out.OCRResumesAt = new(apitypes.At(s.OCRPausedUntil))
 	}

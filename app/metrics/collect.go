@@ -9,6 +9,7 @@ import (
 	"deedkeep/app/auth"
 	"deedkeep/app/instance"
 	"deedkeep/app/jobs"
+	"deedkeep/app/memory"
 	"deedkeep/app/search"
 	"deedkeep/app/stats"
 )
@@ -60,6 +61,9 @@ func (c *collector) Collect(channel chan<- prometheus.Metric) {
 			"Time when the certificate in use expires, in seconds since 1970. 0 if the server doesn't use HTTPS.",
 			unixSeconds(c.CertificateExpires()))
 	}
+	if c.Memory != nil {
+		collectMemory(to, c.Memory())
+	}
 	if c.Forwarded != nil {
 		untrusted, unreadable := c.Forwarded()
 		to.byLabel(prometheus.CounterValue, "forwarded_headers_unused_total",
@@ -67,6 +71,23 @@ func (c *collector) Collect(channel chan<- prometheus.Metric) {
 				"\"unreadable\": the headers contain no valid client address.",
 			"reason", []string{"untrusted", "unreadable"}, map[string]uint64{"untrusted": untrusted, "unreadable": unreadable})
 	}
+}
+
+func collectMemory(to sink, list []memory.Processes) {
+	var types []string
+	count, total, anonymous := map[string]uint64{}, map[string]uint64{}, map[string]uint64{}
+	for _, p := range list {
+		types = append(types, p.Type)
+		count[p.Type], total[p.Type], anonymous[p.Type] = uint64(max(p.Count, 0)), uint64(max(p.Total, 0)), uint64(max(p.Anonymous, 0))
+	}
+	const label = "process"
+	to.byLabel(prometheus.GaugeValue, "processes",
+		`Number of running processes. "server": the server. "render": workers that open documents. "ocr": workers that read scanned pages.`,
+		label, types, count)
+	to.byLabel(prometheus.GaugeValue, "process_memory_bytes",
+		"Memory of all processes of a type. Memory that processes share counts once (PSS on Linux).", label, types, total)
+	to.byLabel(prometheus.GaugeValue, "process_anonymous_memory_bytes",
+		"Part of deedkeep_process_memory_bytes that isn't a copy of files on disk. The system frees the rest when it needs memory.", label, types, anonymous)
 }
 
 func collectContents(to sink, n instance.Metrics) {

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"deedkeep/app/instance"
+	"deedkeep/app/memory"
 	"deedkeep/app/sandbox"
 )
 
@@ -37,6 +38,9 @@ type Options struct {
 
 	// CertificateExpires returns when the TLS certificate expires, or the zero time without TLS. It may be nil.
 	CertificateExpires func() time.Time
+
+	// Memory returns the memory of the server and of its worker processes. If it is nil, the memory isn't reported.
+	Memory func() []memory.Processes
 
 	// Forwarded returns the number of requests whose forwarding headers could not be used. If it is nil, they are not
 	// counted.

@@ -23,6 +23,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/jobs"
+	"deedkeep/app/memory"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/search"
@@ -54,6 +55,9 @@ func fixture(t *testing.T) *Metrics {
 	}
 	return New(Options{
 		Vault: v, Sandbox: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
+		Memory: func() []memory.Processes {
+			return []memory.Processes{{Type: "server", Count: 1, Usage: memory.Usage{Total: 70, Anonymous: 50}}, {Type: "ocr"}}
+		},
 		Version: "1.2.3", Commit: "abc", Now: opts.Now, Log: slog.New(slog.DiscardHandler),
 		Forwarded:          func() (untrusted, unreadable uint64) { return 4, 2 },
 		CertificateExpires: func() time.Time { return time.Unix(1_800_000_000, 0) },
@@ -152,6 +156,9 @@ func TestTextHasAllMetrics(t *testing.T) {
 		`deedkeep_commit_changes_bucket{le="1"} 1`,
 		`deedkeep_commit_duration_seconds_count 1`,
 		`deedkeep_reader_processes 2`,
+		`deedkeep_processes{process="ocr"} 0`,
+		`deedkeep_process_memory_bytes{process="server"} 70`,
+		`deedkeep_process_anonymous_memory_bytes{process="server"} 50`,
 		`deedkeep_search_ready 0`,
 		`deedkeep_search_failing 0`,
 		`deedkeep_search_build_records 0`,

@@ -19,6 +19,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
 	"deedkeep/app/instance"
+	"deedkeep/app/memory"
 	"deedkeep/app/metrics"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/ui"
@@ -34,6 +35,7 @@ type Options struct {
 	Now          func() time.Time
 	OnStarted    func(Addresses)                                // called once, when the server accepts requests
 	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics for administrators; may be nil
+	Memory       func() []memory.Processes                      // returns the memory of all processes; may be nil
 	Sandbox      func() sandbox.Stats                           // returns the sandbox worker counts for /metrics; may be nil
 }
 
@@ -76,7 +78,7 @@ func Serve(ctx context.Context, opts Options) error {
 	answering := front.addresses()
 	controlHandler := control.Guard(control.NewHandler(control.HandlerOptions{
 		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.certificateInfo,
-		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Rand: rand.Reader,
+		Probes: probes, Forwarded: forwarded, Memory: opts.Memory, StartedAt: opts.Now(), Log: opts.Log, Rand: rand.Reader,
 	}), controlSocket.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.OnStarted != nil {
@@ -168,7 +170,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 	responses := httpx.ResponseMemory{Max: int64(c.Limits.BodiesInMemory) / 4, Full: full}
 	numbers := metrics.New(metrics.Options{
 		Vault: opts.Vault, Sandbox: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
-		Forwarded: forwarded.Counts, CertificateExpires: expires,
+		Forwarded: forwarded.Counts, Memory: opts.Memory, CertificateExpires: expires,
 	})
 	v1, err := api.New(api.Options{
 		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
