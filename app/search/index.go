@@ -14,6 +14,7 @@ type Index interface {
 	Checkpoint() []byte
 	Stats() query.Stats
 	Check(ctx context.Context) error
+	DropCache() // releases memory; searches read from the disk again
 	Close() error
 }
 

@@ -157,6 +157,14 @@ func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, erro
 	return result, err
 }
 
+// DropCache releases the memory of the cache. The next searches read from the disk again.
+func (x *Indexer) DropCache() {
+	if gen := x.acquireLive(); gen != nil {
+		defer gen.readers.Done()
+		gen.DropCache()
+	}
+}
+
 // acquireLive returns the live index, or nil if there is none. The caller must release the index with
 // readers.Done.
 func (x *Indexer) acquireLive() *generation {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"deedkeep/app/api"
@@ -67,7 +68,8 @@ func Serve(ctx context.Context, opts Options) error {
 		return err
 	}
 	probes := newProbes(opts)
-	front, err = openListeners(ctx, opts, probes.intercept(public), crowd)
+	idle := newIdleTrimmer(opts)
+	front, err = openListeners(ctx, opts, idle.watch(probes.intercept(public)), crowd)
 	if err != nil {
 		return err
 	}
@@ -81,6 +83,11 @@ func Serve(ctx context.Context, opts Options) error {
 		Probes: probes, Forwarded: forwarded, Memory: opts.Memory, StartedAt: opts.Now(), Log: opts.Log, Rand: rand.Reader,
 	}), controlSocket.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
+	var background sync.WaitGroup
+	defer background.Wait()
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	background.Go(func() { idle.run(working) })
 	if opts.OnStarted != nil {
 		opts.OnStarted(answering)
 	}

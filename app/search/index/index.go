@@ -103,6 +103,9 @@ type Index struct {
 	lowSpace    bool          // the last merge was skipped because of low disk space
 }
 
+// DropCache releases the memory of the cache.
+func (x *Index) DropCache() { x.cache.Drop() }
+
 // Open opens the index in dir or creates an empty one. It returns ErrDamaged or ErrOtherFormat if
 // the index cannot be used, and errors of the operating system.
 func Open(dir string, o Options) (*Index, error) {

@@ -61,3 +61,13 @@ func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	copy(p, found.page[at:])
 	return nil
 }
+
+// Drop empties the cache and releases its buffers.
+func (c *Cache) Drop() {
+	for i := range c.sets {
+		s := &c.sets[i]
+		s.mu.Lock()
+		s.pages = [cacheWays]cachedPage{}
+		s.mu.Unlock()
+	}
+}
