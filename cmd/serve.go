@@ -112,6 +112,9 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit(c))
+	}
 	return server.Serve(ctx, server.Options{
 		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats, Memory: func() []memory.Processes { return processMemory(pools) },
 		Doctor: func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
@@ -125,6 +128,14 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 // gcPercent is the server's GOGC unless the environment sets one. The live heap is about 10 MB, so half as many
 // garbage collections cost about that much memory; lists and orders need 10 to 15 percent less CPU time.
 const gcPercent = 200
+
+// memoryLimit returns the soft limit of the Go runtime for the server's memory, in bytes: what the settings allow, and
+// twice what the server needs without load. Near the limit, garbage is collected more often. With gcPercent alone, the
+// garbage would take twice the memory of the search cache, too.
+func memoryLimit(c config.Config) int64 {
+	const other = 64 << 20
+	return int64(c.Search.CacheSize) + int64(c.Limits.BodiesInMemory) + other
+}
 
 // rootWarning returns a warning if the server runs as root. uid is the effective user ID,
 // which is -1 on Windows.
