@@ -39,7 +39,7 @@ func RunWorker(assets Assets) int {
 }
 
 // heapLimit is the Go runtime's soft memory limit in a worker. It does not include the engines' memory.
-const heapLimit = 192 << 20
+const heapLimit = 96 << 20
 
 // serve runs the worker's side of the protocol until in is closed.
 func serve(ctx context.Context, in io.Reader, w io.Writer, assets Assets) (err error) {
@@ -64,6 +64,7 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets Assets) (err e
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
 	defer func() { err = errors.Join(err, e.close(ctx)) }()
 	bad := e.prepare(ctx, s)
+	debug.FreeOSMemory() // compiling an engine leaves garbage
 	if err := writeMessage(w, frameReady, workerReady{enclose(), bad}); err != nil {
 		return err
 	}
