@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/memory"
 )
 
-// What this process allocates and writes to is in its memory. A process that doesn't exist has none.
+// A block that this process has written to counts as its memory. A process that doesn't exist has none.
 func TestOf(t *testing.T) {
 	const size = 64 << 20
 	before := memory.Of(os.Getpid())

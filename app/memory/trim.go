@@ -2,7 +2,7 @@ package memory
 
 import "runtime/debug"
 
-// Trim gives memory back to the system: what the Go runtime doesn't use, and the pages of a file that
+// Trim returns memory to the system: what the Go runtime doesn't use, and the pages of a file that
 // this process has mapped. The file is read again where it is needed.
 func Trim(file string) {
 	debug.FreeOSMemory()

@@ -17,11 +17,11 @@ const (
 	// idleCheckInterval is how often the server checks that.
 	idleCheckInterval = 15 * time.Second
 	// maxIdleGrowth is by how much the memory of an idle server may grow, in bytes, before it gives memory
-	// back again. Background work, such as OCR, goes on without requests.
+	// back again. Background work, such as OCR, doesn't need requests.
 	maxIdleGrowth = 16 << 20
 )
 
-// idleTrimmer gives memory back when no requests arrive. Requests of monitoring don't count.
+// idleTrimmer releases memory when no requests arrive. Requests of monitoring don't count.
 type idleTrimmer struct {
 	now     func() time.Time
 	usage   func() memory.Usage
@@ -68,7 +68,7 @@ func (i *idleTrimmer) run(ctx context.Context) {
 	}
 }
 
-// check gives memory back if the server is idle and has grown since it last did so.
+// check releases memory if the server is idle and has grown since it last did so.
 func (i *idleTrimmer) check() {
 	if i.now().Sub(time.Unix(0, i.last.Load())) < idleTime {
 		i.trimmed = 0
