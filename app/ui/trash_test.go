@@ -155,3 +155,48 @@ func TestTrashNamesAbstract(t *testing.T) {
 	}
 	staff.get(t, 200, "/trash", "an abstract that was permanently deleted").lacks(t, link)
 }
+
+// The pages on which documents are moved and restored say until when the retention setting keeps them.
+func TestRetentionOfMovedDocumentIsShown(t *testing.T) {
+	t.Parallel()
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year} })
+	h.createUser(t, "Owner", model.RoleAdmin)
+	filed := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("old.pdf", "1"), vaulttest.PDFDoc("older.pdf", "2"))
+	h.clock.Advance(31 * vaulttest.Day)
+	kim := h.openBrowser(t, model.RoleStaff)
+	fresh := h.upload(t, "fresh.pdf", vaulttest.PDF(1, "3"))
+	end := filed.Files[0].CreatedAt.AddDate(20, 0, 0).Format("Jan 2, 2006")
+	move := func(ids ...uint64) string {
+		form := url.Values{"to": {"0"}}
+		for _, id := range ids {
+			form.Add("file", fmt.Sprint(id))
+		}
+		return h.noticeOf(t, kim.post(t, 303, "/documents/move", form))
+	}
+	old, older := filed.Files[0].ID, filed.Files[1].ID
+	kim.get(t, 200, fmt.Sprintf("/documents/%d/move", old)).has(t, "kept until", end, "by retention")
+	kim.get(t, 200, fmt.Sprintf("/documents/%d/move", fresh.ID)).lacks(t, "by retention")
+	if got, want := move(old), "1 document was moved. The retention setting keeps it at least until "+end+"."; got != want {
+		t.Errorf("notice = %q, want %q", got, want)
+	}
+	if got := move(fresh.ID); strings.Contains(got, "retention") {
+		t.Errorf("notice = %q, want none about retention", got)
+	}
+	if got, want := move(older, fresh.ID), "The retention setting keeps 1 of them at least until "+end+"."; !strings.HasSuffix(got, want) {
+		t.Errorf("notice = %q, want one that ends with %q", got, want)
+	}
+	kim.get(t, 200, fmt.Sprintf("/documents/%d/move", old)).has(t, "kept until", end, "by retention")
+	vaulttest.NoError(t, h.vault.Files.Trash(t.Context(), kim.actor, old, vault.Match{}))
+	vaulttest.NoError(t, h.vault.Files.Trash(t.Context(), kim.actor, fresh.ID, vault.Match{}))
+	kim.get(t, 200, "/trash").has(t, "old.pdf", end, "by retention", "wherever they were moved")
+	kim.get(t, 200, fmt.Sprintf("/documents/%d", old)).has(t, "You can restore it until", end, "because of the retention setting")
+	got := kim.get(t, 200, fmt.Sprintf("/documents/%d", fresh.ID))
+	got.has(t, "You can restore it until")
+	got.lacks(t, "retention")
+	if _, err := h.vault.Trash.Empty(t.Context(), vaulttest.Operator); err != nil {
+		t.Fatalf("Trash.Empty: %v", err)
+	}
+	got = kim.get(t, 200, "/trash")
+	got.has(t, "old.pdf")
+	got.lacks(t, "fresh.pdf")
+}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -152,6 +153,23 @@ func (v *Vault) retainedWhenRemoved(t *store.Tx, f model.File, now time.Time) (t
 		return time.Time{}, err
 	}
 	return addRetention(f.CreatedAt, keep), nil
+}
+
+// RetainedUntil returns for each live document the end of the retention period that it keeps
+// if it leaves its abstract now. The zero time means that it keeps none.
+func (f *Files) RetainedUntil(ctx context.Context, files []model.File) (ends []time.Time, err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) error {
+		ends = make([]time.Time, 0, len(files))
+		for _, file := range files {
+			until, err := f.v.fileRetainedUntil(t, file)
+			if err != nil {
+				return err
+			}
+			ends = append(ends, until)
+		}
+		return nil
+	})
+	return ends, err
 }
 
 // isRetainedAfter reports whether a record is retained when it is removed from an abstract.

@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/search/query"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
 )
 
 // viewMode says how the viewer shows a document.
@@ -70,13 +71,24 @@ func (p *Pages) documentPage(r *page.Request) error {
 	return p.ShowDocument(r, page.NameProblem{})
 }
 
+// trashedDocument is a document in the trash. Kept is zero if the document was deleted with its abstract.
+type trashedDocument struct {
+	model.File
+	Kept vault.Trashed
+}
+
 // ShowDocument shows the requested document and records the view. If a new document name was
 // rejected, the page also shows that problem.
 func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
 	if errs.KindOf(err) == errs.NotFound && r.MayWrite() {
 		if trashed, inTrash := p.Vault.Files.Trashed(r.Context(), r.PathID); inTrash == nil {
-			return p.RenderPage(r, http.StatusOK, "document_trashed.html", page.Page{Heading: trashed.Filename, Section: "trash", Data: trashed})
+			kept, err := p.Vault.Trash.Find(r.Context(), vault.FileOps.Name, r.PathID)
+			if err != nil && errs.KindOf(err) != errs.NotFound { // not found: it was deleted with its abstract
+				return err
+			}
+			return p.RenderPage(r, http.StatusOK, "document_trashed.html", page.Page{Heading: trashed.Filename, Section: "trash",
+				Data: trashedDocument{trashed, kept}})
 		}
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -39,10 +40,12 @@ type moveView struct {
 	Back        string
 }
 
-// movedDocument is a document that can be moved.
+// movedDocument is a document that can be moved. Kept is the end of the retention period that it keeps,
+// or zero if it keeps none.
 type movedDocument struct {
 	model.File
 	Selected bool
+	Kept     time.Time
 }
 
 // movedInstrument is an instrument that can move together with the selected documents.
@@ -167,7 +170,7 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 			shown, at = file.ID, page.DocumentPlace(file)
 		}
 		if slices.Contains(ids, id) && !slices.ContainsFunc(view.Documents, func(d movedDocument) bool { return d.ID == id }) {
-			view.Documents = append(view.Documents, movedDocument{file, true})
+			view.Documents = append(view.Documents, movedDocument{File: file, Selected: true})
 		}
 	}
 	if shown == 0 {
@@ -181,9 +184,12 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 		}
 		for _, file := range filed.Files {
 			if !slices.Contains(ids, file.ID) && len(view.Documents)-view.Selected < maxOthers {
-				view.Documents = append(view.Documents, movedDocument{file, false})
+				view.Documents = append(view.Documents, movedDocument{File: file})
 			}
 		}
+	}
+	if err := p.setKept(r.Context(), view.Documents); err != nil {
+		return view, at, err
 	}
 	view.Text = strings.TrimSpace(query.Get("q"))
 	view.Back = p.PlacePath(at)
@@ -196,6 +202,37 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 		view.Instruments = append(view.Instruments, movedInstrument{i, i.Heading(i.Type), selected})
 	}
 	return view, at, err
+}
+
+// setKept sets the end of the retention period of each document that keeps one.
+func (p *Pages) setKept(ctx context.Context, documents []movedDocument) error {
+	var files []model.File
+	for _, d := range documents {
+		files = append(files, d.File)
+	}
+	ends, err := p.Vault.Files.RetainedUntil(ctx, files)
+	for n, until := range ends {
+		if p.Now().Before(until) {
+			documents[n].Kept = until
+		}
+	}
+	return err
+}
+
+// retentionNotice says until when moved documents are kept, or "" if none keeps a retention period.
+func (p *Pages) retentionNotice(moved int, retained []model.File) string {
+	if len(retained) == 0 {
+		return ""
+	}
+	first := slices.MinFunc(retained, func(a, b model.File) int { return a.RetainedUntil.Compare(b.RetainedUntil) }).RetainedUntil
+	which := page.FormatCount(len(retained)) + " of them"
+	switch {
+	case moved == 1:
+		which = "it"
+	case len(retained) == moved:
+		which = "them"
+	}
+	return fmt.Sprintf(" The retention setting keeps %s at least until %s.", which, first.In(p.Zone).Format("Jan 2, 2006"))
 }
 
 // findTargets adds the abstracts and folders that match the text. Without a text, it adds the
@@ -284,6 +321,7 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 	if result.Instruments > 0 {
 		notice += " " + page.Plural(result.Instruments, "instrument", "instruments") + " moved too."
 	}
+	notice += p.retentionNotice(result.Moved, result.Retained)
 	return p.RedirectWithUndo(r, address, notice, undo)
 }
 
