@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/config"
@@ -61,6 +62,7 @@ type limitedConn struct {
 	limiter *connLimiter
 	group   netip.Prefix // the address group that the connection counts toward
 	sent    sentBytes
+	arrived atomic.Bool // bytes have arrived since the last request began
 	// received is the part of sent that the client had received at the last request; used only by the goroutine that
 	// handles requests.
 	received int64

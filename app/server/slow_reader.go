@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"deedkeep/app/httpx"
 )
 
 // pace says how fast a client receives what the server sends. Only the goroutine that watches the connections changes
@@ -158,14 +160,42 @@ func (c *limitedConn) ReadFrom(r io.Reader) (n int64, err error) {
 const unreceived = 16 << 10
 
 // awaitReceived calls next after the client has received the previous response. A client that sends many requests and
-// doesn't read the responses makes the server create one of them.
+// doesn't read the responses makes the server create one of them. Requests that arrived together with the previous one
+// take turns, so that they don't delay clients that wait for each response.
 func awaitReceived(next http.Handler) http.Handler {
+	turns := httpx.NewTurns(maxPipelined, maxPipelinedWait)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if conn, ok := r.Context().Value(connKey{}).(*limitedConn); ok && conn.awaitReceived(r.Context()) != nil {
+		conn, ok := r.Context().Value(connKey{}).(*limitedConn)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if conn.awaitReceived(r.Context()) != nil {
 			panic(http.ErrAbortHandler)
+		}
+		if !conn.arrived.Swap(false) {
+			done, err := turns.Take(r.Context(), conn.group.String())
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			defer done()
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+const (
+	maxPipelined     = 4 // requests that arrived with the previous one and are handled at the same time; an address has half
+	maxPipelinedWait = 10 * time.Second
+)
+
+// Read records that bytes of a new request have arrived.
+func (c *limitedConn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	if n > 0 {
+		c.arrived.Store(true)
+	}
+	return n, err
 }
 
 func (c *limitedConn) awaitReceived(ctx context.Context) error {
