@@ -295,6 +295,6 @@ type server struct {
 }
 
 const (
-	turnsPerCore = 8
+	turnsPerCore = 4
 	maxTurnWait  = 10 * time.Second
 )
