@@ -104,11 +104,12 @@ type connLimiter struct {
 	minRate           int64          // minimum bytes per second that a client receives
 	stall             time.Duration  // time over which it is measured
 
-	mu       sync.Mutex
-	changed  *sync.Cond // a connection has become idle or was closed, or a listener was closed
-	open     int
-	groups   map[netip.Prefix]*connGroup // addresses that have connections
-	sequence uint64                      // sequence number of the connection that became idle last
+	mu         sync.Mutex
+	changed    *sync.Cond // a connection has become idle or was closed, or a listener was closed
+	open       int
+	groups     map[netip.Prefix]*connGroup // addresses that have connections
+	sequence   uint64                      // sequence number of the connection that became idle last
+	measuredAt time.Time                   // when a watcher last measured the pace of all clients
 }
 
 // connGroup holds the connections that count toward the limits of one address.
@@ -125,6 +126,7 @@ func newConnLimiter(l config.Limits, t config.Timeouts, trusted []netip.Prefix) 
 		minRate: max(int64(t.MinRate), minSendRate), stall: t.Stall,
 		maxOpen: l.Connections, maxIdlePerAddress: l.ConnectionsPerAddress, maxPerAddress: max(1, l.Connections/4),
 		maxTrusted: cmp.Or(l.TrustedConnections, max(1, l.Connections*3/4)), trusted: trusted, groups: map[netip.Prefix]*connGroup{},
+		measuredAt: time.Now(),
 	}
 	c.changed = sync.NewCond(&c.mu)
 	return c

@@ -48,26 +48,31 @@ const (
 func (p *pace) isSlow() bool { return p.waiting >= slowAfter && p.rate < slowRate }
 
 // watch measures the pace of all clients until done is closed. It closes the connections of clients that received less
-// than the minimum rate, measured over stall.
+// than the minimum rate, measured over stall. Each listener of the limiter runs it.
 func (c *connLimiter) watch(done <-chan struct{}) {
-	interval := min(watchInterval, c.stall/4)
-	tick := time.NewTicker(interval)
+	tick := time.NewTicker(c.watchInterval())
 	defer tick.Stop()
-	for last := time.Now(); ; {
+	for {
 		select {
 		case <-done:
 			return
 		case now := <-tick.C:
-			// A longer pause means that the server didn't run, which is not the client's fault.
-			c.measure(min(now.Sub(last), 2*interval))
-			last = now
+			c.measure(now)
 		}
 	}
 }
 
-func (c *connLimiter) measure(elapsed time.Duration) {
+func (c *connLimiter) watchInterval() time.Duration { return min(watchInterval, c.stall/4) }
+
+func (c *connLimiter) measure(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	elapsed, interval := now.Sub(c.measuredAt), c.watchInterval()
+	if elapsed < interval/2 {
+		return // the watcher of another listener has just measured
+	}
+	c.measuredAt = now
+	elapsed = min(elapsed, 2*interval) // a longer pause means that the server didn't run, which is not the client's fault
 	for _, group := range c.groups {
 		for conn := range group.conns {
 			delivered, pending := conn.progress()

@@ -185,3 +185,40 @@ func TestSlowestClientMakesSpace(t *testing.T) {
 		}
 	}
 }
+
+// Several listeners share a limiter, as with tls.redirect_listen. Time doesn't pass faster for their clients: one that
+// receives nothing is disconnected after the stall time, not after half of it.
+func TestListenersMeasureOnce(t *testing.T) {
+	t.Parallel()
+	const stall = 2 * time.Second
+	limiter, dial := serveSlow(t, 4<<10, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, 4<<20))
+	}, 100, 1<<10, stall)
+	for range 2 {
+		tcp, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			t.Fatalf("listen: %v", err)
+		}
+		other := newLimitedListener(tcp, limiter)
+		t.Cleanup(func() {
+			if err := other.Close(); err != nil {
+				t.Errorf("close listener: %v", err)
+			}
+		})
+	}
+	begin := time.Now()
+	if _, err := io.WriteString(dial(), "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+		t.Fatalf("write request: %v", err)
+	}
+	limiter.mu.Lock()
+	for limiter.open == 0 {
+		limiter.changed.Wait()
+	}
+	for limiter.open > 0 {
+		limiter.changed.Wait()
+	}
+	limiter.mu.Unlock()
+	if took := time.Since(begin); took < stall*3/4 {
+		t.Errorf("disconnected after %v, want about %v", took, stall)
+	}
+}
