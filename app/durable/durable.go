@@ -16,13 +16,17 @@ import (
 
 // WriteFile creates or replaces a small file with the given mode. Readers see either the
 // old or the new content, even after a crash. A crash can leave behind a temporary file
-// named ".NAME-*" in the same directory. WriteFile syncs the directory if the file system
-// supports it.
+// named ".NAME-*" in the same directory. If root writes the file, it belongs to the owner of
+// the directory, who could otherwise not read it. WriteFile syncs the directory if the file
+// system supports it.
 func WriteFile(path string, content []byte, mode os.FileMode) error {
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+"-*") // mode 0600
 	if err != nil {
 		return err
+	}
+	if err := giveToOwner(f, filepath.Clean(dir)); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err := replace(f, path, content, mode); err != nil {
 		return err

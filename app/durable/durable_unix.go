@@ -12,6 +12,23 @@ import (
 // durable only after SyncDir.
 func Rename(from, to string) error { return os.Rename(from, to) }
 
+// giveToOwner makes the owner of dir the owner of a file that root created there.
+func giveToOwner(f *os.File, dir string) error {
+	owner, err := os.Stat(dir)
+	if err != nil || os.Geteuid() != 0 {
+		return err
+	}
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	of, current := owner.Sys().(*syscall.Stat_t), now.Sys().(*syscall.Stat_t)
+	if of.Uid == current.Uid {
+		return nil // always, on a share that gives all files to one user
+	}
+	return f.Chown(int(of.Uid), int(of.Gid))
+}
+
 // SyncDir makes the entries of a directory durable.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
