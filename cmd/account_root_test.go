@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -80,6 +81,8 @@ func TestRootRunsAsOwner(t *testing.T) {
 		{0, openAsOwner, []string{"import", scans}},
 		{0, "kim", []string{"events", "list"}},
 		{0, openAsOwner, []string{"backup", "create", "--to", backups}},
+		{0, "0 deleted", []string{"backup", "prune", "--from", backups, "--keep-daily", "1"}},
+		{0, "created backup", []string{"backup", "create", "--to", backups}}, // reads and replaces what prune wrote
 		{0, "running as nobody", []string{"backup", "drill", "--from", backups}},
 		{1, deniedAsOwner, []string{"backup", "create", "--to", filepath.Join(secret, "backup")}},
 		{0, "1 imported", []string{"import", secret, "--folder", "Secret", "--report", report}}, // root can read and write its own files
@@ -87,6 +90,15 @@ func TestRootRunsAsOwner(t *testing.T) {
 		{0, openAsOwner, []string{"events", "verify", "--export", export}},
 	} {
 		run(row.want, row.message, row.args...)
+	}
+	// The owner of the data directory can't make root overwrite another file.
+	link := filepath.Join(data, "rejected.csv")
+	must(os.Symlink(export, link), os.Lchown(link, ownerID, ownerID))
+	before, err := os.ReadFile(export)
+	must(err)
+	run(1, "rejected.csv is a symbolic link of another user", "import", scans, "--report", link)
+	if after, err := os.ReadFile(export); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("file of root behind a link: got %d bytes, %v, want the %d before", len(after), err, len(before))
 	}
 	for _, path := range []string{report, export} {
 		if info, err := os.Stat(path); err != nil || info.Size() == 0 {

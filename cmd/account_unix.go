@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,6 +46,25 @@ func runAs(cmd *exec.Cmd, a account) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
 		Uid: uint32(a.uid), Gid: groups[0], Groups: groups, // #nosec G115 -- a user ID has 32 bits
 	}}
+}
+
+// createOutput creates the file that a command line names, or empties an existing one. It follows
+// a symbolic link only if the link belongs to root or to this process's user: another user, such
+// as the owner of the data directory, could have linked it to any file.
+func createOutput(path string) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC | syscall.O_NOFOLLOW
+	link, err := os.Lstat(path)
+	isLink := err == nil && link.Mode()&os.ModeSymlink != 0
+	if isLink {
+		if uid := link.Sys().(*syscall.Stat_t).Uid; uid == 0 || int64(uid) == int64(os.Geteuid()) {
+			flags &^= syscall.O_NOFOLLOW
+		}
+	}
+	file, err := os.OpenFile(path, flags, 0o666) // #nosec G302 -- like the redirection of a shell
+	if isLink && errors.Is(err, syscall.ELOOP) {
+		err = fmt.Errorf("%s is a symbolic link of another user; choose another file", path)
+	}
+	return file, err
 }
 
 // switchUser permanently changes the user and groups of all threads of this process.

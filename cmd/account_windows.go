@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 )
 
@@ -10,3 +11,6 @@ func lookupAccount(uid, gid int) account { return account{uid: uid, gids: []int{
 func switchUser(account) error { return errors.ErrUnsupported }
 
 func runAs(*exec.Cmd, account) {}
+
+// createOutput creates the file that a command line names, or empties an existing one.
+func createOutput(path string) (*os.File, error) { return os.Create(path) }

@@ -38,7 +38,7 @@ func (r *rejectionReport) open() error {
 	if r.path == "" {
 		return nil
 	}
-	file, err := os.Create(r.path)
+	file, err := createOutput(r.path)
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
