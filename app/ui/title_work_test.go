@@ -242,7 +242,7 @@ func TestCertificateAndBringDown(t *testing.T) {
 	once := form.matches(t, `name="once" value="([^"]+)"`)[0]
 	kim.post(t, 422, section, url.Values{"effective_date": {""}, "search_from": {"2/30/2026"}}).has(t, "valid date", `value="2/30/2026"`)
 	reversed := kim.post(t, 422, section, url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1/1/2027"}})
-	reversed.has(t, "must not be before the search from field")
+	reversed.has(t, "must not be before the start of the search")
 	reversed.lacks(t, "not a valid date")
 	sent := url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1980-01-01"}, "indices_searched": {"", "UCC", "Plats"},
 		"once": {once}}

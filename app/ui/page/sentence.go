@@ -25,7 +25,7 @@ var pageCodes = map[errs.Code]errs.Code{
 var pageNames = map[string]string{
 	"filename": "name", "tax map": "Parcel ID", "dated": "date of the instrument", "recorded": "recording date",
 	"expires": "expiration date", "consideration": "amount",
-	"from": "start date", "to": "end date",
+	"from": "start date", "to": "end date", "search from": "start of the search",
 }
 
 // sentence returns the sentence that pages show for a problem.
