@@ -1,9 +1,11 @@
 package backup
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -63,13 +65,31 @@ func (b *Backups) readState() (s State, err error) {
 		s = State{Problem: integrity.BackupStateFile + " is damaged, so the last backups are unknown. The next backup replaces the file."}
 	}
 	if b.unsaved != nil {
-		problem := s.Problem
-		s, s.Problem = *b.unsaved, problem
+		s = s.with(*b.unsaved)
 	}
 	if at, planned := b.settings.nextTime(s, b.Now()); planned {
 		s.Next = &at
 	}
 	return s, err
+}
+
+// with returns the state with what happened since it was stored. The stored archives stay known,
+// even if the file couldn't be read in the meantime.
+func (s State) with(later State) State {
+	later.Problem = s.Problem
+	later.LastGood = cmp.Or(later.LastGood, s.LastGood)
+	later.Scheduled.LastGood = cmp.Or(later.Scheduled.LastGood, s.Scheduled.LastGood)
+	later.Archives = union(s.Archives, later.Archives)
+	later.Announced = union(s.Announced, later.Announced)
+	return later
+}
+
+// union returns a map with the entries of both maps. Those of b replace those of a.
+func union[V any](a, b map[string]V) map[string]V {
+	all := make(map[string]V, len(a)+len(b))
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
 }
 
 // readProblem returns the value of State.Problem for an error of reading the state file.

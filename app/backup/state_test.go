@@ -67,6 +67,38 @@ func TestUnreadableState(t *testing.T) {
 	}
 }
 
+// When backup.json can be read again, the directories in it are known again, too: a disk that isn't
+// mounted doesn't look like a new directory. So is the last good backup if there was none since.
+func TestStateReadableAgain(t *testing.T) {
+	t.Parallel()
+	for _, works := range []bool{true, false} {
+		v, opts := vaulttest.OpenVerified(t, nil)
+		dir := t.TempDir()
+		to, usb := filepath.Join(dir, "b"), filepath.Join(dir, "usb")
+		vaulttest.CreateBackup(t, v, to)
+		vaulttest.CreateBackup(t, v, usb)
+		path := filepath.Join(opts.Dir, "backup.json")
+		if err := errors.Join(os.Rename(path, path+"-away"), os.Mkdir(path, 0o700)); err != nil {
+			t.Fatalf("make backup.json unreadable: %v", err)
+		}
+		if works {
+			vaulttest.CreateBackup(t, v, to)
+		} else {
+			_, err := v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(dir, "not-mounted"), func(backup.Progress) {})
+			vaulttest.WantKind(t, "unknown directory", err, errs.Conflict)
+		}
+		if err := errors.Join(os.Remove(path), os.Rename(path+"-away", path), os.Rename(usb, usb+"-away")); err != nil {
+			t.Fatalf("make backup.json readable: %v", err)
+		}
+		if s := v.Backups.State(); s.Problem != "" || s.LastGood == nil {
+			t.Errorf("State() = %+v, want the last good backup and no problem", s)
+		}
+		vaulttest.CreateBackup(t, v, to)
+		_, err := v.Backups.Create(t.Context(), vaulttest.Operator, usb, func(backup.Progress) {})
+		vaulttest.WantKind(t, "directory of a disk that isn't mounted", err, errs.Conflict)
+	}
+}
+
 // A damaged state file is replaced by the next successful backup, not by a failure.
 func TestDamagedState(t *testing.T) {
 	t.Parallel()
