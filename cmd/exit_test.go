@@ -52,6 +52,11 @@ func TestErrorsAsJSON(t *testing.T) {
 		{"no backup directory", "backup create", exitUsage, "No backup directory is set", ""},
 		{"invalid limit", "events list --limit 0", exitUsage, "The limit field must be between", "limit"},
 		{"invalid record", "events list --record bar", exitUsage, "The selected record is invalid.", "record"},
+		{"unknown permission", "keys create x --ability nonsense", exitUsage,
+			"The selected ability is invalid (valid values: api:v1, api:v1:read, events, metrics)", "abilities"},
+		{"unknown role", "users create Kim --role boss", exitUsage, "The selected role is invalid (valid values: viewer, staff, admin)", "role"},
+		{"no lifetime", "keys create x --expires 0d", exitUsage, "--expires: must be at least 1s, such as 90d or 12h", ""},
+		{"negative lifetime", "keys create x --expires -1h", exitUsage, "--expires: must be at least 1s, such as 90d or 12h", ""},
 		{"missing backup", "backup list --from " + dir + "x", exitFailed, "", ""},
 		{"invalid template", "templates import " + bad, exitFailed, "", ""},
 	} {

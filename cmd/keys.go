@@ -39,6 +39,9 @@ func (s *shell) keysCreate() *cobra.Command {
 			draft.Name = args[0]
 			if expires != "" {
 				lifetime, err := config.ParseDuration(expires)
+				if err == nil && lifetime < time.Second {
+					err = errors.New("must be at least 1s, such as 90d or 12h")
+				}
 				if err != nil {
 					return &usageError{fmt.Errorf("--expires: %w", err)}
 				}

@@ -146,11 +146,14 @@ func explainNotFound(err error, recordType, id string) error {
 	return err
 }
 
-// explainChoices adds the list of valid values to an error about an invalid value of field.
+// explainChoices converts an error about an invalid value of field to a usage error that
+// also lists the valid values. It returns other errors unchanged.
 func explainChoices(err error, field string, choices []string) error {
 	rejected, ok := errors.AsType[*client.Error](err)
 	if !ok || len(rejected.Errors.Of(field)) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s (valid values: %s)", strings.TrimSuffix(rejected.Errors.Of(field)[0], "."), strings.Join(choices, ", "))
+	explained := *rejected
+	explained.Message = fmt.Sprintf("%s (valid values: %s)", strings.TrimSuffix(rejected.Errors.Of(field)[0], "."), strings.Join(choices, ", "))
+	return &usageError{&explained}
 }
