@@ -14,6 +14,7 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
+	"deedkeep/app/doctor"
 )
 
 // problemList collects problems of settings.
@@ -115,6 +116,14 @@ func configWarnings(c config.Config) []string {
 				t.Cert, strings.Replace(problem, "expires soon", "about to expire", 1),
 				info.NotBefore.In(c.Location()).Format(time.DateOnly), info.NotAfter.In(c.Location()).Format(time.DateOnly)))
 		}
+	}
+	if missing, installed, err := doctor.MissingLanguages(c); c.OCR.Enabled && len(missing) > 0 {
+		reason := "installed are " + strings.Join(installed, ", ")
+		if err != nil {
+			reason = err.Error()
+		}
+		list = append(list, fmt.Sprintf("ocr.languages: no file for %s in %s, so OCR doesn't read it; %s",
+			strings.Join(missing, ", "), c.LanguageDir(), reason))
 	}
 	for _, e := range c.Exposures() {
 		list = append(list, e.String())

@@ -130,8 +130,8 @@ func (r *fileReader) leaf(node *yaml.Node, key string) {
 }
 
 func unknownSetting(name string, known []string) string {
-	if near := closestName(name, known); near != "" {
-		return "is not a setting; did you mean " + near + "?"
+	if near := similarNames(name, known); len(near) > 0 {
+		return "is not a setting; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return "is not a setting"
 }

@@ -39,6 +39,19 @@ func checkLanguages(ctx context.Context, opts Options) apitypes.Diagnosis {
 
 const languagesCheck = "languages"
 
+// MissingLanguages returns the configured languages that have no file, and all languages that OCR can
+// use.
+func MissingLanguages(c config.Config) (missing, installed []string, err error) {
+	present, err := languageFiles(c.LanguageDir())
+	installed = append([]string{builtIn}, slices.DeleteFunc(present, func(name string) bool { return name == builtIn })...)
+	for _, name := range c.OCR.Languages {
+		if !slices.Contains(installed, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing, installed, err
+}
+
 // languagesToCheck returns the configured languages and those that have a file, as many as a worker
 // process loads.
 func languagesToCheck(configured, present []string) []string {

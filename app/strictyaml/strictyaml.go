@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -33,24 +34,39 @@ func Read(r io.Reader) ([]byte, error) {
 
 // Error is a reason why a text isn't exactly one YAML document.
 type Error struct {
-	Line   int    // 0 if the parser didn't report a line
+	Line   int
 	Reason string // message of the parser; "" if a second document begins at Line
 }
 
 // Error returns the reason with its line.
 func (e *Error) Error() string { return e.Position("line") + ": " + e.Reason }
 
-// Position returns the file name and, if it is known, the line number.
-func (e *Error) Position(name string) string {
-	if e.Line == 0 {
-		return name
-	}
-	return fmt.Sprintf("%s:%d", name, e.Line)
-}
+// Position returns the file name and the line number.
+func (e *Error) Position(name string) string { return fmt.Sprintf("%s:%d", name, e.Line) }
 
 // Parse returns the root node of text, or nil if text is empty. Syntax errors are of type *Error. If the error concerns
 // what follows the first document, Parse also returns the root node of that document.
 func Parse(text []byte) (*yaml.Node, error) {
+	root, err := parse(text)
+	if failed, ok := errors.AsType[*Error](err); ok && (failed.Line == 0 || strings.Contains(failed.Reason, "tab character")) {
+		failed.Line = lineOf(text, failed.Reason)
+	}
+	return root, err
+}
+
+// lineOf returns the first line with which text fails for a reason. The parser reports no line for the first line, invalid
+// characters, and anchors. For a tab, it reports the line before.
+func lineOf(text []byte, reason string) int {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	return 1 + sort.Search(len(lines)-1, func(i int) bool {
+		_, err := parse(bytes.Join(lines[:i+1], nil))
+		failed, ok := errors.AsType[*Error](err)
+		return ok && failed.Reason == reason
+	})
+}
+
+// parse is like Parse, but with the line numbers of the parser.
+func parse(text []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, second yaml.Node
 	switch err := decoder.Decode(&document); {

@@ -26,7 +26,12 @@ func TestParse(t *testing.T) {
 		{"one document", "a: 1\n", true, ""},
 		{"empty", "# nothing\n", false, ""},
 		{"syntax error", "a: [\n", false, "f:1: did not find expected node content"},
-		{"syntax error without a line", "a: b: c\n", false, "f: mapping values are not allowed in this context"},
+		{"syntax error in the first line", "a: b: c\nd: 1\n", false, "f:1: mapping values are not allowed in this context"},
+		{"tab in the first line", "\ta: 1\n", false, "f:1: found character that cannot start any token"},
+		{"tab in front of a key", "a:\n  b: 1\n\n\tc: 2\n", false, "f:4: found a tab character that violates indentation"},
+		{"control character", "a: 1\nb: \x01\nc: 2\n", false, "f:2: control characters are not allowed"},
+		{"not UTF-8", "a: 1\nb: 1\nc: \xff", false, "f:3: invalid leading UTF-8 octet"},
+		{"unknown anchor", "a: 1\nb: *x\nc: 1\n", false, "f:2: unknown anchor 'x' referenced"},
 		{"second document", "a: 1\n---\nb: 2\n", true, "f:2: "},
 		{"syntax error in the second document", "a: 1\n---\nb: [\n", true, "f:3: did not find expected node content"},
 	} {
