@@ -79,7 +79,7 @@ Exit code 11: another process uses the backup directory.`,
 func (s *shell) printBackup(created apitypes.Backup) error {
 	s.remindAboutConfig()
 	if len(created.Missing) > 0 {
-		s.messagef("WARNING: missing in %s, and not pruned: %s (see \"deedkeep backup verify\")", created.To,
+		s.messagef("WARNING: backups that deedkeep didn't delete are missing from %s: %s (see \"deedkeep backup verify\")", created.To,
 			strings.Join(created.Missing, ", "))
 	}
 	if len(created.Damaged) > 0 {
@@ -123,9 +123,9 @@ func (s *shell) backupList() *cobra.Command {
 		Use:   "list",
 		Short: "List backups, oldest first",
 		Long: `List backups, oldest first. The list shows the version of deedkeep that created each
-backup, and the schema of its database. A version restores backups of its own and of
-earlier schemas. It also shows backups that are missing although deedkeep didn't delete
-them, and directories with newer backups of the same vault.
+backup, and the schema of its database. Each version can restore backups with its own or
+an earlier schema. The list also shows missing backups that deedkeep didn't delete.
+Warnings name other directories with newer backups of the same vault.
 
 Exit code 3: a backup is missing.`,
 		Example: "  deedkeep backup list --from /mnt/nas/deedkeep\n  deedkeep backup list --json",
@@ -275,7 +275,7 @@ func (s *shell) backupPrune() *cobra.Command {
 		Long: `Delete old backups according to the retention policy. The command keeps the newest
 backup of each of the last days, weeks, and months (in UTC) that have one. It never
 deletes the newest backup, and keeps the last one before an upgrade for 90 days, because
-only that one restores with the old version. It also deletes documents that no remaining
+the old version can't restore later ones. It also deletes documents that no remaining
 backup uses.
 Without flags, the settings backup.keep_daily, backup.keep_weekly, and
 backup.keep_monthly apply.`,
@@ -317,7 +317,7 @@ backup.keep_monthly apply.`,
 	cmd.Flags().IntVar(&keep.Daily, "keep-daily", 0, "number of daily backups to keep")
 	cmd.Flags().IntVar(&keep.Weekly, "keep-weekly", 0, "number of weekly backups to keep")
 	cmd.Flags().IntVar(&keep.Monthly, "keep-monthly", 0, "number of monthly backups to keep")
-	cmd.Flags().BoolVar(&forget, "forget-missing", false, "no longer report missing backups")
+	cmd.Flags().BoolVar(&forget, "forget-missing", false, "stop reporting missing backups")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "preview only: list the backups that would be deleted")
 	return cmd
 }

@@ -116,7 +116,7 @@ func TestVerifyTellsUnreadableFromDamaged(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Symlink(path, path)); err != nil { // can't be opened, not even by root
 		t.Fatalf("replace document: %v", err)
 	}
-	verify("CAN'T BE READ", "unreadable", "chown")
+	verify("DATA UNREADABLE", "unreadable", "chown")
 	if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("an ordinary deex"), 0o600)); err != nil {
 		t.Fatalf("damage document: %v", err)
 	}

@@ -101,7 +101,7 @@ func configWarnings(c config.Config) []string {
 		consequence  string
 	}{
 		{"backup.every", c.Backup.Every, time.Hour, "each backup reads the complete database"},
-		{"scrub.every", c.Scrub.Every, 24 * time.Hour, "the server reads all documents in this time, again and again"},
+		{"scrub.every", c.Scrub.Every, 24 * time.Hour, "the server reads all documents that often"},
 		{"retention.keep", c.Retention.Keep, 365 * 24 * time.Hour, "abstracts in the trash are deleted permanently after this time"},
 	} {
 		if rule.value > 0 && rule.value < rule.usual {

@@ -31,19 +31,20 @@ func (s *shell) restoreCommand() *cobra.Command {
 		Use:   "restore SNAPSHOT|latest",
 		Short: "Restore a backup into an empty data directory",
 		Long: `Restore a backup into an empty data directory, on this or another machine or operating
-system. The directory must be empty or absent; live data is never overwritten. The
-command opens the restored vault and verifies all records and documents. If it is
-interrupted, run it again to resume; until it finishes, nothing else can open the
-directory. A restore of another backup replaces an unfinished one.
+system. The directory must not exist or must be empty, except for config.yaml,
+patterns.yaml, and the folder languages. Live data is never overwritten. The command
+opens the restored vault and verifies all records and documents. If it is interrupted,
+run it again to resume; until it finishes, nothing else can open the directory. If you
+restore another backup instead, it replaces the unfinished restore.
 
 Without --from, the command uses the directory in the setting backup.to. With "latest",
-it uses the newest backup that this version of deedkeep can read, and prints which one,
-its age, and where there are newer ones. It checks the version and the free space before
-it creates anything.
+it uses the newest backup that this version of deedkeep can read. It prints the name and
+age of that backup, and warns if there are newer ones elsewhere. The command checks the
+version and the free space before it creates anything.
 
 API keys and users are restored as of the time of the backup. Revoke keys again that
 were revoked since. All users have to sign in again. Backups don't contain config.yaml,
-patterns.yaml, or the folder languages: copy them into the directory after the restore.
+patterns.yaml, or the folder languages: copy them into the directory.
 
 If the backup is encrypted with a passphrase, the command prompts for it or reads it
 from --passphrase-file or DEEDKEEP_BACKUP_PASSPHRASE. If it is encrypted for an age

@@ -33,10 +33,10 @@ With --repair, the command first rebuilds indexes, counters, and the processing 
 from the records, and deletes damaged OCR results and orphaned and temporary files.
 Changes wait until the repair is done. Damaged records and documents remain findings.
 
-The last lines say what was found and what to do. CAN'T BE READ: the data may be intact;
-change the owner of the files or check the disk. DOCUMENTS DAMAGED: upload these again,
-or restore them with "deedkeep restore latest --file ID --from DIR". DATABASE DAMAGED:
-repair, and then restore the complete backup if necessary.
+The last lines say what was found and what to do. DATA UNREADABLE: the data may be
+intact; fix the owner of the files or check the disk. DOCUMENTS DAMAGED: upload these
+again, or restore them with "deedkeep restore latest --file ID --from DIR". DATABASE
+DAMAGED: run with --repair, and then restore the complete backup if necessary.
 
 Exit code 3: damage found, or data that can't be read.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",
@@ -92,10 +92,10 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 	return s.printReport(r, r.OK, text.String())
 }
 
-// verdict returns the first words of the last line. Each class of findings needs another remedy.
+// verdict returns the first words of the last line. Each class of findings has a different remedy.
 func verdict(r apitypes.Verify) string {
 	words := map[string]string{
-		apitypes.ClassUnreadable: "CAN'T BE READ", apitypes.ClassDocuments: "DOCUMENTS DAMAGED", apitypes.ClassDatabase: "DATABASE DAMAGED",
+		apitypes.ClassUnreadable: "DATA UNREADABLE", apitypes.ClassDocuments: "DOCUMENTS DAMAGED", apitypes.ClassDatabase: "DATABASE DAMAGED",
 	}
 	var found []string
 	for _, advice := range r.Advice {

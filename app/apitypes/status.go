@@ -237,16 +237,16 @@ func classOf(kind string) string {
 func (v *Verify) advice(class string) string {
 	switch {
 	case class == ClassUnreadable:
-		return "some data can't be read, which isn't damage: run \"deedkeep doctor\" for the owner of the files (chown), " +
+		return "some data can't be read, but it may be intact: run \"deedkeep doctor\" to check the owner of the files (chown), " +
 			"check the disk, and verify again; don't restore a backup yet"
 	case class == ClassDocuments:
 		return "to restore a damaged document: deedkeep restore latest --file ID --from DIR -o FILE; " +
-			"then upload FILE, or upload the original again; don't restore the complete backup, which loses newer work"
+			"then upload FILE, or upload the original again; don't restore the complete backup, because you would lose newer work"
 	case v.Repaired == nil:
 		return "to rebuild indexes, counters, and the processing queue: deedkeep verify --repair; " +
-			"if the database stays damaged, restore the latest good backup into another directory"
+			"if the database stays damaged, restore the latest good backup to another directory"
 	}
-	return "the repair can't fix damaged records: restore the latest good backup into another directory"
+	return "the repair can't fix damaged records: restore the latest good backup to another directory"
 }
 
 // Repaired counts what a repair did before it verified. Done is false if it changed nothing; a finding says why.

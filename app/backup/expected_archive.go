@@ -49,7 +49,7 @@ func (b *Backups) announce(to string) {
 			err = a.AddOther(to)
 		}
 		if err != nil {
-			b.Log.Info("backup directory not told about newer backups", "dir", dir, "newer", to, "error", err)
+			b.Log.Info("newer backups not recorded in earlier backup directory", "dir", dir, "newer", to, "error", err)
 			continue
 		}
 		b.updateState(func(s *State) {

@@ -64,10 +64,10 @@ func checkMissingBackups(found *apitypes.Checkup) apitypes.Diagnosis {
 	case err != nil:
 		return warn(check, "can't list the backups in "+last.To+": "+err.Error(), "check that the disk or share is mounted")
 	case len(missing) > 0:
-		return bad(check, fmt.Sprintf("missing in %s, and not pruned: %s", last.To, strings.Join(missing, ", ")),
+		return bad(check, fmt.Sprintf("backups that deedkeep didn't delete are missing from %s: %s", last.To, strings.Join(missing, ", ")),
 			"check that disk, and who can write to it; if you deleted them, run: deedkeep backup prune --forget-missing")
 	}
-	return ok(check, "none is missing in "+last.To)
+	return ok(check, "no backups are missing from "+last.To)
 }
 
 // statBoth returns the file information of both paths, or the first error.

@@ -24,7 +24,7 @@ func loseManifest(t *testing.T, dir, snapshot string) {
 }
 
 // A snapshot that vanished is missing until the retention would have removed it, or until
-// someone says that this is right. Pruned snapshots are not missing.
+// an administrator accepts the loss. Pruned snapshots are not missing.
 func TestVanishedSnapshotIsMissing(t *testing.T) {
 	for name, opts := range allFormats(t) {
 		for _, day := range []string{"20261123", "20261126"} { // in the middle, and the newest

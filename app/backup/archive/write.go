@@ -31,7 +31,7 @@ download links. Keep it where only the firm's owner has access, or create encryp
 backups: see backup.recipients and backup.passphrase_file in config.example.yaml.`
 	how := ""
 	if h.Form == formEncrypted {
-		who = `These backups are encrypted with age (age-encryption.org) ` + recipientList(h.For) + `.
+		who = `These backups are encrypted ` + recipientList(h.For) + `, in the age format (age-encryption.org).
 Without the key, others can see only the number of documents, their sizes, and the times of
 the backups. If you lose the key, you can't restore these backups. Keep a copy of the key in
 a safe place. Don't keep it on this disk, or only on the machine you back up.`
