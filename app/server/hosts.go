@@ -17,7 +17,7 @@ import (
 const misdirected = "The server doesn't accept this host name. Use the host in public_url, or add the name to allowed_hosts."
 
 // requireHost responds with 421 (RFC 9110, section 15.5.20) to requests for host names that the server isn't configured
-// for. Another site can therefore not point its own name at the server, and links can't begin with a foreign name. The
+// for. This way, another site can't point its own domain name at the server, and links can't begin with that name. The
 // settings allowed_hosts and public_url contain the accepted names. The names of this machine and all IP addresses are
 // accepted, too, because another site can't use them. If neither setting is set, requireHost accepts all names.
 //

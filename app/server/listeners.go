@@ -26,7 +26,7 @@ type listeners struct {
 
 // openListeners opens the configured listeners. If one can't be opened, it closes the others and returns an error that
 // names the setting.
-func openListeners(ctx context.Context, opts Options, public http.Handler, crowd *connLimiter) (f listeners, err error) {
+func openListeners(ctx context.Context, opts Options, public http.Handler, limiter *connLimiter) (f listeners, err error) {
 	c := opts.Config
 	f.drain = newDrainer()
 	defer func() {
@@ -39,7 +39,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler, crowd
 			return f, err
 		}
 	}
-	listener, err := listen(ctx, c.Listen, listenSetting, crowd)
+	listener, err := listen(ctx, c.Listen, listenSetting, limiter)
 	if err != nil {
 		return f, err
 	}
@@ -53,7 +53,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler, crowd
 	f.add(opts, both.plain, redirectHandler) // first, so that shutdown stops it before the listener that owns the port
 	f.add(opts, both, withHSTS(public, c.TLS))
 	if c.TLS.RedirectListen != "" {
-		plain, err := listen(ctx, c.TLS.RedirectListen, redirectSetting, crowd)
+		plain, err := listen(ctx, c.TLS.RedirectListen, redirectSetting, limiter)
 		if err != nil {
 			return f, err
 		}
@@ -119,8 +119,8 @@ func tlsConfig(live *certificate.Reloader) *tls.Config {
 // CheckAddresses returns an error that names the setting if the server can't listen on an address of c, for example
 // because another program uses the port.
 func CheckAddresses(ctx context.Context, c config.Config) error {
-	crowd := newConnLimiter(c.Limits, c.Timeouts, c.TrustedProxies)
-	public, err := listen(ctx, c.Listen, listenSetting, crowd)
+	limiter := newConnLimiter(c.Limits, c.Timeouts, c.TrustedProxies)
+	public, err := listen(ctx, c.Listen, listenSetting, limiter)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func CheckAddresses(ctx context.Context, c config.Config) error {
 	if !c.TLS.Enabled() || c.TLS.RedirectListen == "" {
 		return nil
 	}
-	plain, err := listen(ctx, c.TLS.RedirectListen, redirectSetting, crowd)
+	plain, err := listen(ctx, c.TLS.RedirectListen, redirectSetting, limiter)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ const (
 )
 
 // listen listens on a TCP address. Its error names the setting that configures the address.
-func listen(ctx context.Context, address, setting string, crowd *connLimiter) (*limitedListener, error) {
+func listen(ctx context.Context, address, setting string, limiter *connLimiter) (*limitedListener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("%w; choose another address with the setting %s", err, setting)
@@ -151,5 +151,5 @@ func listen(ctx context.Context, address, setting string, crowd *connLimiter) (*
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("listen on %s: not a TCP address", address), listener.Close())
 	}
-	return newLimitedListener(tcp, crowd), nil
+	return newLimitedListener(tcp, limiter), nil
 }

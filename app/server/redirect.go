@@ -82,8 +82,8 @@ const unknownName = `<!DOCTYPE html>
 <body>
 <main>
 <h1>Unknown server name</h1>
-<p>This server doesn’t know the name in the address that you opened, so it can’t show you its pages.
-Open the address that your administrator gave you, with https:// in front if it has it.</p>
+<p>This server doesn’t recognize the host name in the address that you opened.
+Open the exact address that your administrator gave you, including https:// if it has that.</p>
 <p>Administrators: if the name is correct, set <code>public_url</code> to this address in config.yaml,
 or add the name to <code>allowed_hosts</code>. Then restart the server.</p>
 </main>

@@ -61,15 +61,15 @@ func (a Addresses) URL() string {
 func Serve(ctx context.Context, opts Options) error {
 	opts.Log = slog.New(httpx.LogHandler(opts.Log.Handler()))
 	forwarded := httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now)
-	crowd := newConnLimiter(opts.Config.Limits, opts.Config.Timeouts, opts.Config.TrustedProxies)
+	limiter := newConnLimiter(opts.Config.Limits, opts.Config.Timeouts, opts.Config.TrustedProxies)
 	var front listeners
-	public, err := handler(opts, forwarded, crowd.disconnectSlowest, func() time.Time { return front.certificateExpires() })
+	public, err := handler(opts, forwarded, limiter.disconnectSlowest, func() time.Time { return front.certificateExpires() })
 	if err != nil {
 		return err
 	}
 	probes := newProbes(opts)
 	idle := newIdleTrimmer(opts)
-	front, err = openListeners(ctx, opts, idle.watch(probes.intercept(public)), crowd)
+	front, err = openListeners(ctx, opts, idle.watch(probes.intercept(public)), limiter)
 	if err != nil {
 		return err
 	}
