@@ -178,7 +178,7 @@ func TestKnownAddressExpires(t *testing.T) {
 }
 
 // While sign-ins from other addresses fill the queue of password checks, a sign-in from an address
-// that any user is known at gets a place, whatever its username and password are. It therefore tells
+// that any user is known at gets a place, whatever its username and password are. It therefore reveals
 // nothing about the username.
 func TestKnownAddressGoesFirst(t *testing.T) {
 	t.Parallel()

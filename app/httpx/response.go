@@ -22,7 +22,7 @@ const permissionsPolicy = "camera=(), display-capture=(), geolocation=(), microp
 const CrossOriginHeader = "Cross-Origin-Resource-Policy"
 
 // SetIsolationHeaders sets the headers that all pages and data have: other sites can't embed them,
-// and they can't use devices of the visitor.
+// and they can't use the visitor's devices.
 func SetIsolationHeaders(h http.Header) {
 	h.Set("Permissions-Policy", permissionsPolicy)
 	h.Set(CrossOriginHeader, "same-origin")

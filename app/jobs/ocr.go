@@ -35,8 +35,8 @@ type OCRSettings struct {
 // OCR reads the pages of documents whose own text is missing or unusable. Its queue is in the
 // database (store.NextForOCR). The users and API keys that uploaded the documents take turns, one
 // page each, so that a backlog of one delays the others by one page. Of each, documents that a user
-// just opened come first, then newer ones before older ones. Documents in the trash aren't read, but
-// they are again after they were restored. The result of a page is on the disk before the
+// just opened come first, then newer ones before older ones. Documents in the trash aren't read until
+// they are restored. The result of a page is on the disk before the
 // page counts as read. After a crash, no page that was read is read again, and none is left
 // out. Every document eventually leaves the queue, because a page that can't be read is stored
 // as failed.

@@ -135,8 +135,8 @@ func (t *fairQueue) isFull(w *waiter) bool {
 	return !w.Known && t.average > 0 && t.others.Len() >= max(1, int(t.limits.wait()/t.average)*t.slots)
 }
 
-// evict removes a waiter to make room for w. ok is false if all others have a better right to
-// their place.
+// evict removes a waiter to make room for w. ok is false if w doesn't go before any
+// of the others.
 func (t *fairQueue) evict(w *waiter) (evicted *waiter, ok bool) {
 	used := func(owner string) int { return t.jobs[owner] }
 	if w.Known {

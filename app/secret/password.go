@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
 	"runtime"
 	"runtime/debug"
 	"strings"

@@ -334,11 +334,11 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 		func(t *store.Tx, live AbstractWithFiles, in model.Trashed) (map[string]string, error) {
 			abstract := live.Abstract
 			abstract.Trashed = &in
-			broughtAlong, err := a.v.retainedBefore(t, live)
+			earlier, err := a.v.retainedBefore(t, live)
 			if err != nil {
 				return nil, err
 			}
-			abstract.RetainedUntil = later(abstract.RetainedUntil, broughtAlong)
+			abstract.RetainedUntil = later(abstract.RetainedUntil, earlier)
 			for i, file := range live.Files {
 				withAbstract := in
 				withAbstract.With, withAbstract.Position = txn.RecordRef(AbstractOps.Name, id), i

@@ -54,7 +54,7 @@ func (p *Pages) Download(w http.ResponseWriter, req *http.Request) {
 	defer content.Close() //nolint:errcheck // read-only
 	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", r.RequestID())
 	setDocumentHeaders(r, file, link.Filename)
-	r.W.Header().Set(httpx.CrossOriginHeader, "cross-origin") // pages of other programs may show what a link gives them
+	r.W.Header().Set(httpx.CrossOriginHeader, "cross-origin") // pages of other applications may embed the linked file
 	r.Actor = model.Actor{Kind: model.ActorLink, Address: p.Address(req), RequestID: r.RequestID()}
 	p.serveContent(r, fileOpened, file, content)
 }
