@@ -136,8 +136,8 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("%v: got %+v, want %+v", args, got, want)
 		}
 	}
-	if got := runCLI(ctx, t, nil, "keys", "revoke", "x"); got.code != exitUsage {
-		t.Errorf("keys revoke x: got %+v, want exit code %d", got, exitUsage)
+	if got := runCLI(ctx, t, nil, "keys", "revoke"); got.code != exitUsage {
+		t.Errorf("keys revoke: got %+v, want exit code %d", got, exitUsage)
 	}
 }
 
