@@ -9,16 +9,14 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"deedkeep/app/memory"
 )
 
 const (
@@ -55,24 +53,6 @@ func (p *serverProcess) trySignIn(t *testing.T, c *http.Client, name, password s
 	return resp.StatusCode, time.Since(start)
 }
 
-// residentMemory returns the resident memory of the server that is not part of a file, in bytes.
-func (p *serverProcess) residentMemory(t *testing.T) int {
-	t.Helper()
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.process.Process.Pid), "status"))
-	if err != nil {
-		t.Fatalf("read file: %v", err)
-	}
-	found := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(status)
-	if found == nil {
-		t.Fatalf("no RssAnon in\n%s", status)
-	}
-	kb, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		t.Fatalf("parse number: %v", err)
-	}
-	return kb << 10
-}
-
 // While 200 addresses try passwords, a user signs in from an address that the server knows within
 // two seconds, sessions keep working, and the memory of the server stays bounded. Afterward, the
 // server returns the memory.
@@ -88,7 +68,8 @@ func TestSignInFlood(t *testing.T) {
 	if status, _ := server.trySignIn(t, office, "owner", password); status != http.StatusSeeOther {
 		t.Fatalf("first sign-in: got %d, want 303", status)
 	}
-	before := server.residentMemory(t)
+	anonymous := func() int64 { return memory.Of(server.process.Process.Pid).Anonymous }
+	before := anonymous()
 	var flood, watch sync.WaitGroup
 	var ended atomic.Bool
 	var mu sync.Mutex
@@ -116,7 +97,7 @@ func TestSignInFlood(t *testing.T) {
 	for count() < 20 { // the flood is at work
 		time.Sleep(10 * time.Millisecond)
 	}
-	peak := 0
+	peak := int64(0)
 	var pages []time.Duration
 	watch.Go(func() {
 		for !ended.Load() {
@@ -131,7 +112,7 @@ func TestSignInFlood(t *testing.T) {
 			}
 			_ = resp.Body.Close() // read to its end
 			pages = append(pages, time.Since(start))
-			peak = max(peak, server.residentMemory(t))
+			peak = max(peak, anonymous())
 			time.Sleep(20 * time.Millisecond)
 		}
 	})
@@ -152,8 +133,8 @@ func TestSignInFlood(t *testing.T) {
 	watch.Wait()
 	slices.Sort(pages)
 	p99 := pages[len(pages)*99/100]
-	after := server.residentMemory(t)
-	for start := time.Now(); after > before+30<<20 && time.Since(start) < 30*time.Second; after = server.residentMemory(t) {
+	after := anonymous()
+	for start := time.Now(); after > before+30<<20 && time.Since(start) < 30*time.Second; after = anonymous() {
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Logf("flood %v, longest %v; known %v; new address %d after %v (%d tries)", statuses, longest, known, status, newcomerTook, tries)
