@@ -195,7 +195,7 @@ func TestRetentionOfDocumentThatLeaves(t *testing.T) {
 			return l.trashAbstract(t, l.short)
 		}, years(20)},
 		{"abstract emptied of a later document, then deleted", age, func(t *testing.T, l *leaving) (string, uint64) {
-			l.attachLater(t)
+			l.attach(t, l.long)
 			l.move(t, nowhere)
 			l.trashFile(t)
 			l.lift(t, "file", l.file.ID)
@@ -288,13 +288,13 @@ func TestRetentionOfDocumentThatLeaves(t *testing.T) {
 		}, years(20)},
 
 		{"to an abstract with a longer retention", 31 * vaulttest.Day, func(t *testing.T, l *leaving) (string, uint64) {
-			l.moveFromShort(t)
+			l.attach(t, l.short)
 			l.move(t, vault.Destination{Abstract: l.long})
 			l.move(t, nowhere)
 			return l.trashFile(t)
 		}, years(20).Add(31 * vaulttest.Day)},
 		{"from an abstract with the shorter retention", 31 * vaulttest.Day, func(t *testing.T, l *leaving) (string, uint64) {
-			l.moveFromShort(t)
+			l.attach(t, l.short)
 			l.move(t, nowhere)
 			return l.trashFile(t)
 		}, years(7).Add(31 * vaulttest.Day)},
@@ -334,25 +334,14 @@ func TestRetentionOfDocumentThatLeaves(t *testing.T) {
 	}
 }
 
-// attachLater adds a document to the abstract and waits until its correction period is over. It becomes the document
-// that leaves.
-func (l *leaving) attachLater(t *testing.T) {
+// attach adds a document to an abstract and waits until its correction period is over. It becomes the document that
+// leaves.
+func (l *leaving) attach(t *testing.T, abstract uint64) {
 	t.Helper()
-	added, err := l.Abstracts.Attach(t.Context(), vaulttest.Operator, l.long, model.UploadDraft{},
+	added, err := l.Abstracts.Attach(t.Context(), vaulttest.Operator, abstract, model.UploadDraft{},
 		vaulttest.StageDocs(t, l.Instance, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
-	l.file = added.Files[1]
-	l.clock.Advance(31 * vaulttest.Day)
-}
-
-// moveFromShort adds a document to the abstract that is retained for 7 years and waits until its correction period is
-// over. It becomes the document that leaves.
-func (l *leaving) moveFromShort(t *testing.T) {
-	t.Helper()
-	added, err := l.Abstracts.Attach(t.Context(), vaulttest.Operator, l.short, model.UploadDraft{},
-		vaulttest.StageDocs(t, l.Instance, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
-	vaulttest.NoError(t, err)
-	l.file = added.Files[0]
+	l.file = added.Files[len(added.Files)-1]
 	l.clock.Advance(31 * vaulttest.Day)
 }
 
