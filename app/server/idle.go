@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/api"
 	"deedkeep/app/memory"
 )
 
@@ -41,9 +42,7 @@ func newIdleTrimmer(opts Options) *idleTrimmer {
 // watch returns a handler that records the time of each request before and after next.
 func (i *idleTrimmer) watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/healthz", "/readyz", "/metrics":
-		default:
+		if !isHealthCheck(r.URL.Path) && r.URL.Path != api.MetricsPath {
 			i.touch()
 			defer i.touch()
 		}

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -108,11 +110,7 @@ func (c *connLimiter) disconnectSlowest() {
 }
 
 func (c *connLimiter) slowestOfAll() *limitedConn {
-	groups := make([]*connGroup, 0, len(c.groups))
-	for _, group := range c.groups {
-		groups = append(groups, group)
-	}
-	return slowest(groups...)
+	return slowest(slices.Collect(maps.Values(c.groups))...)
 }
 
 // disconnect closes a connection and discards what the client hasn't received. The caller must hold c.mu.
