@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -120,7 +121,7 @@ func (s *shell) explainChoice(a *archive.Archive, chosen archive.Info, skipped [
 	age := time.Since(chosen.CreatedAt)
 	created := apitypes.At(chosen.CreatedAt)
 	s.messagef("using backup %s in %s, created %s (%s ago), version %s, schema %d", chosen.Snapshot, a.Dir(), s.formatTime(&created),
-		doctor.FormatAge(age), versionName(encode.OptionalString(chosen.Version)), chosen.Schema)
+		doctor.FormatAge(age), cmp.Or(chosen.Version, "unknown"), chosen.Schema)
 	if limit := max(2*c.Backup.Every, 48*time.Hour); age > limit && len(skipped) == 0 {
 		s.warn([]string{fmt.Sprintf("the newest backup in %s is %s old; check whether there are newer ones in another directory",
 			a.Dir(), doctor.FormatAge(age))})
@@ -290,23 +291,19 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	if err != nil {
 		return err
 	}
-	err = s.printReport(apitypes.RestoreTest{
-		OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result), NotDeleted: errorText(result.NotDeleted),
+	report := apitypes.RestoreTest{
+		OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result),
 		Files: int64(result.Info.Files), Bytes: result.Info.Bytes, Seconds: result.Duration.Seconds(),
-	}, result.OK(), drillSummary(result)+"\n")
+	}
+	if result.NotDeleted != nil {
+		report.NotDeleted = result.NotDeleted.Error()
+	}
+	err = s.printReport(report, report.OK, report.Sentence+"\n")
 	if err == nil && result.NotDeleted != nil {
 		return fmt.Errorf("could not delete the restored vault in %s (%w); it contains decrypted documents, so delete it now",
 			scratch, result.NotDeleted)
 	}
 	return err
-}
-
-// errorText returns the text of an error, or "".
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 func drillSummary(result instance.RestoreTestResult) string {

@@ -68,8 +68,10 @@ func (s *shell) ocrRow(status apitypes.Status) string {
 	case status.OCRResumesAt != nil:
 		row += " (OCR resumes at " + s.formatTime(status.OCRResumesAt) + ", see ocr.hours)"
 	}
-	for i, p := range status.OCRReading {
-		row += map[bool]string{true: "; reading ", false: ", "}[i == 0] + fmt.Sprintf("page %d of file %d", p.Page, p.File)
+	separator := "; reading "
+	for _, p := range status.OCRReading {
+		row += fmt.Sprintf("%spage %d of file %d", separator, p.Page, p.File)
+		separator = ", "
 	}
 	return row
 }
