@@ -67,16 +67,27 @@ func (a *Archive) updateKept(names []string) error {
 }
 
 // Missing returns the names of the snapshots that are not in the archive although Prune
-// didn't remove them, oldest first. It returns none if an older version of deedkeep wrote
-// the newest snapshot, because such a version doesn't record which ones it prunes.
+// didn't remove them, oldest first. It returns none if an older version of deedkeep may have
+// written a snapshot after the list, because such a version doesn't record which ones it
+// prunes. A newer snapshot of this version means only that its run ended before it wrote the
+// list.
 func (a *Archive) Missing() ([]string, error) {
 	c, err := a.readContents()
 	if err != nil || len(c.Snapshots) == 0 {
 		return nil, err
 	}
 	names, err := a.Snapshots()
-	if err != nil || len(names) > 0 && names[len(names)-1] > slices.Max(c.Snapshots) {
+	if err != nil {
 		return nil, err
+	}
+	last := slices.Max(c.Snapshots)
+	for _, name := range names {
+		if name <= last {
+			continue
+		}
+		if info, err := a.Info(name); err != nil || info.Version == "" {
+			return nil, nil //nolint:nilerr // it can't be read without the key; Verify reports other reasons
+		}
 	}
 	return slices.DeleteFunc(c.Snapshots, func(name string) bool { return slices.Contains(names, name) }), nil
 }

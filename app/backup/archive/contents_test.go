@@ -107,6 +107,37 @@ func TestMissingWithoutContents(t *testing.T) {
 	}
 }
 
+// If a backup ends after its snapshot is complete and before the list is written, a snapshot that
+// vanished is still missing, and the next backup doesn't forget it.
+func TestMissingAfterInterruptedBackup(t *testing.T) {
+	for name, opts := range allFormats(t) {
+		t.Run(name, func(t *testing.T) {
+			h := newTestVault()
+			h.version = "v1.2.3"
+			opts.Now = func() time.Time { return h.now }
+			dir := filepath.Join(t.TempDir(), "b")
+			list := filepath.Join(dir, contentsName)
+			backUpDaily(t, h, dir, opts, 3)
+			earlier, err := os.ReadFile(list)
+			if err != nil {
+				t.Fatalf("read list: %v", err)
+			}
+			backUpDaily(t, h, dir, opts, 1)
+			if err := os.WriteFile(list, earlier, 0o600); err != nil {
+				t.Fatalf("write list: %v", err)
+			}
+			want := []string{"20261123T071500Z"}
+			loseManifest(t, dir, want[0])
+			for _, when := range []string{"after the interruption", "after the next backup"} {
+				if got, err := openArchive(t, dir, opts).Missing(); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s: Missing() = %v, %v; want %v", when, got, err, want)
+				}
+				backUpDaily(t, h, dir, opts, 1)
+			}
+		})
+	}
+}
+
 // The last snapshot before an upgrade stays for 90 days, because the old version restores
 // only that one.
 func TestPruneKeepsSnapshotBeforeUpgrade(t *testing.T) {

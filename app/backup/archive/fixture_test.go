@@ -22,7 +22,8 @@ type testVault struct {
 	docs      map[blobstore.Digest][]byte
 	database  []byte
 	now       time.Time
-	openCount int // number of documents opened
+	version   string // of deedkeep; older ones don't write it
+	openCount int    // number of documents opened
 }
 
 // newTestVault returns a vault with documents.
@@ -89,7 +90,7 @@ func (h *testVault) tryBackUp(ctx context.Context, t testing.TB, dir string, opt
 	if err := os.WriteFile(path, h.database, 0o600); err != nil {
 		return info, 0, err
 	}
-	if err := s.Start(ctx, Info{Files: uint64(len(h.docs)), Schema: 2, Secret: testSecret}, path); err != nil {
+	if err := s.Start(ctx, Info{Files: uint64(len(h.docs)), Schema: 2, Secret: testSecret, Version: h.version}, path); err != nil {
 		return info, 0, err
 	}
 	for _, d := range h.digests() {
