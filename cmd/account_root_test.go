@@ -96,7 +96,7 @@ func TestRootRunsAsOwner(t *testing.T) {
 	must(os.Symlink(export, link), os.Lchown(link, ownerID, ownerID))
 	before, err := os.ReadFile(export)
 	must(err)
-	run(1, "rejected.csv is a symbolic link of another user", "import", scans, "--report", link)
+	run(1, "rejected.csv is a symbolic link that belongs to another user", "import", scans, "--report", link)
 	if after, err := os.ReadFile(export); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("file of root behind a link: got %d bytes, %v, want the %d before", len(after), err, len(before))
 	}

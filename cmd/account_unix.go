@@ -62,7 +62,7 @@ func createOutput(path string) (*os.File, error) {
 	}
 	file, err := os.OpenFile(path, flags, 0o666) // #nosec G302 -- like the redirection of a shell
 	if isLink && errors.Is(err, syscall.ELOOP) {
-		err = fmt.Errorf("%s is a symbolic link of another user; choose another file", path)
+		err = fmt.Errorf("%s is a symbolic link that belongs to another user; choose another file", path)
 	}
 	return file, err
 }

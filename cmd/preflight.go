@@ -118,11 +118,11 @@ func configWarnings(c config.Config) []string {
 		}
 	}
 	if missing, installed, err := doctor.MissingLanguages(c); c.OCR.Enabled && len(missing) > 0 {
-		reason := "installed are " + strings.Join(installed, ", ")
+		reason := "installed: " + strings.Join(installed, ", ")
 		if err != nil {
 			reason = err.Error()
 		}
-		list = append(list, fmt.Sprintf("ocr.languages: no file for %s in %s, so OCR doesn't read it; %s",
+		list = append(list, fmt.Sprintf("ocr.languages: no file for %s in %s, so OCR ignores that setting; %s",
 			strings.Join(missing, ", "), c.LanguageDir(), reason))
 	}
 	for _, e := range c.Exposures() {

@@ -178,7 +178,7 @@ func TestProxyConfigurationForIIS(t *testing.T) {
 	rule, _, _ := strings.Cut(block, "</rule>")
 	if !strings.Contains(rule, `"^/*(api/+)?v1(/|$)"`) || !strings.Contains(rule, `statusCode="400"`) ||
 		!strings.Contains(rule, `{HTTPS}`) {
-		t.Errorf("first rule: got %s, want one that answers 400 to /v1 over HTTP", rule)
+		t.Errorf("first rule: got %s, want one that responds with 400 to /v1 over HTTP", rule)
 	}
 	decoder := xml.NewDecoder(strings.NewReader(block))
 	for {

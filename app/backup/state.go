@@ -115,8 +115,8 @@ func (s *State) record(settings Settings, to string, change func(*Outcome)) {
 
 // updateState updates the state file. If that fails, it logs the error and keeps the state
 // in memory, so that the schedule continues. It doesn't replace a file that it can't read,
-// nor a damaged one before the archive of a directory is known again: the file tells an
-// unmounted directory from a new one.
+// nor a damaged one before the archive of a directory is known again: the file distinguishes
+// an unmounted directory from a new one.
 func (b *Backups) updateState(change func(*State)) {
 	b.stateMu.Lock()
 	defer b.stateMu.Unlock()
