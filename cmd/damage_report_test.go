@@ -86,6 +86,10 @@ func TestVerifyTellsUnreadableFromDamaged(t *testing.T) {
 			t.Fatalf("import: got %+v, want success", got)
 		}
 	}
+	backups := t.TempDir()
+	if got := runCLI(t.Context(), t, nil, "backup", "create", "--to", backups, "--data", data); got.code != exitDone {
+		t.Fatalf("backup create: got %+v, want success", got)
+	}
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte("an ordinary deed")))
 	path := filepath.Join(data, "blobs", digest[:2], digest)
 	verify := func(verdict, class, advice string) {
@@ -127,5 +131,14 @@ func TestVerifyTellsUnreadableFromDamaged(t *testing.T) {
 	}
 	if got := runCLI(t.Context(), t, nil, "status", "--data", data); !strings.Contains(got.out, "2 DAMAGED: file 2, file 3") {
 		t.Errorf("status: got %s, want both damaged records", got.out)
+	}
+	// A backup names both records as well.
+	got := runCLI(t.Context(), t, nil, "backup", "create", "--to", backups, "--data", data)
+	if got.code != exitDone || !strings.Contains(got.messages, "damaged in the vault, intact in this backup: file 2, file 3 ") {
+		t.Errorf("backup create: got %+v, want both damaged records", got)
+	}
+	got = runCLI(t.Context(), t, nil, "backup", "create", "--to", t.TempDir(), "--data", data)
+	if got.code != exitFailed || !strings.Contains(got.messages, "documents 2, 3 are damaged") {
+		t.Errorf("backup create elsewhere: got %+v, want exit code %d and both damaged records", got, exitFailed)
 	}
 }

@@ -137,7 +137,10 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 		}
 		return created, fmt.Errorf("create backup: %w", err)
 	}
-	created.To, created.Duration, created.Damaged = to, b.Now().Sub(started), b.vault.DamagedFileIDs()
+	created.To, created.Duration = to, b.Now().Sub(started)
+	if created.Damaged, err = b.vault.DamagedFileIDs(context.WithoutCancel(ctx)); err != nil {
+		b.Log.Warn("damaged documents not named", "error", err) // the backup is complete
+	}
 	b.updateState(func(s *State) {
 		s.record(b.settings, to, func(o *Outcome) { o.LastGood, o.Failed = &created, nil })
 		s.setArchive(to, created.Archive)
@@ -326,7 +329,9 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 		b.checkChanged(ctx, s, d, files[0])
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.Blobs.Open(d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
-			damaged = append(damaged, fmt.Sprint(files[0].ID))
+			for _, file := range files {
+				damaged = append(damaged, fmt.Sprint(file.ID))
+			}
 			b.Log.Error("document not backed up", "file", files[0].ID, "error", err)
 			if err := b.vault.VerifyBlob(ctx, d, files[0]); err != nil && ctx.Err() == nil {
 				b.Log.Warn("document not verified", "file", files[0].ID, "error", err)
@@ -338,15 +343,16 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 	if err != nil || len(damaged) == 0 {
 		return err
 	}
-	more := ""
+	named, verb := "document "+damaged[0], "is"
+	if len(damaged) > 1 {
+		named, verb = "documents "+strings.Join(damaged[:min(len(damaged), maxNamedDocuments)], ", "), "are"
+	}
 	if len(damaged) > maxNamedDocuments {
-		more = fmt.Sprintf(" and %d more", len(damaged)-maxNamedDocuments)
-		damaged = damaged[:maxNamedDocuments]
+		named += fmt.Sprintf(" and %d more", len(damaged)-maxNamedDocuments)
 	}
 	return &errs.Error{Kind: errs.Conflict,
-		Message: fmt.Sprintf(
-			"No backup was created: document %s%s is damaged or missing in the vault and is not in an earlier backup in this directory. "+
-				`Run "deedkeep verify" for details. Upload the documents again, or delete them permanently.`, strings.Join(damaged, ", "), more)}
+		Message: fmt.Sprintf("No backup was created: %[1]s %[2]s damaged or missing in the vault and %[2]s not in an earlier backup in this directory. "+
+			`Run "deedkeep verify" for details. Upload the documents again, or delete them permanently.`, named, verb)}
 }
 
 // checkChanged verifies a document that the archive already has if its file was changed since

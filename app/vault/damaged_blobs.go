@@ -145,12 +145,14 @@ func (v *Vault) DamagedRecordsIn(t *store.Tx) (list []Damage) {
 	return list
 }
 
-// DamagedFileIDs returns the IDs of the documents with damaged blobs.
-func (v *Vault) DamagedFileIDs() (files []uint64) {
-	for _, known := range v.DamagedBlobs.List() {
+// DamagedFileIDs returns the IDs of all documents with damaged blobs, in order.
+func (v *Vault) DamagedFileIDs(ctx context.Context) (files []uint64, err error) {
+	list, err := v.DamagedRecords(ctx)
+	for _, known := range list {
 		files = append(files, known.FileID)
 	}
-	return files
+	slices.Sort(files)
+	return files, err
 }
 
 // IsDamageError reports whether err means that a blob is damaged or missing.
