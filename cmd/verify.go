@@ -81,8 +81,13 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 		fmt.Fprintf(&text, "%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview", "texts and previews"))
 	}
 	index := "no search index"
-	if r.SearchBytes > 0 {
+	switch {
+	case r.SearchBytes > 0:
 		index = fmt.Sprintf("search index (%s)", apitypes.HumanSize(r.SearchBytes))
+	case r.SearchReady:
+		index = "search index (nothing on the disk yet)"
+	case r.SearchBuilding:
+		index = "search index being built"
 	}
 	fmt.Fprintf(&text, "%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
 		verdict(r), apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),

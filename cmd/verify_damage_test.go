@@ -179,3 +179,17 @@ func TestVerifyDamagedIndex(t *testing.T) {
 		}
 	}
 }
+
+// A new vault of a running server has a search index, although nothing of it is on the disk yet.
+func TestVerifyBesideNewServer(t *testing.T) {
+	p := startServer(t, shortDataDir(t))
+	for _, row := range []struct{ command, want string }{
+		{"reindex", ""}, // waits until the search index is complete
+		{"verify", ", search index (nothing on the disk yet); 0 orphaned files"},
+	} {
+		got := runCLI(t.Context(), t, nil, row.command, "--data", p.data)
+		if got.code != exitDone || !strings.Contains(got.out, row.want) {
+			t.Errorf("%s: got %+v, want exit code 0 and %q\n%s", row.command, got, row.want, p.messages)
+		}
+	}
+}

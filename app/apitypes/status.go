@@ -172,23 +172,26 @@ type Certificate struct {
 
 // Verify is the result of a verification. Records, Files, Blobs, Bytes, and Events count what was checked. Any finding
 // makes OK false. These do not: Orphans, Leftovers, and texts and previews that the server rebuilds because they are
-// damaged or from another version. SearchBytes is the size of the search index, 0 if there is none.
+// damaged or from another version. SearchBytes is the size of the search index on the disk, 0 if there is none or if it
+// is new. SearchReady and SearchBuilding say whether there is one.
 type Verify struct {
-	OK          bool          `json:"ok"`
-	Records     int64         `json:"records"`
-	Files       int64         `json:"files"`
-	Blobs       int64         `json:"blobs"`
-	Bytes       int64         `json:"bytes"`
-	Events      int64         `json:"events"`
-	Orphans     int64         `json:"orphans"`
-	Leftovers   int64         `json:"leftovers"`
-	SearchBytes int64         `json:"search_bytes"`
-	Texts       int64         `json:"texts,omitempty"` // documents whose text must be extracted again
-	Other       int64         `json:"previews_other_version,omitempty"`
-	Damaged     int64         `json:"previews_damaged,omitempty"`
-	Findings    List[Finding] `json:"findings"`
-	Repaired    *Repaired     `json:"repaired,omitempty"` // set only after a repair
-	Advice      List[Advice]  `json:"advice,omitempty"`   // what to do about the findings
+	OK             bool          `json:"ok"`
+	Records        int64         `json:"records"`
+	Files          int64         `json:"files"`
+	Blobs          int64         `json:"blobs"`
+	Bytes          int64         `json:"bytes"`
+	Events         int64         `json:"events"`
+	Orphans        int64         `json:"orphans"`
+	Leftovers      int64         `json:"leftovers"`
+	SearchBytes    int64         `json:"search_bytes"`
+	SearchReady    bool          `json:"search_ready"`
+	SearchBuilding bool          `json:"search_building"`
+	Texts          int64         `json:"texts,omitempty"` // documents whose text must be extracted again
+	Other          int64         `json:"previews_other_version,omitempty"`
+	Damaged        int64         `json:"previews_damaged,omitempty"`
+	Findings       List[Finding] `json:"findings"`
+	Repaired       *Repaired     `json:"repaired,omitempty"` // set only after a repair
+	Advice         List[Advice]  `json:"advice,omitempty"`   // what to do about the findings
 }
 
 // Classes of findings.

@@ -28,7 +28,7 @@ const (
 		`"last_backup_at":null,"writes_denied":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,` +
 		`"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},"memory":[],"damaged":[],` +
 		`"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`
-	verifyJSON = `{"ok":false,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":8,` +
+	verifyJSON = `{"ok":false,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":8,"search_ready":true,"search_building":false,` +
 		`"findings":[{"kind":"blob","subject":"ab12","problem":"its bytes differ"}]}`
 )
 
@@ -157,7 +157,7 @@ func TestVerify(t *testing.T) {
 	const first, second = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n",
 		`{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
 	want := apitypes.Verify{
-		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7, SearchBytes: 8,
+		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7, SearchBytes: 8, SearchReady: true,
 		Findings: apitypes.List[apitypes.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
 	}
 	var got []apitypes.Progress

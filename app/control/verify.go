@@ -45,7 +45,8 @@ func (c handler) repair(w http.ResponseWriter, r *http.Request) {
 func verified(r integrity.Report) apitypes.Verify {
 	out := apitypes.Verify{
 		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
-		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), SearchBytes: r.IndexBytes, Texts: int64(r.Texts),
+		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), SearchBytes: r.IndexBytes, SearchReady: r.IndexReady,
+		SearchBuilding: r.IndexBuilding, Texts: int64(r.Texts),
 		Other: int64(r.OtherVersion), Damaged: int64(r.DamagedPreviews),
 		Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}

@@ -38,7 +38,8 @@ type Report struct {
 	Records, Files, Events, Blobs int
 	Bytes                         int64
 	Orphans, Leftovers            int
-	IndexBytes                    int64  // number of bytes of the search index that were read; 0 if there is no search index
+	IndexBytes                    int64  // number of bytes of the search index that were read; a new one has none yet
+	IndexReady, IndexBuilding     bool   // whether there is a search index, and whether one is being built
 	Texts                         uint64 // number of documents whose text is still missing in the search index
 	OtherVersion, DamagedPreviews int    // number of texts and previews to rebuild because they are from another version or damaged
 	Findings                      []store.Finding

@@ -16,7 +16,7 @@ import (
 func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(store.Finding)) error {
 	// If State fails, the check of the records has already reported the reason.
 	if state, err := c.Search.Index.State(ctx); err == nil {
-		r.Texts = state.MissingText
+		r.Texts, r.IndexReady, r.IndexBuilding = state.MissingText, state.Ready, state.Building
 		if state.Ready {
 			r.IndexBytes = state.Bytes
 		}
