@@ -91,12 +91,20 @@ func memoryRow(list []apitypes.ProcessMemory) string {
 	return fmt.Sprintf("%s (%s)", apitypes.HumanSize(total), strings.Join(parts, ", "))
 }
 
-// writesRow returns whether the server accepts changes and, if not, why.
+// writesRow returns whether the server accepts changes and, if not, why. If the disk is full or
+// nearly full, it also says what still works.
 func writesRow(status apitypes.Status) string {
-	if status.WritesDenied == nil {
-		return "enabled"
+	row := "enabled"
+	switch {
+	case status.WritesDenied != nil:
+		row = "DISABLED: " + *status.WritesDenied
+	case status.StillWorks != nil:
+		row = "LIMITED:"
 	}
-	return "DISABLED: " + *status.WritesDenied
+	if status.StillWorks != nil {
+		row += " " + *status.StillWorks
+	}
+	return row
 }
 
 func (s *shell) certificateRow(c *apitypes.Certificate) string {

@@ -58,6 +58,8 @@ func TestWritesRow(t *testing.T) {
 	for want, status := range map[string]apitypes.Status{
 		"enabled":                               {DiskFree: 10, DiskReserve: 10},
 		"DISABLED: The data directory is gone.": {WritesDenied: new("The data directory is gone.")},
+		"DISABLED: Full. Reading still works.":  {WritesDenied: new("Full."), StillWorks: new("Reading still works.")},
+		"LIMITED: Documents of up to 1.8 MB.":   {StillWorks: new("Documents of up to 1.8 MB.")},
 	} {
 		if got := writesRow(status); got != want {
 			t.Errorf("writesRow(%+v) = %q, want %q", status, got, want)

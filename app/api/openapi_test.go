@@ -184,7 +184,7 @@ func TestDescriptionMatchesAPITypes(t *testing.T) {
 		"FoundFile": apitypes.Hit{}, "FoundInstrument": apitypes.Hit{}, "FiledWith": apitypes.HitAbstract{}, "Trashed": apitypes.Trashed{},
 		"TemplateDefinition": apitypes.TemplateDefinition{}, "TemplateBody": apitypes.TemplateBody{},
 		"OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{},
-		"ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
+		"ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{}, "LimitedHealth": apitypes.LimitedHealth{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := doc.Components.Schemas[name]

@@ -123,7 +123,8 @@ func TestGolden(t *testing.T) {
 		{"empty status", apitypes.Status{},
 			`{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
 				`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"ocr_files":0,"ocr_pages":0,"ocr_reading":[],"ocr_enabled":false,"ocr_resumes_at":null,"disk_free":0,"disk_reserve":0,"read_only":false,` +
-				`"last_backup_at":null,"writes_denied":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,` +
+				`"last_backup_at":null,"writes_denied":null,"still_works":null,"document_room":0,` +
+				`"last_backup":null,"backup_failure":null,"next_backup_at":null,` +
 				`"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,` +
 				`"error":null},"memory":[],"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,` +
 				`"overdue":false}}`},

@@ -35,6 +35,8 @@ type Status struct {
 	LastBackupAt *Time `json:"last_backup_at"`
 
 	WritesDenied *string `json:"writes_denied"` // why documents and records can't be added; nil if they can
+	StillWorks   *string `json:"still_works"`   // what works although the disk is full or nearly full; nil if it has room
+	DocumentRoom int64   `json:"document_room"` // maximum size of a document that is accepted, in bytes; 0 if none is
 
 	LastBackup    *Backup        `json:"last_backup"`
 	BackupFailure *BackupFailure `json:"backup_failure"` // since the last successful backup
@@ -94,6 +96,12 @@ type BackupFailure struct {
 // 503 with a Failure.
 type Health struct {
 	Status string `json:"status"`
+}
+
+// LimitedHealth is the body of /readyz while the disk is nearly full. Message says which documents are still accepted.
+type LimitedHealth struct {
+	Status  string `json:"status"`
+	Message string `json:"message"`
 }
 
 // Checkup is the response of GET /control/doctor: health that only the open vault knows. Clean is false if the last

@@ -153,7 +153,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 		return user, err
 	}
 	hash := tokenHash(token)
-	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
+	err = u.auth.StoreFromReserve(ctx, func(t *store.Tx) (err error) {
 		var first bool
 		if user, first, err = u.findInvited(t, hash); err != nil || !first {
 			return err

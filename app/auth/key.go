@@ -52,9 +52,6 @@ func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDra
 	if text, err = k.generate(&key); err != nil {
 		return "", key, err
 	}
-	if err := k.auth.CheckSpace(); err != nil {
-		return "", key, err
-	}
 	err = k.auth.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error { return k.insert(t, actor, &key, "key.created", nil) })
 	return text, key, err
 }

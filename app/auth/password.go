@@ -47,7 +47,7 @@ func (u *Users) updateSelf(ctx context.Context, actor model.Actor, password stri
 	check func(model.User) error, apply func(*store.Tx, *model.User) error,
 ) error {
 	var user model.User
-	return u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
+	return u.auth.StoreFromReserve(ctx, func(t *store.Tx) (err error) {
 		if user, err = u.auth.CurrentUser(t, actor); err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	}
 	var session model.Session
 	var user model.User
-	err := s.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
+	err := s.auth.StoreFromReserve(ctx, func(t *store.Tx) (err error) {
 		var found bool
 		if session, found, err = t.Session(hash[:]); err == nil && !found {
 			err = txn.ErrNoChange
@@ -176,7 +176,7 @@ func (s *Sessions) EndAll(ctx context.Context, actor model.Actor) error {
 
 func (s *Sessions) endMatching(ctx context.Context, actor model.Actor, match func(model.Session) bool, required bool) error {
 	var ending []model.Session
-	return s.auth.Store.Update(ctx, func(t *store.Tx) error {
+	return s.auth.StoreFromReserve(ctx, func(t *store.Tx) error {
 		if _, err := s.auth.CurrentUser(t, actor); err != nil {
 			return err
 		}

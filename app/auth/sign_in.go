@@ -232,7 +232,7 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 	var user model.User
 	var codeType string
 	var lastStepInFuture bool
-	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
+	err = u.auth.StoreFromReserve(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(checked.ID)
 		if err == nil && (!user.CanSignIn() || user.Password != checked.Password || user.Name != checked.Name) {
 			err = errUserChanged

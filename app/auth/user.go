@@ -71,9 +71,6 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 	if err != nil {
 		return "", user, err
 	}
-	if err := u.auth.CheckSpace(); err != nil {
-		return "", user, err
-	}
 	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) error {
 		return u.checkNameAvailable(t, user.Name, 0)
 	}, func(t *store.Tx) (err error) {

@@ -56,6 +56,7 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	if s.Denied != nil {
 		out.WritesDenied = new(writesDenied(s))
 	}
+	out.DocumentRoom, out.StillWorks = int64(s.Room.Document), encode.OptionalString(s.Room.StillWorks(apitypes.HumanSize))
 	index, err := c.Vault.Search.State(r.Context())
 	if err != nil {
 		return out, err

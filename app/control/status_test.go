@@ -22,16 +22,19 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 		set  func(*instance.Options)
 		then func(t *testing.T, dir string)
 		want []string // fragments of the reason; nil if writes are allowed
+		// works is a fragment of what still works; "" if nothing is said
+		works string
 	}{
-		{"enough space", nil, nil, nil},
+		{"enough space", nil, nil, nil, ""},
 		{"below the reserve", func(o *instance.Options) { o.Settings.DiskReserve = 1 << 62 }, nil,
-			[]string{"B free, less than the reserve of ", "disk.reserve"}},
+			[]string{"B free, less than the reserve of ", "disk.reserve"}, "managing users and API keys still work"},
+		{"too little for a large document", func(o *instance.Options) { o.Settings.FileSize = 1 << 56 }, nil, nil, "Documents of up to "},
 		{"data directory gone", nil, func(t *testing.T, dir string) {
 			t.Helper()
 			if err := os.Rename(dir, dir+".away"); err != nil {
 				t.Fatalf("rename data directory: %v", err)
 			}
-		}, []string{"The data directory is missing"}},
+		}, []string{"The data directory is missing"}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			opts := vaulttest.Options(t)
@@ -53,6 +56,16 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 			var status apitypes.Status
 			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || w.Code != http.StatusOK {
 				t.Fatalf("status request: got status %d, %v: %s", w.Code, err, w.Body)
+			}
+			works := ""
+			if status.StillWorks != nil {
+				works = *status.StillWorks
+			}
+			if !strings.Contains(works, row.works) || (works == "") != (row.works == "") {
+				t.Errorf("still works: got %q, want %q in it", works, row.works)
+			}
+			if room := status.DocumentRoom; (room > 0) != (row.want == nil) || room > status.DiskFree {
+				t.Errorf("room for a document: got %d bytes, want some: %v", room, row.want == nil)
 			}
 			got := ""
 			if status.WritesDenied != nil {

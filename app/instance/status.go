@@ -2,9 +2,11 @@ package instance
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/integrity"
 	"deedkeep/app/store"
 )
@@ -22,6 +24,7 @@ type Status struct {
 	DiskFree, DiskReserve             uint64
 	ReadOnly                          bool
 	Denied                            error  // why nothing can be added now (see Ready); nil: uploads are accepted
+	Room                              Room   // size of the documents that are still accepted
 	Damaged                           uint64 // documents known to be damaged, with duplicates
 	Scrub                             integrity.ScrubState
 }
@@ -45,10 +48,48 @@ func (in *Instance) Status(ctx context.Context) (Status, error) {
 	}
 	s.Denied = in.Ready(ctx)
 	s.DiskFree, err = blobstore.FreeSpace(in.Dir)
+	s.Room = in.room(s.Denied, s.DiskFree)
 	if s.Denied != nil {
 		err = nil // the data directory is missing; Denied contains that error
 	}
 	return s, err
+}
+
+// Room says which changes are possible although the disk is full or nearly full.
+type Room struct {
+	Document uint64 // maximum size of a document that is accepted; 0 if none is
+	Limited  bool   // whether Document is less than the setting because the disk is nearly full
+	Full     bool   // whether nothing can be added because the disk is full
+}
+
+func (in *Instance) room(denied error, free uint64) Room {
+	if denied != nil {
+		return Room{Full: errs.KindOf(denied) == errs.InsufficientStorage}
+	}
+	largest := uint64(max(in.settings.FileSize, 0))
+	above := free - min(free, in.MinFree)
+	return Room{Document: min(above, largest), Limited: above < largest}
+}
+
+// StillWorks says in a sentence what works although the disk is full or nearly full. It returns ""
+// if the disk has room. format formats a number of bytes.
+func (r Room) StillWorks(format func(bytes int64) string) string {
+	switch {
+	case r.Full:
+		return "Reading, signing in, deleting, and managing users and API keys still work."
+	case r.Limited:
+		return "Documents of up to " + format(int64(min(r.Document, math.MaxInt64))) + " are still accepted. Everything else works."
+	}
+	return ""
+}
+
+// Readiness returns the error of Healthy, and the room for new documents.
+func (in *Instance) Readiness(ctx context.Context) (Room, error) {
+	if err := in.Healthy(ctx); err != nil {
+		return in.room(err, 0), err
+	}
+	free, err := blobstore.FreeSpace(in.Dir)
+	return in.room(err, free), err
 }
 
 // Healthy returns the error of Ready. If Ready succeeds, it returns an error if writes to

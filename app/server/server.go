@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -203,8 +204,11 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 		return nil, err
 	}
 	describe := api.Describe(addresses)
-	healthy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, nil) })
-	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, opts.Vault.Healthy(r.Context())) })
+	healthy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, "", nil) })
+	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		room, problem := opts.Vault.Readiness(r.Context())
+		health(w, r, room.StillWorks(apitypes.HumanSize), problem)
+	})
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.Owns(r.URL.Path) {
 			v1.ServeHTTP(w, r)
@@ -237,16 +241,19 @@ func bodiless(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	next.ServeHTTP(w, r)
 }
 
-// health responds with status "ok" or, if problem is not nil, with 503 and the reason.
-func health(w http.ResponseWriter, r *http.Request, problem error) {
+// health responds with status "ok" or, if problem is not nil, with 503 and the reason. stillWorks
+// is a sentence for a disk that is full or nearly full, or "".
+func health(w http.ResponseWriter, r *http.Request, stillWorks string, problem error) {
 	status, body := http.StatusOK, any(apitypes.Health{Status: "ok"})
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		status, body = http.StatusMethodNotAllowed, apitypes.Failure{Message: "This method is not allowed here."}
 	case problem != nil:
-		status, body = http.StatusServiceUnavailable, apitypes.Failure{Message: reason(problem)}
+		status, body = http.StatusServiceUnavailable, apitypes.Failure{Message: strings.TrimSpace(reason(problem) + " " + stillWorks)}
 		w.Header().Set("Retry-After", "10")
+	case stillWorks != "":
+		body = apitypes.LimitedHealth{Status: "ok", Message: stillWorks}
 	}
 	httpx.WriteJSON(w, status, body)
 }

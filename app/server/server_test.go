@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -203,10 +204,32 @@ func TestNotReady(t *testing.T) {
 		if w.status != want {
 			t.Errorf("GET %s: got %d %s, want %d", path, w.status, &w.body, want)
 		}
-		explained := strings.Contains(w.body.String(), "The disk is full.") && w.header.Get("Retry-After") != "" &&
+		explained := strings.Contains(w.body.String(), "The disk is full. Reading, signing in, deleting,") && w.header.Get("Retry-After") != "" &&
 			w.header.Get("X-Error-Code") == "unavailable"
 		if want == 503 && !explained {
 			t.Errorf("GET %s: got %v %s, want Retry-After, the code unavailable, and the reason", path, w.header, &w.body)
+		}
+	}
+}
+
+// If the disk is nearly full, the server is ready and says up to which size it accepts documents.
+func TestReadyOnNearlyFullDisk(t *testing.T) {
+	opts := options(t, nil)
+	vaultOpts := vaulttest.Options(t)
+	vaultOpts.Dir, vaultOpts.Settings.FileSize = shortDir(t), 1<<56
+	opts.Vault = vaulttest.Open(t, vaultOpts)
+	handler, err := server.Handler(opts)
+	if err != nil {
+		t.Fatalf("server.Handler: %v", err)
+	}
+	for path, want := range map[string]string{
+		"/healthz": `^{"status":"ok"}\s*$`,
+		"/readyz":  `^{"status":"ok","message":"Documents of up to [0-9.]+ [MGT]B are still accepted. Everything else works."}\s*$`,
+	} {
+		w := newRecorder()
+		handler.ServeHTTP(w, request(t, path))
+		if w.status != 200 || !regexp.MustCompile(want).MatchString(w.body.String()) {
+			t.Errorf("GET %s: got %d %s, want 200 and %s", path, w.status, &w.body, want)
 		}
 	}
 }

@@ -104,10 +104,10 @@ func (db *DB) AuthorizeAdmin(t *store.Tx, actor model.Actor) error {
 	return nil
 }
 
-// UpdateAsAdmin is like Update but returns an error unless the actor is allowed to
+// UpdateAsAdmin is like UpdateFromReserve but returns an error unless the actor is allowed to
 // administer the vault.
 func (db *DB) UpdateAsAdmin(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
-	return db.Store.Update(ctx, func(t *store.Tx) error {
+	return db.StoreFromReserve(ctx, func(t *store.Tx) error {
 		if err := db.AuthorizeAdmin(t, actor); err != nil || check == nil {
 			return err
 		}

@@ -135,11 +135,23 @@ func (db *DB) Update(ctx context.Context, actor model.Actor, check, write func(*
 // UpdateFromReserve is like Update but uses the space of the reserve file if the disk is
 // full. Use it for changes that free disk space or need very little.
 func (db *DB) UpdateFromReserve(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
-	err := db.Update(ctx, actor, check, write)
+	return db.fromReserve(func() error { return db.Update(ctx, actor, check, write) })
+}
+
+// StoreFromReserve is like store.Store.Update but uses the space of the reserve file if the
+// disk is full. It checks no actor. Use it for signing in and for changes to an account.
+func (db *DB) StoreFromReserve(ctx context.Context, check, write func(*store.Tx) error) error {
+	return db.fromReserve(func() error { return db.Store.Update(ctx, check, write) })
+}
+
+// fromReserve calls update. If the disk is full, it calls update again with the space of the
+// reserve file.
+func (db *DB) fromReserve(update func() error) error {
+	err := update()
 	if errs.KindOf(err) != errs.InsufficientStorage || db.Reserve.Size == 0 {
 		return err
 	}
-	return db.Reserve.Lend(db.Log, func() error { return db.Update(ctx, actor, check, write) })
+	return db.Reserve.Lend(db.Log, update)
 }
 
 // AddEvent adds an audit log entry in the transaction.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
@@ -84,6 +85,8 @@ func TestPurgeOnFullDisk(t *testing.T) {
 			for n := range 200 { // so many records that a change needs new pages in the database
 				vaulttest.CreateOrder(t, d.Instance, fmt.Sprintf("%d %s", n, strings.Repeat("n", 100)))
 			}
+			// Processing would use the space of the reserve file while it is lent.
+			vaulttest.Eventually(t, "the queue is empty", func() bool { return vaulttest.Status(t, d.Instance).Queue == 0 })
 			d.fill(t)
 			if restart {
 				vaulttest.Close(t, d.Instance)
@@ -93,8 +96,66 @@ func TestPurgeOnFullDisk(t *testing.T) {
 				d.Start(1 << 40)
 			}
 			defer func() { vaulttest.Close(t, d.Instance) }()
+			d.testAccounts(t)
 			d.testPurge(t, files, abstract.Files[0])
 		})
+	}
+}
+
+// testAccounts manages keys and users and signs in, many times, on a disk that is filled again
+// before each step.
+func (d *fullDisk) testAccounts(t *testing.T) {
+	t.Helper()
+	d.wantUploadsRejected(t)
+	step := func(name string, do func() error) {
+		t.Helper()
+		d.fill(t)
+		if err := do(); err != nil {
+			t.Fatalf("%s on a full disk: %v", name, err)
+		}
+	}
+	p := vaulttest.UserFixture{Instance: d.Instance}
+	for n := range 20 {
+		var key model.Key
+		var user model.User
+		var in auth.SignedIn
+		var folder model.Folder
+		name := fmt.Sprintf("user%d", n)
+		password := vaulttest.GoodPassword
+		step("create key", func() (err error) {
+			_, key, err = d.Keys.Create(t.Context(), vaulttest.Operator, model.KeyDraft{Name: strings.Repeat("k", 100)})
+			return err
+		})
+		step("rotate key", func() (err error) {
+			_, key, err = d.Keys.Rotate(t.Context(), vaulttest.Operator, key.ID, 0)
+			return err
+		})
+		step("revoke key", func() error {
+			_, err := d.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID)
+			return err
+		})
+		step("create user", func() (err error) {
+			draft := model.UserDraft{Name: name, Role: model.RoleStaff, Password: &password}
+			_, user, err = d.Users.Create(t.Context(), vaulttest.Operator, draft)
+			return err
+		})
+		step("sign in", func() (err error) {
+			in, err = p.TrySignIn(t, name, password, "", "192.0.2.1")
+			return err
+		})
+		step("sign out", func() error { return d.Sessions.SignOut(t.Context(), in.Token, "192.0.2.1") })
+		step("reset user", func() error {
+			_, _, err := d.Users.Reset(t.Context(), vaulttest.Operator, user.ID)
+			return err
+		})
+		step("read folders", func() error {
+			folders, err := d.Folders.List(t.Context())
+			folder = folders[len(folders)-1]
+			return err
+		})
+		if n < 3 {
+			step("delete folder", func() error { return d.Folders.Remove(t.Context(), vaulttest.Operator, folder.ID, vault.Match{}) })
+		}
 	}
 }
 

@@ -154,6 +154,6 @@ func TestDiskWarning(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(opts *instance.Options) { opts.Settings.FileSize = 1 << 56 })
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	admin.get(t, 200, "/trash", "The disk is nearly full", `href="/admin/settings"`)
+	admin.get(t, 200, "/trash", "The disk is nearly full", "Documents of up to", "are still accepted.", `href="/admin/settings"`)
 	admin.get(t, 200, "/admin/settings", "The disk is nearly full").lacks(t, `href="/admin/settings">Settings</a></p>`)
 }

@@ -229,7 +229,7 @@ func (f *Files) MovableInstruments(ctx context.Context, files []uint64) (list []
 func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, skipped []Skipped, err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	var selected selection
-	err = f.v.Update(ctx, actor, func(t *store.Tx) (err error) {
+	err = f.v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
 		selected, err = selectFiles(t, ids, func(model.File) (string, bool) { return "", false })
 		if err == nil && len(selected.ids) == 0 {
 			err = txn.ErrNoChange

@@ -250,7 +250,7 @@ func canMoveTo(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 // without a folder.
 func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	var folder model.Folder
-	return f.v.Update(ctx, actor, func(t *store.Tx) (err error) {
+	return f.v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
 		if folder, err = t.Folder(id); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -109,11 +110,18 @@ func DiskWarning(h instance.Health) string {
 	case s.Denied != nil && errs.KindOf(s.Denied) != errs.InsufficientStorage:
 		return DeniedReason(s.Denied)
 	case s.DiskFree <= s.DiskReserve:
-		return fmt.Sprintf("The disk is full: %s free, less than the reserve of %s. Uploads are rejected.", FormatSize(s.DiskFree), FormatSize(s.DiskReserve))
+		return strings.TrimSpace(fmt.Sprintf("The disk is full: %s free, less than the reserve of %s. Uploads are rejected. %s",
+			FormatSize(s.DiskFree), FormatSize(s.DiskReserve), StillWorks(s)))
 	case h.LowDisk:
-		return fmt.Sprintf("The disk is nearly full: %s left for new data.", FormatSize(s.DiskFree-s.DiskReserve))
+		return strings.TrimSpace(fmt.Sprintf("The disk is nearly full: %s left for new data. %s",
+			FormatSize(s.DiskFree-s.DiskReserve), StillWorks(s)))
 	}
 	return ""
+}
+
+// StillWorks says in a sentence what works although the disk is full or nearly full, or returns "".
+func StillWorks(s instance.Status) string {
+	return s.Room.StillWorks(func(bytes int64) string { return FormatSize(bytes) })
 }
 
 // DeniedReason returns a sentence that says why no data can be added.

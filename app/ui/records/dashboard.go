@@ -88,6 +88,8 @@ func dashboardWarnings(d instance.Dashboard, visitor page.Visitor, now time.Time
 		return []page.Warning{{Text: page.DeniedReason(d.Status.Denied) + contact}}
 	case d.Status.DiskFree <= d.Status.DiskReserve:
 		return []page.Warning{{Text: "The disk is full. Documents can't be uploaded." + contact}}
+	case d.Status.Room.Limited:
+		return []page.Warning{{Text: "The disk is nearly full. " + page.StillWorks(d.Status) + contact}}
 	}
 	return nil
 }

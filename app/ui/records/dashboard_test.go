@@ -17,6 +17,8 @@ func TestDashboardWarnings(t *testing.T) {
 	}
 	healthy := instance.Status{DiskFree: 100 << 30, DiskReserve: 1 << 30}
 	full := instance.Status{DiskFree: 1, DiskReserve: 1 << 30}
+	limited := healthy
+	limited.Room = instance.Room{Document: 1 << 20, Limited: true}
 	readOnly := healthy
 	readOnly.ReadOnly = true
 	closed := healthy
@@ -30,6 +32,7 @@ func TestDashboardWarnings(t *testing.T) {
 		{"healthy", instance.Dashboard{Health: instance.Health{Status: healthy}}, 0, 0},
 		{"no backup", instance.Dashboard{Health: instance.Health{Status: healthy, Backup: noBackup}}, 1, 0},
 		{"low disk", instance.Dashboard{Health: instance.Health{Status: healthy, LowDisk: true}}, 1, 0},
+		{"no room for a large document", instance.Dashboard{Health: instance.Health{Status: limited, LowDisk: true}}, 1, 1},
 		{"full disk", instance.Dashboard{Health: instance.Health{Status: full, LowDisk: true}}, 1, 1},
 		{"read-only", instance.Dashboard{Health: instance.Health{Status: readOnly}}, 1, 1},
 		{"data directory missing", instance.Dashboard{Health: instance.Health{Status: closed}}, 1, 1},
