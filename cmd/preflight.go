@@ -122,7 +122,7 @@ func configWarnings(c config.Config) []string {
 		if err != nil {
 			reason = err.Error()
 		}
-		list = append(list, fmt.Sprintf("ocr.languages: no file for %s in %s, so OCR ignores that setting; %s",
+		list = append(list, fmt.Sprintf("ocr.languages: OCR can't use %s, because %s has no such language file; %s",
 			strings.Join(missing, ", "), c.LanguageDir(), reason))
 	}
 	for _, e := range c.Exposures() {
