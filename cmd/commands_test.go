@@ -166,13 +166,14 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		{"fields list", ""}, {"fields export", ""}, {"fields import", file("f.yaml", "custom_fields: []")},
 		{"statuses list", ""}, {"statuses export", ""}, {"statuses import", file("s.yaml", "statuses: [active]")},
 		{"types list", ""}, {"types export", ""}, {"types import", file("d.yaml", "types: [{name: Deed, category: Conveyance}]")},
-		{"import", scratch + " --dry-run"}, {"trash list", ""}, {"trash purge", "99 --yes"}, {"trash empty", "--yes"},
+		{"import", scratch + " --dry-run"}, {"trash list", ""},
+		{"trash restore", "99"}, {"trash purge", "99 --yes"}, {"trash empty", "--yes"},
 		{"backup create", "--to " + backups}, {"backup list", "--from " + backups}, {"backup verify", "--from " + backups},
 		{"backup drill", "--from " + backups}, {"backup prune", "--dry-run --keep-daily 1 --from " + backups},
 		{"restore", "latest --file 1 -o " + filepath.Join(scratch, "back.txt") + " --from " + backups},
 	}
 	// Exit codes of commands that may find a problem in this environment.
-	problemCodes := map[string]int{"import": exitRejected, "doctor": exitFailed, "trash purge": exitFailed}
+	problemCodes := map[string]int{"import": exitRejected, "doctor": exitFailed, "trash purge": exitFailed, "trash restore": exitFailed}
 	var known []string
 	for _, row := range table {
 		known = append(known, row.path)

@@ -18,8 +18,9 @@ import (
 )
 
 func (s *shell) trashCommand() *cobra.Command {
-	return commandGroup("trash", "List and purge deleted records", "  deedkeep trash list\n  deedkeep trash purge file:17\n  deedkeep trash empty",
-		s.trashList(), s.trashPurge(), s.trashEmpty())
+	return commandGroup("trash", "List, restore, and purge deleted records",
+		"  deedkeep trash list\n  deedkeep trash restore file:17\n  deedkeep trash purge file:17\n  deedkeep trash empty",
+		s.trashList(), s.trashRestore(), s.trashPurge(), s.trashEmpty())
 }
 
 // The default and the maximum number of records that "trash list" returns. The server
@@ -77,6 +78,31 @@ func trashAbstract(abstract *apitypes.TrashAbstract) string {
 		return *abstract.Name + " (in the trash)"
 	}
 	return *abstract.Name
+}
+
+func (s *shell) trashRestore() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore ID",
+		Short: "Restore one record in the trash",
+		Long: `Restore one record in the trash. An abstract is restored with its documents and
+instruments. ID is the type and ID of the record as shown by "deedkeep trash list", such
+as abstract:Zz9aB31x, order:Zz9aB31x, file:17, or instrument:3. A number alone is a
+document ID. This works with the server running or stopped.`,
+		Example:     "  deedkeep trash restore file:17\n  deedkeep trash restore order:Zz9aB31x --json",
+		Annotations: missingArg(`ID is required; list IDs with "deedkeep trash list"`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			record, err := trashRecord(args[0])
+			if err != nil {
+				return err
+			}
+			return query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.TrashItem, error) {
+				item, err := c.RestoreTrash(ctx, record)
+				return item, explainNotFound(err, "trash record", args[0])
+			}, func(item apitypes.TrashItem) error {
+				return s.print(item, "restored %s %s\n", item.Record, oneLine(item.Name))
+			})
+		},
+	}
 }
 
 func (s *shell) trashPurge() *cobra.Command {

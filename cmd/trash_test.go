@@ -78,6 +78,9 @@ func TestTrashCommands(t *testing.T) {
 			[]string{`"record": "` + order + `"`, `"retained_until": null`, `"kept_until": "`}},
 		{"list with a limit that is too high", nil, []string{"list", "--limit", "10001"}, exitUsage,
 			[]string{"--limit must be between 1 and 10000"}},
+		{"restore without an ID", nil, []string{"restore"}, exitUsage, []string{"ID is required"}},
+		{"restore an invalid ID", nil, []string{"restore", "folder:1"}, exitUsage, []string{"such as abstract:Zz9aB31x or file:17"}},
+		{"restore an unknown ID", nil, []string{"restore", "99"}, exitFailed, []string{"trash record 99 not found"}},
 		{"purge without a terminal", nil, []string{"purge", order}, exitUsage, []string{"--yes"}},
 		{"empty without a terminal", nil, []string{"empty"}, exitUsage, []string{"--yes"}},
 		{"empty from a scheduler", func(s *shell) { s.in, s.isInteractive = devNull, isTerminalReader }, []string{"empty"}, exitUsage,
@@ -138,5 +141,29 @@ func TestTrashCommands(t *testing.T) {
 	const want = "abstract.purged retention.lifted trash.emptied file.purged order.purged"
 	if logged := strings.Join(kinds, " "); !strings.HasPrefix(logged, want) {
 		t.Errorf("events: got %s, want %s", logged, want)
+	}
+}
+
+// The command trash restore takes records of each type out of the trash, with the server stopped or running.
+func TestTrashRestore(t *testing.T) {
+	for _, running := range []bool{false, true} {
+		data := shortDataDir(t)
+		order, file, abstract := vaultWithTrash(t, data)
+		if running {
+			startServer(t, data)
+		}
+		for _, record := range []string{order, file, abstract} {
+			got := runCLI(t.Context(), t, nil, "trash", "restore", record, "--data", data)
+			if got.code != exitDone || !strings.HasPrefix(got.out, "restored "+record+" ") {
+				t.Errorf("restore %s (server running: %v): got %+v, want success", record, running, got)
+			}
+		}
+		if got := runCLI(t.Context(), t, nil, "trash", "list", "--data", data); got.out != "the trash is empty\n" {
+			t.Errorf("list: got %+v, want an empty trash", got)
+		}
+		got := runCLI(t.Context(), t, nil, "events", "list", "--kind", "file.restored", "--record", file, "--data", data)
+		if !strings.Contains(got.out, "operator") {
+			t.Errorf("events: got %+v, want the operator", got)
+		}
 	}
 }

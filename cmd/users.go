@@ -185,18 +185,29 @@ func (s *shell) usersChange(command, short string, change func(*control.Client, 
 }
 
 func (s *shell) usersReset() *cobra.Command {
-	return &cobra.Command{
+	var twoFactor bool
+	cmd := &cobra.Command{
 		Use:   "reset NAME",
 		Short: "Reset a user's password and two-factor authentication",
 		Long: `Reset a user's password and two-factor authentication. All sessions of the user end. The
 command prints a one-time link that the user opens within 24 hours to choose a new
-password.`,
+password.
+
+With --two-factor, the password stays, and there is no link: the user signs in with the
+password alone and can set up two-factor authentication again. Use it for a lost phone.`,
 		Example: `  deedkeep users reset "Kim Lee"
-  deedkeep users reset 3`,
+  deedkeep users reset 3 --two-factor`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return queryUser(s, cmd, args[0], (*control.Client).ResetUser, s.printLinked)
+			if !twoFactor {
+				return queryUser(s, cmd, args[0], (*control.Client).ResetUser, s.printLinked)
+			}
+			return queryUser(s, cmd, args[0], (*control.Client).ResetUserTwoFactor, func(user apitypes.User) error {
+				return s.print(user, "turned off two-factor authentication for %s\n", user.Name)
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&twoFactor, "two-factor", false, "reset only two-factor authentication; keep the password")
+	return cmd
 }
 
 // queryUser is like query for the user with the given name. If there is no such user, it

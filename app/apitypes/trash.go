@@ -47,6 +47,11 @@ type TrashPurgeable struct {
 	Kept    int64 `json:"kept"`
 }
 
+// TrashRestore is the request to restore one record.
+type TrashRestore struct {
+	Record string `json:"record"`
+}
+
 // TrashPurge is the request to purge one record. A Reason overrides retention.
 type TrashPurge struct {
 	Record string `json:"record"`

@@ -118,6 +118,24 @@ func (u *Users) RemoveTwoFactor(ctx context.Context, actor model.Actor, password
 	})
 }
 
+// ResetTwoFactor removes the two-factor authentication of a user who can't use it, and ends
+// the user's sessions. The password stays. It returns Conflict if there is none.
+func (u *Users) ResetTwoFactor(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
+	return u.update(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
+		if user.TwoFactor == nil {
+			return false, errNoTwoFactor
+		}
+		return true, nil
+	}, func(t *store.Tx, user *model.User) error {
+		user.TwoFactor, user.PendingTwoFactor = nil, nil
+		ended, err := u.auth.Sessions.removeAllExcept(t, id, "")
+		if err != nil {
+			return err
+		}
+		return u.event(t, actor, *user, "user.second_factor_removed", map[string]string{"sessions": strconv.Itoa(ended)})
+	})
+}
+
 // NewRecoveryCodes replaces the recovery codes of the signed-in user. password must be
 // the user's password. It returns Conflict if two-factor authentication is disabled.
 func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, password string) (codes []string, err error) {

@@ -42,6 +42,26 @@ func TestTwoFactorSetup(t *testing.T) {
 	p.WantSignedOut(t, "other session", other.Token)
 }
 
+// ResetTwoFactor keeps the password.
+func TestResetTwoFactor(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "admin", model.RoleAdmin)
+	kim := p.CreateUser(t, "kim", model.RoleStaff)
+	in := p.SignIn(t, "kim")
+	p.EnableTwoFactor(t, p.Authenticate(t, in.Token))
+	user, err := p.Users.ResetTwoFactor(t.Context(), vaulttest.Operator, kim.ID)
+	if err != nil || user.TwoFactor != nil || user.Password == "" {
+		t.Fatalf("ResetTwoFactor(%d) = %+v, %v; want the password and no two-factor authentication", kim.ID, user, err)
+	}
+	p.WantSignedOut(t, "session after a reset", in.Token)
+	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "192.0.2.1"); err != nil {
+		t.Errorf("sign in without a code: %v", err)
+	}
+	_, err = p.Users.ResetTwoFactor(t.Context(), vaulttest.Operator, kim.ID)
+	vaulttest.WantKind(t, "reset again", err, errs.Conflict)
+}
+
 func TestTwoFactorSignIn(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

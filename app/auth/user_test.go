@@ -153,10 +153,11 @@ func administratorOperations(t *testing.T, p *vaulttest.UserFixture, actor model
 			_, _, err := p.Keys.Rotate(t.Context(), actor, key, 0)
 			return err
 		},
-		"rename user":  func() error { _, err := p.Users.Rename(t.Context(), actor, user, "new"); return err },
-		"disable user": func() error { _, err := p.Users.Disable(t.Context(), actor, user); return err },
-		"enable user":  func() error { _, err := p.Users.Enable(t.Context(), actor, user); return err },
-		"reset user":   func() error { _, _, err := p.Users.Reset(t.Context(), actor, user); return err },
+		"rename user":                     func() error { _, err := p.Users.Rename(t.Context(), actor, user, "new"); return err },
+		"disable user":                    func() error { _, err := p.Users.Disable(t.Context(), actor, user); return err },
+		"enable user":                     func() error { _, err := p.Users.Enable(t.Context(), actor, user); return err },
+		"reset user":                      func() error { _, _, err := p.Users.Reset(t.Context(), actor, user); return err },
+		"reset two-factor authentication": func() error { _, err := p.Users.ResetTwoFactor(t.Context(), actor, user); return err },
 		"import templates": func() error {
 			_, err := p.Templates.Import(t.Context(), actor, []model.TemplateDraft{{Name: "new"}}, false)
 			return err

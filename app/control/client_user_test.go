@@ -53,6 +53,8 @@ func TestUserCommandsSendOneRequest(t *testing.T) {
 		{"set role", "POST /control/users/3/role", `{"role":"admin"}`, func() (apitypes.User, error) { return c.SetUserRole(ctx, 3, "admin") }},
 		{"disable", "POST /control/users/3/disable", `{}`, func() (apitypes.User, error) { return c.DisableUser(ctx, 3) }},
 		{"enable", "POST /control/users/3/enable", `{}`, func() (apitypes.User, error) { return c.EnableUser(ctx, 3) }},
+		{"reset two-factor authentication", "POST /control/users/3/two-factor/reset", `{}`,
+			func() (apitypes.User, error) { return c.ResetUserTwoFactor(ctx, 3) }},
 		{"reset", "POST /control/users/3/reset", `{}`,
 			func() (apitypes.User, error) { reset, err := c.ResetUser(ctx, 3); return reset.Data, err }},
 	} {

@@ -49,6 +49,24 @@ func (c handler) purgeable(r *http.Request) (any, error) {
 	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
 }
 
+// RestoreTrash takes one record out of the trash and returns what the trash showed.
+func (c *Client) RestoreTrash(ctx context.Context, record string) (apitypes.TrashItem, error) {
+	return call[apitypes.TrashItem](ctx, c, "POST /control/trash/restore", apitypes.TrashRestore{Record: record})
+}
+
+func (c handler) restoreTrash(r *http.Request, asked apitypes.TrashRestore) (any, error) {
+	ids := encode.NewIDCodec(c.Vault.Secrets)
+	recordType, id, err := trashRecord(ids, asked.Record)
+	if err != nil {
+		return nil, err
+	}
+	item, err := c.Vault.Trash.Find(r.Context(), recordType, id)
+	if err != nil {
+		return nil, err
+	}
+	return trashItem(ids, item), c.Vault.Trash.Restore(r.Context(), operator(r), recordType, id)
+}
+
 // PurgeTrash deletes one record in the trash permanently. A reason overrides the retention period.
 func (c *Client) PurgeTrash(ctx context.Context, record, reason string) (apitypes.TrashPurged, error) {
 	return call[apitypes.TrashPurged](ctx, c, "POST /control/trash/purge", apitypes.TrashPurge{Record: record, Reason: reason})

@@ -37,6 +37,11 @@ func (c *Client) ResetUser(ctx context.Context, id int64) (apitypes.UserLinked, 
 	return call[apitypes.UserLinked](ctx, c, fmt.Sprintf("POST /control/users/%d/reset", id), struct{}{})
 }
 
+// ResetUserTwoFactor removes a user's two-factor authentication and keeps the password.
+func (c *Client) ResetUserTwoFactor(ctx context.Context, id int64) (apitypes.User, error) {
+	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/two-factor/reset", id), struct{}{})
+}
+
 func (c handler) resetUser(r *http.Request) (any, error) {
 	id, err := recordID(r, "user")
 	if err != nil {

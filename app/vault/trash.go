@@ -164,6 +164,23 @@ func (s *Trash) Find(ctx context.Context, recordType string, id uint64) (item Tr
 	return item, err
 }
 
+// Restore takes a record out of the trash. An abstract is restored with its documents.
+func (s *Trash) Restore(ctx context.Context, actor model.Actor, recordType string, id uint64) (err error) {
+	switch recordType {
+	case AbstractOps.Name:
+		_, err = s.v.Abstracts.Restore(ctx, actor, id, Idempotency[AbstractWithFiles]{})
+	case OrderOps.Name:
+		_, err = s.v.Orders.Restore(ctx, actor, id, Idempotency[model.Order]{})
+	case FileOps.Name:
+		_, err = s.v.Files.Restore(ctx, actor, id, Idempotency[model.File]{})
+	case instrumentType:
+		_, err = s.v.Instruments.Restore(ctx, actor, id, Idempotency[InstrumentView]{})
+	default:
+		err = notInTrash(recordType, id)
+	}
+	return err
+}
+
 // findInTrash reads a record that was trashed on its own, not with its abstract.
 func (v *Vault) findInTrash(t *store.Tx, recordType string, id uint64) (Trashed, error) {
 	var in *model.Trashed

@@ -157,17 +157,5 @@ func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, recordName
 	if err != nil {
 		return heading, err
 	}
-	switch recordType {
-	case "abstract":
-		_, err = p.Vault.Abstracts.Restore(ctx, actor, id, vault.Idempotency[vault.AbstractWithFiles]{})
-	case "order":
-		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Idempotency[model.Order]{})
-	case "file":
-		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Idempotency[model.File]{})
-	case "instrument":
-		_, err = p.Vault.Instruments.Restore(ctx, actor, id, vault.Idempotency[vault.InstrumentView]{})
-	default:
-		err = errs.RecordNotFound("record", recordName)
-	}
-	return heading, err
+	return heading, p.Vault.Trash.Restore(ctx, actor, recordType, id)
 }
