@@ -36,7 +36,7 @@ func backupSettings(c config.Config) backup.Settings {
 
 func (s *shell) backupCreate() *cobra.Command {
 	var to string
-	var newArchive bool
+	var newArchive, quiet bool
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create a backup",
@@ -50,7 +50,7 @@ another vault, the command fails, because the right disk may not be mounted. To 
 new backups there, use --new.
 
 Exit code 11: another process uses the backup directory.`,
-		Example: "  deedkeep backup create --to /mnt/nas/deedkeep\n  deedkeep backup create --json",
+		Example: "  deedkeep backup create --to /mnt/nas/deedkeep\n  SNAPSHOT=$(deedkeep backup create --quiet)",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to != "" {
 				var err error
@@ -67,16 +67,18 @@ Exit code 11: another process uses the backup directory.`,
 					return c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: encryption, NewArchive: newArchive}, report)
 				})
 				return created, asUsageError(err)
-			}, s.printBackup)
+			}, func(created apitypes.Backup) error { return s.printBackup(created, quiet) })
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "backup directory (default: setting backup.to)")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the name of the backup")
 	cmd.Flags().BoolVar(&newArchive, "new", false, "start new backups in a directory that held other backups")
 	return cmd
 }
 
-// printBackup prints the result of a backup, and warnings about damaged documents and missing backups.
-func (s *shell) printBackup(created apitypes.Backup) error {
+// printBackup prints the result of a backup, or only its name, and warnings about damaged documents and missing
+// backups.
+func (s *shell) printBackup(created apitypes.Backup, quiet bool) error {
 	s.remindAboutConfig()
 	if len(created.Missing) > 0 {
 		s.messagef("WARNING: backups that deedkeep didn't delete are missing from %s: %s (see \"deedkeep backup verify\")", created.To,
@@ -88,6 +90,9 @@ func (s *shell) printBackup(created apitypes.Backup) error {
 	if len(created.DamagedText) > 0 {
 		s.messagef("OCR text incomplete in this backup: %s; the server reads damaged pages again (see \"deedkeep verify\")",
 			damagedFiles(created.DamagedText))
+	}
+	if quiet {
+		return s.printf("%s\n", created.Snapshot)
 	}
 	sealed := "NOT encrypted"
 	if created.Sealed {

@@ -61,7 +61,10 @@ func TestCommandsReportDamage(t *testing.T) {
 	if got := run(exitDone, "status"); !strings.Contains(got.out, "1 DAMAGED: file ") {
 		t.Errorf("status: got %s, want one damaged file", got.out)
 	}
-	got := run(exitDone, "backup", "create", "--to", backups)
+	got := run(exitDone, "backup", "create", "--quiet", "--to", backups)
+	if name := strings.TrimSpace(got.out); !strings.HasSuffix(name, "Z") || strings.ContainsAny(name, " \n") {
+		t.Errorf("backup create --quiet: got %q, want only the name of the backup", got.out)
+	}
 	if !strings.Contains(got.messages, "damaged in the vault, intact in this backup: file ") {
 		t.Errorf("backup create: got %s, want the damaged file", got.messages)
 	}

@@ -55,7 +55,7 @@ func (s *shell) keysCreate() *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&draft.Abilities, "ability", nil, "permission: api:v1 (default), api:v1:read, events, or metrics; can be repeated")
 	cmd.Flags().StringVar(&expires, "expires", "", "lifetime, such as 90d or 12h (default: never expires)")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "print only the key")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the key")
 	return cmd
 }
 
@@ -197,6 +197,6 @@ func (s *shell) keysRotate() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&overlap, "overlap", "24h", "time until the old key expires; 0s revokes it immediately")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "print only the key")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the key")
 	return cmd
 }
