@@ -2,12 +2,50 @@ package upload
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"path/filepath"
 	"time"
 
 	"deedkeep/app/errs"
 )
+
+// load reads the uploads that existed when the server started. If it was killed after an
+// upload ended, the files of the upload may be left, and load removes them. Later calls do
+// nothing. The caller must hold mu.
+func (u *Uploads) load() error {
+	if u.partials != nil {
+		return nil
+	}
+	partials, existing, err := u.vault.Blobs.OpenPartials(filepath.Join(u.vault.Dir, "uploads"), u.vault.Now)
+	if err != nil {
+		return u.vault.StorageError(err)
+	}
+	u.byName = map[string]*openUpload{}
+	for _, partial := range existing {
+		open := &openUpload{Partial: partial}
+		if err := json.Unmarshal(partial.OwnerData, &open.uploadInfo); err != nil {
+			u.vault.Log.Warn("removed an upload that can't be resumed", "error", err)
+			if err := partial.Remove(); err != nil {
+				return err
+			}
+			continue
+		}
+		switch _, ended, err := u.vault.StoredResponse(context.Background(), outcomeKey(open.Owner, partial.Name())); {
+		case err != nil:
+			u.vault.Log.Warn("outcome of an upload not read", "error", err) // it stays until it expires
+		case ended:
+			if err := partial.Remove(); err != nil {
+				return err
+			}
+			continue
+		}
+		u.byName[partial.Name()] = open
+	}
+	u.partials = partials
+	return nil
+}
 
 // errPaused is returned for every write while the server is stopping.
 var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping. Try again in a moment."}

@@ -25,8 +25,8 @@ type outcome struct {
 
 // outcomeKey returns the key of an upload's idempotency record. The key depends on the
 // owner, so that other users can't find the outcome.
-func outcomeKey(actor model.Actor, name string) [32]byte {
-	return sha256.Sum256([]byte("upload\n" + actor.Record() + "\n" + name))
+func outcomeKey(owner, name string) [32]byte {
+	return sha256.Sum256([]byte("upload\n" + owner + "\n" + name))
 }
 
 // findOutcome returns the outcome of an upload. found is false if the upload has not
@@ -36,7 +36,7 @@ func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string)
 	if name == "" {
 		return up, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
-	r, found, err := u.vault.StoredResponse(ctx, outcomeKey(actor, name))
+	r, found, err := u.vault.StoredResponse(ctx, outcomeKey(actor.Record(), name))
 	if err != nil || !found {
 		return up, false, err
 	}
@@ -184,7 +184,7 @@ func newOutcome(open *openUpload, stored vault.AbstractWithFiles) (out outcome, 
 
 // outcomeRecorder returns the Idempotency that stores the outcome in the transaction.
 func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Idempotency[vault.AbstractWithFiles] {
-	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor, open.Name()), RequestHash: open.Name(),
+	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor.Record(), open.Name()), RequestHash: open.Name(),
 		Render: func(stored vault.AbstractWithFiles) (int, map[string]string, []byte, error) {
 			out, _ := newOutcome(open, stored)
 			body, err := json.Marshal(out)

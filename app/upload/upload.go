@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -123,32 +122,6 @@ var (
 // NewUploads returns the uploads of a vault.
 func NewUploads(v *vault.Vault, settings Settings) *Uploads {
 	return &Uploads{vault: v, settings: settings, paused: make(chan struct{})}
-}
-
-// load reads the uploads that existed when the server started. Later calls do nothing.
-// The caller must hold mu.
-func (u *Uploads) load() error {
-	if u.partials != nil {
-		return nil
-	}
-	partials, existing, err := u.vault.Blobs.OpenPartials(filepath.Join(u.vault.Dir, "uploads"), u.vault.Now)
-	if err != nil {
-		return u.vault.StorageError(err)
-	}
-	u.byName = map[string]*openUpload{}
-	for _, partial := range existing {
-		open := &openUpload{Partial: partial}
-		if err := json.Unmarshal(partial.OwnerData, &open.uploadInfo); err != nil {
-			u.vault.Log.Warn("removed an upload that can't be resumed", "error", err)
-			if err := partial.Remove(); err != nil {
-				return err
-			}
-			continue
-		}
-		u.byName[partial.Name()] = open
-	}
-	u.partials = partials
-	return nil
 }
 
 // MaxSize returns the maximum size of a document in bytes.
