@@ -38,6 +38,7 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"abstracts", fmt.Sprint(status.Abstracts)},
 		{"orders", fmt.Sprint(status.Orders)},
 		{"files", fmt.Sprintf("%d (%s)", status.Files, apitypes.HumanSize(status.Bytes))},
+		{"storage", storageRow(status.Storage)},
 		{"folders", fmt.Sprint(status.Folders)},
 		{"trash", fmt.Sprint(status.Trashed)},
 		{"queued", fmt.Sprint(status.Queue)},
@@ -72,6 +73,18 @@ func (s *shell) ocrRow(status apitypes.Status) string {
 	for _, p := range status.OCRReading {
 		row += fmt.Sprintf("%spage %d of file %d", separator, p.Page, p.File)
 		separator = ", "
+	}
+	return row
+}
+
+// storageRow returns the disk space of the data directory, and of each part.
+func storageRow(s apitypes.Storage) string {
+	total := s.Documents + s.Database + s.Previews + s.Texts + s.SearchIndex + s.Cache + s.Other
+	row := fmt.Sprintf("%s (documents %s, database %s, previews %s, texts %s, search index %s, cache %s, other %s)",
+		apitypes.HumanSize(total), apitypes.HumanSize(s.Documents), apitypes.HumanSize(s.Database), apitypes.HumanSize(s.Previews),
+		apitypes.HumanSize(s.Texts), apitypes.HumanSize(s.SearchIndex), apitypes.HumanSize(s.Cache), apitypes.HumanSize(s.Other))
+	if !s.Complete {
+		return "more than " + row
 	}
 	return row
 }

@@ -126,7 +126,8 @@ func TestGolden(t *testing.T) {
 				`"last_backup_at":null,"writes_denied":null,"still_works":null,"document_room":0,` +
 				`"last_backup":null,"backup_failure":null,"next_backup_at":null,` +
 				`"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,` +
-				`"error":null},"memory":[],"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,` +
+				`"error":null},"storage":{"documents":0,"database":0,"previews":0,"texts":0,"search_index":0,"cache":0,"other":0,"complete":false},` +
+				`"memory":[],"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,` +
 				`"overdue":false}}`},
 		{"health", apitypes.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", apitypes.Line[apitypes.Verify]{Progress: &apitypes.Progress{Done: 1, Total: 2, Unit: "bytes"}},

@@ -46,10 +46,25 @@ type Status struct {
 
 	Search SearchIndex `json:"search"`
 
+	Storage Storage `json:"storage"`
+
 	Memory List[ProcessMemory] `json:"memory"` // of the server and its workers; empty if no server runs
 
 	Damaged List[Damaged] `json:"damaged"` // damaged documents; each of several identical documents is listed
 	Scrub   Scrub         `json:"scrub"`
+}
+
+// Storage is the disk space of the data directory in bytes, in blocks of 4 KB. Texts counts the text of pages and what
+// OCR has read. Other includes the reserve file. Complete is false if counting took too long; the sizes are then minimums.
+type Storage struct {
+	Documents   int64 `json:"documents"`
+	Database    int64 `json:"database"`
+	Previews    int64 `json:"previews"`
+	Texts       int64 `json:"texts"`
+	SearchIndex int64 `json:"search_index"`
+	Cache       int64 `json:"cache"`
+	Other       int64 `json:"other"`
+	Complete    bool  `json:"complete"`
 }
 
 // ProcessMemory is the memory of all processes of a type: "server", "render" (workers that open documents), or "ocr". The

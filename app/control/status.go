@@ -62,6 +62,9 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 		return out, err
 	}
 	out.Search = searchIndex(index)
+	if out.Storage, err = c.Vault.Storage(r.Context()); err != nil && s.Denied == nil {
+		return out, err
+	}
 	if err := c.damageStatus(r.Context(), &out, s); err != nil {
 		return out, err
 	}

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"deedkeep/app/document"
+	"deedkeep/app/jobs"
 	"deedkeep/app/vaulttest"
 )
 
@@ -162,4 +163,29 @@ func (g goldenImages) check(t *testing.T, src document.Source, name string, n in
 		t.Errorf("%s is %s\n%v, want %s\n%v", key, head, got, wantHead, want)
 	}
 	return key, fmt.Sprintf("%s\t%s", head, strings.Trim(fmt.Sprint([64]int(got)), "[]"))
+}
+
+// The thumbnails of title documents need little disk space: at most 10 KB each.
+func TestThumbnailSize(t *testing.T) {
+	const maxBytes = 10_000
+	e := engine(t)
+	count, total := 0, 0
+	for _, s := range vaulttest.Samples(t) {
+		scanned := s.MIME == "application/pdf" || strings.HasPrefix(s.MIME, "image/")
+		if !s.Accept || !scanned || !strings.HasPrefix(s.Path, "title/") {
+			continue
+		}
+		p, err := document.PageImage(t.Context(), source(t, e, s), 1, jobs.ThumbnailWidth, document.ExtractLimits{})
+		if err != nil {
+			continue // TestSamplePageImages checks which pages have no image
+		}
+		if len(p.Bytes) > maxBytes {
+			t.Errorf("thumbnail of %s: %d bytes, want at most %d", s.Path, len(p.Bytes), maxBytes)
+		}
+		count, total = count+1, total+len(p.Bytes)
+	}
+	if count < 4 {
+		t.Fatalf("%d thumbnails, want at least 4", count)
+	}
+	t.Logf("%d thumbnails have %d bytes on average", count, total/count)
 }

@@ -1,6 +1,8 @@
 package instance_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"deedkeep/app/errs"
@@ -32,4 +34,28 @@ func TestStatusCountsRecords(t *testing.T) {
 	}
 	_, _, err := v.Files.Open(t.Context(), 99)
 	vaulttest.WantKind(t, "open an unknown file", err, errs.NotFound)
+}
+
+// Storage counts every part of the data directory.
+func TestStorage(t *testing.T) {
+	t.Parallel()
+	v, opts := vaulttest.OpenVerified(t, nil)
+	before, err := v.Storage(t.Context())
+	vaulttest.NoError(t, err)
+	for name, size := range map[string]int{
+		"blobs/00/x": 5000, "previews/00/x/thumbnail": 1, "previews/00/x/text": 4096, "search/x": 9000, "cache/x": 1, "spare": 12288,
+	} {
+		path := filepath.Join(opts.Dir, filepath.FromSlash(name))
+		vaulttest.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		vaulttest.NoError(t, os.WriteFile(path, make([]byte, size), 0o600))
+	}
+	after, err := v.Storage(t.Context())
+	vaulttest.NoError(t, err)
+	got := [...]int64{after.Documents - before.Documents, after.Texts - before.Texts}
+	if want := [...]int64{8192, 4096}; got != want {
+		t.Errorf("added documents and texts: %d bytes, want %d", got, want)
+	}
+	if after.Database == 0 || after.SearchIndex < 12288 || after.Cache < 4096 || after.Other < 12288 || after.Previews-before.Previews < 4096 || !after.Complete {
+		t.Errorf("storage = %+v, want the size of each part", after)
+	}
 }

@@ -25,8 +25,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// ThumbnailWidth is the width of thumbnails in pixels.
-const ThumbnailWidth = 400
+const (
+	// ThumbnailWidth is the width of new thumbnails in pixels. Pages show them 36 CSS pixels wide,
+	// which is sharp up to four device pixels per CSS pixel.
+	ThumbnailWidth = 144
+	// MaxThumbnailWidth is the width of the thumbnails that earlier versions stored, which are
+	// still served.
+	MaxThumbnailWidth = 400
+)
 
 // Previews generates, stores, and serves the text, thumbnails, and page images of
 // documents.

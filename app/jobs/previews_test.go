@@ -43,8 +43,8 @@ func TestDeletedPreviewsAreRegenerated(t *testing.T) {
 		t.Fatalf("remove directory: %v", err)
 	}
 	image, err := v.Previews.Thumbnail(t.Context(), vaulttest.Operator, file.ID)
-	if got := readAll(t, image, err); !strings.HasPrefix(got, "page 1 at 400") {
-		t.Errorf("thumbnail = %q, want page 1 at 400", got)
+	if got := readAll(t, image, err); !strings.HasPrefix(got, "page 1 at 144") {
+		t.Errorf("thumbnail = %q, want page 1 at 144", got)
 	}
 	if n := f.Count(func(c vaulttest.ReaderCall) bool {
 		return c.Class == sandbox.View && c.Owner == vaulttest.Operator.Record()

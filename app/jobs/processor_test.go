@@ -184,8 +184,8 @@ func TestProcessingStoresTextAndThumbnail(t *testing.T) {
 		t.Errorf("text = %q, %v; want that of the document", got, err)
 	}
 	image, err := v.Previews.Thumbnail(t.Context(), vaulttest.Operator, file.ID)
-	if got := readAll(t, image, err); !strings.HasPrefix(got, "page 1 at 400 of %PDF") {
-		t.Errorf("thumbnail = %q, want page 1 at 400", got)
+	if got := readAll(t, image, err); !strings.HasPrefix(got, "page 1 at 144 of %PDF") {
+		t.Errorf("thumbnail = %q, want page 1 at 144", got)
 	}
 	// All calls are of class Background and have the uploader as their owner.
 	if n := f.Count(func(c vaulttest.ReaderCall) bool {

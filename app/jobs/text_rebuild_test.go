@@ -283,8 +283,8 @@ func TestPreviewsOfOlderVersion(t *testing.T) {
 			check("verify after the texts are rebuilt", r, err, 1, 0)
 			for id := range uint64(4) {
 				image, err := v.Previews.Thumbnail(t.Context(), vaulttest.Operator, id+1)
-				if got := readAll(t, image, err); !strings.HasPrefix(got, "page 1 at 400") {
-					t.Errorf("thumbnail of file %d = %q, want page 1 at 400", id+1, got)
+				if got := readAll(t, image, err); !strings.HasPrefix(got, "page 1 at 144") {
+					t.Errorf("thumbnail of file %d = %q, want page 1 at 144", id+1, got)
 				}
 			}
 			r, err = v.Integrity.Verify(t.Context(), noProgress)

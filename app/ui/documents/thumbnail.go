@@ -43,10 +43,10 @@ func (p *Pages) thumbnail(r *page.Request) error {
 }
 
 // A page counts as readable in its thumbnail if its width is less than these limits. Such a page is
-// hardly reduced.
+// hardly reduced in a thumbnail of the maximum width.
 const (
-	readablePixels = 2 * jobs.ThumbnailWidth
-	readablePoints = 72 * jobs.ThumbnailWidth / 100
+	readablePixels = 2 * jobs.MaxThumbnailWidth
+	readablePoints = 72 * jobs.MaxThumbnailWidth / 100
 )
 
 // thumbnailIsReadable reports whether the first page is readable in its thumbnail. If the page size
