@@ -134,7 +134,7 @@ func TestGolden(t *testing.T) {
 			`{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
 		{"repair", apitypes.Verify{OK: true,
 			Repaired: &apitypes.Repaired{Done: true, Findings: 1, TasksAdded: 2, TasksRemoved: 3, Leftovers: 4, Orphans: 5}},
-			`{"ok":true,"records":0,"files":0,"blobs":0,"bytes":0,"events":0,"orphans":0,"leftovers":0,"search_bytes":0,"findings":[],` +
+			`{"ok":true,"records":0,"files":0,"blobs":0,"bytes":0,"events":0,"orphans":0,"leftovers":0,"search_bytes":0,"search_ready":false,"search_building":false,"findings":[],` +
 				`"repaired":{"done":true,"findings":1,"tasks_added":2,"tasks_removed":3,"leftovers":4,"orphans":5}}`},
 		{"backup", apitypes.Line[apitypes.Backup]{Result: &apitypes.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2,
 			BytesWritten: 3, Seconds: 0.5, Sealed: true}},
@@ -148,7 +148,7 @@ func TestGolden(t *testing.T) {
 		{"backups pruned", apitypes.BackupPrune{}, `{"kept":[],"removed":[],"blobs":0,"bytes":0,"dry_run":false}`},
 		{"verify result", apitypes.Line[apitypes.Verify]{Result: &apitypes.Verify{OK: true, Records: 1, Files: 2, Blobs: 3, Bytes: 4,
 			Events: 5, Orphans: 6, Leftovers: 7}},
-			`{"result":{"ok":true,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":0,"findings":[]}}`},
+			`{"result":{"ok":true,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":0,"search_ready":false,"search_building":false,"findings":[]}}`},
 		{"verify finding", apitypes.Finding{Kind: "blob", Subject: "ab12", Problem: "differs"},
 			`{"kind":"blob","subject":"ab12","problem":"differs"}`},
 		{"verify error", apitypes.Line[apitypes.Verify]{Error: "Server error."}, `{"error":"Server error."}`},
