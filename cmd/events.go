@@ -13,6 +13,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/control"
+	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 )
 
@@ -24,10 +25,16 @@ func (s *shell) eventsCommand() *cobra.Command {
 func (s *shell) eventsList() *cobra.Command {
 	var filter control.EventFilter
 	var from, to string
+	var follow bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List audit log entries, newest first",
+		Long: `List audit log entries, newest first.
+
+With --follow, the command prints the newest entries in sequence and then new ones as the
+server writes them, until you press Ctrl-C. With --json, each entry is one line.`,
 		Example: `  deedkeep events list --limit 200
+  deedkeep events list --follow --kind session.refused
   deedkeep events list --actor key:3 --from 2026-05-01
   deedkeep events list --record file:17 --kind file.opened --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,6 +48,9 @@ func (s *shell) eventsList() *cobra.Command {
 			if filter.To, err = parseTimeBound("--to", to, 1, s.location()); err != nil {
 				return err
 			}
+			if follow {
+				return s.followEvents(cmd.Context(), filter)
+			}
 			return query(s, cmd, func(c *control.Client, ctx context.Context) ([]apitypes.Event, error) {
 				events, err := c.Events(ctx, filter)
 				return events, asUsageError(err)
@@ -53,7 +63,98 @@ func (s *shell) eventsList() *cobra.Command {
 	cmd.Flags().StringVar(&from, "from", "", "earliest date or time, such as 2026-05-29 or 2026-05-29T14:00:00Z")
 	cmd.Flags().StringVar(&to, "to", "", "latest date or time")
 	cmd.Flags().IntVar(&filter.Limit, "limit", 50, "maximum number of entries, up to 10000")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new entries until Ctrl-C; requires a running server")
+	cmd.MarkFlagsMutuallyExclusive("follow", "to")
 	return cmd
+}
+
+const (
+	followInterval = time.Second
+	followBatch    = 1000 // max entries of a request
+)
+
+// followEvents prints the newest entries that match filter, in sequence, and then new ones until ctx is canceled.
+// It needs a server, because a command that opens the vault itself would keep others from opening it.
+func (s *shell) followEvents(ctx context.Context, filter control.EventFilter) error {
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	err = s.callServer(ctx, c, func(ctx context.Context, c *control.Client) error {
+		newest, err := c.Events(ctx, control.EventFilter{Limit: 1})
+		if err != nil {
+			return err
+		}
+		last := new(int64)
+		if len(newest) > 0 {
+			*last = newest[0].Seq
+		}
+		events, err := c.Events(ctx, filter)
+		if err != nil {
+			return asUsageError(err)
+		}
+		slices.Reverse(events)
+		events = slices.DeleteFunc(events, func(e apitypes.Event) bool { return e.Seq > *last })
+		for tick := time.Tick(followInterval); ; {
+			if err := s.printFollowed(events, filter); err != nil {
+				return err
+			}
+			if len(events) < followBatch {
+				select {
+				case <-tick:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			// The server reads all new entries. With a filter, it would read those again that don't match.
+			if events, err = c.Events(ctx, control.EventFilter{After: last, Limit: followBatch}); err != nil {
+				return err
+			}
+			if n := len(events); n > 0 {
+				*last = events[n-1].Seq
+			}
+		}
+	})
+	if errors.Is(err, control.ErrNoServer) {
+		return &errs.Error{Kind: errs.Unavailable, Message: "no server is running in " + c.Data + "; --follow requires one", Err: err}
+	}
+	return err
+}
+
+// printFollowed prints the entries that match filter, one line each.
+func (s *shell) printFollowed(events []apitypes.Event, filter control.EventFilter) error {
+	for _, e := range events {
+		actor := e.Actor.Kind
+		if e.Actor.ID != nil {
+			actor += fmt.Sprintf(":%d", *e.Actor.ID)
+		}
+		record := ""
+		if e.Record != nil {
+			record = *e.Record
+		}
+		matches := func(want, got string) bool { return want == "" || want == got }
+		if !matches(filter.Actor, actor) || !matches(filter.Kind, e.Kind) || !matches(filter.Record, record) {
+			continue
+		}
+		if s.json {
+			line, err := apitypes.Marshal(e)
+			if err != nil {
+				return err
+			}
+			if err := s.printf("%s\n", line); err != nil {
+				return err
+			}
+			continue
+		}
+		cells := make([]string, 0, 7)
+		for _, cell := range s.eventCells(e) {
+			cells = append(cells, fmt.Sprint(cell))
+		}
+		if err := s.printf("%s\n", strings.Join(cells, "  ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parseTimeBound parses a date or an RFC 3339 time. For a date, it returns midnight in zone
@@ -74,9 +175,12 @@ func parseTimeBound(flag, text string, days int, zone *time.Location) (*apitypes
 }
 
 func (s *shell) printEvents(events []apitypes.Event) error {
-	return printList(s, events, "no matching entries", "ENTRY\tTIME\tACTOR\tADDRESS\tEVENT\tRECORD\tDETAILS", func(e apitypes.Event) []any {
-		return []any{e.Seq, e.At.In(s.location()).Format(time.DateTime + " MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind, orDash(e.Record), eventDetails(e)}
-	})
+	return printList(s, events, "no matching entries", "ENTRY\tTIME\tACTOR\tADDRESS\tEVENT\tRECORD\tDETAILS", s.eventCells)
+}
+
+func (s *shell) eventCells(e apitypes.Event) []any {
+	return []any{e.Seq, e.At.In(s.location()).Format(time.DateTime + " MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind,
+		orDash(e.Record), eventDetails(e)}
 }
 
 // actorText returns the type, ID, and name of an actor, for example "user:2 Kim Lee".

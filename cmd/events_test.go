@@ -256,3 +256,49 @@ var errBrokenPipe = errors.New("broken pipe")
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBrokenPipe }
+
+// "events list --follow" prints the newest entries in sequence, and then new ones that match, until it is interrupted.
+// It needs a server.
+func TestEventsFollow(t *testing.T) {
+	dir := shortDataDir(t)
+	if _, err := seedVault(dir); err != nil {
+		t.Fatalf("create vault: %v", err)
+	}
+	got := runCLI(t.Context(), t, nil, "events", "list", "--follow", "--data", dir)
+	if got.code != exitFailed || !strings.Contains(got.messages, "--follow requires one") {
+		t.Errorf("without a server: got %+v, want exit code %d and that one is required", got, exitFailed)
+	}
+	p := startServer(t, dir)
+	p.createKey(t, "first")
+	p.createKey(t, "second")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	out, w := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		s := newShell(strings.NewReader(""), w, io.Discard)
+		ended <- s.run(ctx, []string{"--data", dir, "--json", "events", "list", "-f", "--kind", "key.created", "--limit", "2"})
+	}()
+	lines := json.NewDecoder(out)
+	next := func() string {
+		var e apitypes.Event
+		if err := lines.Decode(&e); err != nil {
+			t.Fatalf("read entry: %v", err)
+		}
+		return e.Kind + " " + e.Detail["name"]
+	}
+	for _, want := range []string{"key.created first", "key.created second"} {
+		if e := next(); e != want {
+			t.Errorf("newest entries: got %q, want %q", e, want)
+		}
+	}
+	runCommand(t, dir, "keys", "revoke", "first")
+	p.createKey(t, "third")
+	if e, want := next(), "key.created third"; e != want {
+		t.Errorf("new entry: got %q, want %q", e, want)
+	}
+	cancel()
+	if code := <-ended; code != exitInterrupted {
+		t.Errorf("exit code after an interruption = %d, want %d", code, exitInterrupted)
+	}
+}

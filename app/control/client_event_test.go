@@ -94,6 +94,7 @@ func TestEventsSendsFilter(t *testing.T) {
 		query  string
 	}{
 		{"limit only", control.EventFilter{Limit: 5}, "limit=5"},
+		{"after a sequence number", control.EventFilter{After: new(int64(7)), Limit: 5}, "after=7&limit=5"},
 		{"all fields", control.EventFilter{Actor: "key:7", Kind: "file.opened", Record: "order:a&b", From: &at, To: &at, Limit: 1},
 			"actor=key%3A7&from=2026-05-29T04%3A00%3A00.000000Z&kind=file.opened&limit=1&record=order%3Aa%26b&to=2026-05-29T04%3A00%3A00.000000Z"},
 	} {

@@ -22,10 +22,12 @@ import (
 type EventFilter struct {
 	Actor, Kind, Record string // such as "key:7", "file.opened", and "order:" with the ID
 	From, To            *apitypes.Time
-	Limit               int // 1 to 10,000
+	After               *int64 // only entries with a greater sequence number
+	Limit               int    // 1 to 10,000
 }
 
-// Events returns the newest entries of the audit log that match f, newest first.
+// Events returns the newest entries of the audit log that match f, newest first. With f.After, it
+// returns the first ones, in sequence.
 func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, error) {
 	query := url.Values{"limit": {strconv.Itoa(f.Limit)}}
 	for name, value := range map[string]string{"actor": f.Actor, "kind": f.Kind, "record": f.Record} {
@@ -38,6 +40,9 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 			query.Set(name, at.String())
 		}
 	}
+	if f.After != nil {
+		query.Set("after", strconv.FormatInt(*f.After, 10))
+	}
 	return data[[]apitypes.Event](ctx, c, "GET /control/events?"+query.Encode(), nil)
 }
 
@@ -47,7 +52,7 @@ func (c handler) events(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newest(r, query, c.Vault.Events.List, ids.Event)
+	return firstRecords(r, query, c.Vault.Events.List, ids.Event)
 }
 
 func eventQuery(ids encode.IDCodec, asked url.Values) (q vault.Query, err error) {
@@ -74,6 +79,14 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (q vault.Query, err error)
 			}
 			*bound = at.Time
 		}
+	}
+	q.Sort, q.Descending = vault.SortCreated, true
+	if after := asked.Get("after"); after != "" {
+		n, err := strconv.ParseUint(after, 10, 63)
+		if err != nil {
+			return q, errs.InvalidField("after", errs.NotInteger)
+		}
+		q.Sort, q.Descending, q.Position = vault.SortSequence, false, vault.EventPosition(n)
 	}
 	return q, nil
 }

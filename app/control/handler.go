@@ -200,13 +200,12 @@ func list[T, S any](items []T, shape func(T) S) apitypes.Data[apitypes.List[S]] 
 // maxListed is the maximum number of records in a list of the trash or of the audit log.
 const maxListed = 10_000
 
-// newest returns the newest records that match query, newest first, up to the limit of the request.
-func newest[T, S any](r *http.Request, query vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error), shape func(T) S) (any, error) {
+// firstRecords returns the first records that match query, up to the limit of the request.
+func firstRecords[T, S any](r *http.Request, query vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error), shape func(T) S) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > maxListed {
 		return nil, errs.InvalidField("limit", errs.NotBetween, 1, maxListed)
 	}
-	query.Sort, query.Descending = vault.SortCreated, true
 	out := apitypes.List[S]{}
 	for len(out) < limit {
 		query.Limit = min(limit-len(out), 500)

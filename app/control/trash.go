@@ -21,7 +21,7 @@ func (c *Client) TrashItems(ctx context.Context, limit int) ([]apitypes.TrashIte
 
 func (c handler) trash(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
-	return newest(r, vault.Query{}, c.Vault.Trash.List, func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
+	return firstRecords(r, vault.Query{Sort: vault.SortCreated, Descending: true}, c.Vault.Trash.List, func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
 }
 
 // TrashItem returns the record in the trash with a name like file:17.
