@@ -244,3 +244,30 @@ func TestRootWarning(t *testing.T) {
 		})
 	}
 }
+
+// "help --man" writes a page for each command, and the same ones each time.
+func TestManPages(t *testing.T) {
+	dirs := []string{filepath.Join(t.TempDir(), "share", "man1"), t.TempDir()}
+	for _, dir := range dirs {
+		if got := runCLI(t.Context(), t, nil, "help", "--man", dir); got != (result{}) {
+			t.Fatalf("help --man: got %+v, want exit code 0 and no output", got)
+		}
+	}
+	for path, cmd := range commands() {
+		name := "deedkeep-" + strings.ReplaceAll(path, " ", "-") + ".1"
+		page, err := os.ReadFile(filepath.Join(dirs[0], name))
+		if err != nil {
+			t.Errorf("read page: %v", err)
+			continue
+		}
+		if !strings.Contains(string(page), cmd.Short) {
+			t.Errorf("%s: got no %q", name, cmd.Short)
+		}
+		if again, err := os.ReadFile(filepath.Join(dirs[1], name)); err != nil || string(again) != string(page) {
+			t.Errorf("%s: got another page the second time (error %v)", name, err)
+		}
+	}
+	if got := runCLI(t.Context(), t, nil, "help", "install", "--man", t.TempDir()); got.code != exitUsage {
+		t.Errorf("help install --man: got %+v, want exit code %d", got, exitUsage)
+	}
+}

@@ -1,10 +1,14 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"deedkeep/app/api"
 	"deedkeep/app/config"
@@ -48,16 +52,24 @@ func curlExamples() (string, error) {
 }
 
 func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
+	var man string
+	cmd := &cobra.Command{
 		Use:   "help [TOPIC or COMMAND]...",
 		Short: "Show a guide or help for a command",
-		Long:  "Show a guide or help for a command. Guides:\n\n" + topicTable(),
+		Long: "Show a guide or help for a command. With --man, the command writes man pages instead.\n\nGuides:\n\n" +
+			topicTable(),
 		Example: `  deedkeep help install
-  deedkeep help keys create`,
+  deedkeep help keys create
+  deedkeep help --man /usr/local/share/man/man1`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: fixedWords(topicCompletions()...),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case man != "" && len(args) > 0:
+				return &usageError{errors.New("--man writes the pages of all commands; leave out the arguments")}
+			case man != "":
+				return writeManPages(root, man)
+			case len(args) == 0:
 				return root.Help()
 			}
 			if text, err := helpTopic(args[0]); err == nil && len(args) == 1 {
@@ -71,6 +83,17 @@ func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 			return found.Help()
 		},
 	}
+	cmd.Flags().StringVar(&man, "man", "", "write man pages to this directory")
+	return cmd
+}
+
+// writeManPages writes a man page for each command. It creates the directory if it doesn't exist.
+func writeManPages(root *cobra.Command, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root.DisableAutoGenTag = true // the pages of a version are always the same
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "DEEDKEEP", Section: "1", Source: "deedkeep", Manual: "deedkeep", Date: &time.Time{}}, dir)
 }
 
 func topicNames() (list []string) {
