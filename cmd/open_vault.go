@@ -154,12 +154,9 @@ func (s *shell) startAsOwner(ctx context.Context, c config.Config, owner account
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, socket.Close()) }()
-	program, err := os.Executable()
+	program, err := ownProgram()
 	if err != nil {
 		return nil, err
-	}
-	if _, err := os.Stat("/proc/self/exe"); err == nil {
-		program = "/proc/self/exe" // can be started even if the owner can't read the program's directory
 	}
 	process := exec.Command(program, ownerProcessArg) //nolint:gosec,noctx // our own program; end stops it
 	process.Args[0] = "deedkeep"
@@ -193,6 +190,16 @@ func (s *shell) startAsOwner(ctx context.Context, c config.Config, owner account
 		return nil, errors.Join(result.err(), end())
 	}
 	return end, nil
+}
+
+// ownProgram returns a path of this program. On Linux, the owner of the vault can start it even
+// without permission to read its directory.
+func ownProgram() (string, error) {
+	const link = "/proc/self/exe"
+	if _, err := os.Stat(link); err == nil {
+		return link, nil
+	}
+	return os.Executable()
 }
 
 // runOwnerProcess opens the vault with the settings on standard input, reports the result on

@@ -19,22 +19,22 @@ import (
 
 // problemList collects problems of settings.
 type problemList struct {
-	config.Problems
-	of config.Config
+	found config.Problems
+	of    config.Config
 }
 
 func (l *problemList) add(key string, err error) {
 	if err != nil {
-		l.Problems = append(l.Problems, config.Problem{Source: l.of.SourceOf(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
+		l.found = append(l.found, config.Problem{Source: l.of.SourceOf(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
 	}
 }
 
 // err returns the problems as an error, or nil if there are none.
 func (l *problemList) err() error {
-	if len(l.Problems) == 0 {
+	if len(l.found) == 0 {
 		return nil
 	}
-	return l.Problems
+	return l.found
 }
 
 // preflight checks settings that are valid in themselves but can't work on this machine.

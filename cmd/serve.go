@@ -58,26 +58,7 @@ Exit code 10: no vault in the data directory (with --existing).`,
 }
 
 func (s *shell) serve(ctx context.Context, existing bool) (err error) {
-	c, err := s.load()
-	if err != nil {
-		return err
-	}
-	if err := s.becomeOwner(c); err != nil {
-		return err
-	}
-	if err := preflightServe(c); err != nil {
-		return err
-	}
-	if err := s.checkAssets(); err != nil {
-		return err
-	}
-	if err := s.checkLocalDisk(c); err != nil {
-		return err
-	}
-	if err := checkNoServer(ctx, c); err != nil {
-		return err
-	}
-	settings, _, err := s.settingsFile()
+	c, settings, err := s.prepareToServe(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,6 +104,32 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 			s.announceStart(ctx, v, a)
 		},
 	})
+}
+
+// prepareToServe returns the settings and the path of their file. It returns an error if they, another server, or a missing
+// permission prevent the server from starting.
+func (s *shell) prepareToServe(ctx context.Context) (c config.Config, settings string, err error) {
+	c, err = s.load()
+	if err != nil {
+		return c, "", err
+	}
+	if err := s.becomeOwner(c); err != nil {
+		return c, "", err
+	}
+	if err := preflightServe(c); err != nil {
+		return c, "", err
+	}
+	if err := s.checkAssets(); err != nil {
+		return c, "", err
+	}
+	if err := s.checkLocalDisk(c); err != nil {
+		return c, "", err
+	}
+	if err := checkNoServer(ctx, c); err != nil {
+		return c, "", err
+	}
+	settings, _, err = s.settingsFile()
+	return c, settings, err
 }
 
 // gcPercent is the server's GOGC unless the environment sets one. The live heap is about 10 MB, so half as many
@@ -181,9 +188,9 @@ func openOCR(c config.Config, log *slog.Logger) *sandbox.Pool {
 
 // processMemory returns the memory of the server and of its workers.
 func processMemory(pools []*sandbox.Pool) []memory.Processes {
-	server := memory.Processes{Type: "server"}
-	server.Add(memory.Of(os.Getpid()))
-	list := []memory.Processes{server}
+	own := memory.Processes{Type: "server"}
+	own.Add(memory.Of(os.Getpid()))
+	list := []memory.Processes{own}
 	for _, p := range pools {
 		list = append(list, p.Memory())
 	}

@@ -15,7 +15,7 @@ import (
 // (RFC 6750, section 3.1).
 func errForbidden(ability string) error {
 	return &httpx.Error{Status: http.StatusForbidden, Message: "This API key is not authorized for the Developer API.",
-		Header: map[string]string{"WWW-Authenticate": fmt.Sprintf(`Bearer error="insufficient_scope", scope="%s"`, ability)}}
+		Header: map[string]string{"WWW-Authenticate": fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q`, ability)}}
 }
 
 // statusHeaders maps a status to headers that are added to all responses with that status.

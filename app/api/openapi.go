@@ -90,7 +90,7 @@ func (d description) send(w http.ResponseWriter, origin []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(d.json)+places*(len(origin)-len(originPlaceholder))))
 	for i, part := range d.parts {
 		// Write fails only if the client disconnected.
-		_, _ = w.Write(part) //nolint:gosec // JSON
+		_, _ = w.Write(part)
 		if i < places {
 			_, _ = w.Write(origin) //nolint:gosec // a quoted host
 		}

@@ -102,13 +102,13 @@ func TestTwoFactorFromKnownAddress(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	p.CreateUser(t, "owner", model.RoleAdmin)
-	secret, _ := p.EnableTwoFactor(t, p.Actor(t, "owner")) // from 192.0.2.1
+	totpSecret, _ := p.EnableTwoFactor(t, p.Actor(t, "owner")) // from 192.0.2.1
 	p.Clock.Advance(time.Minute)
 	p.ExhaustAttempts(t, "192.0.2.1")
 	_, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1")
 	vaulttest.WantSignInError(t, "password without a code", err, auth.CodeNeeded)
 	signInErr, _ := errors.AsType[*auth.SignInError](err)
-	draft := auth.SignInDraft{Challenge: signInErr.Challenge, Code: p.TOTPCode(t, secret), Address: "192.0.2.1"}
+	draft := auth.SignInDraft{Challenge: signInErr.Challenge, Code: p.TOTPCode(t, totpSecret), Address: "192.0.2.1"}
 	otherAddress := draft
 	otherAddress.Address = officeAddress
 	p.ExhaustAttempts(t, officeAddress)

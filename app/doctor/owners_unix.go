@@ -33,7 +33,7 @@ func checkOwners(c config.Config) apitypes.Diagnosis {
 	if err == nil && known {
 		err = integrity.CheckOwner(c.Data)
 	}
-	if mismatch, differ := errors.AsType[*integrity.OwnerMismatch](err); differ {
+	if mismatch, differ := errors.AsType[*integrity.OwnerError](err); differ {
 		return bad(check, fmt.Sprintf("vault.db belongs to %s, but the data directory belongs to %s; the server doesn't start",
 			mismatch.Database, mismatch.Directory),
 			"stop the server, then: "+mismatch.Fix())

@@ -103,15 +103,14 @@ func removeTest(scratch string, remove func(string) error) error {
 		err = nil
 	}
 	slices.Reverse(paths)
-	var failed error
 	for _, path := range paths {
 		if removeErr := remove(path); removeErr != nil {
-			failed = cmp.Or(failed, removeErr)                           // the errors of the directories above follow from the first one
+			err = cmp.Or(err, removeErr)                                 // the errors of the directories above follow from the first one
 			_ = errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 0)) // fails for directories
 		}
 	}
 	for _, path := range []string{marker, scratch} {
-		if err = cmp.Or(err, failed); err != nil {
+		if err != nil {
 			return err
 		}
 		if removeErr := remove(path); !errors.Is(removeErr, fs.ErrNotExist) {

@@ -92,20 +92,20 @@ func checkNoDocuments(dir string) error {
 	return err
 }
 
-// OwnerMismatch is the error of CheckOwner. The fields other than Dir are usernames.
-type OwnerMismatch struct {
+// OwnerError is the error of CheckOwner. The fields other than Dir are usernames.
+type OwnerError struct {
 	Dir                 string
 	Database, Directory string // the owners of vault.db and of the data directory
 	Owner               string // who should own everything: the owner of the directory, but never root if the other isn't
 }
 
-func (m *OwnerMismatch) Error() string {
+func (m *OwnerError) Error() string {
 	return fmt.Sprintf("vault.db belongs to %s, but the data directory %s belongs to %s; stop the server, then run: %s",
 		m.Database, m.Dir, m.Directory, m.Fix())
 }
 
 // Fix returns the command that gives the data directory one owner.
-func (m *OwnerMismatch) Fix() string { return fmt.Sprintf("chown -R %s: %s", m.Owner, m.Dir) }
+func (m *OwnerError) Fix() string { return fmt.Sprintf("chown -R %s: %s", m.Owner, m.Dir) }
 
 var errHasDocuments = errors.New("documents found")
 

@@ -30,7 +30,7 @@ func ownerOf(info fs.FileInfo) (uid, gid int, known bool) {
 	return int(stat.Uid), int(stat.Gid), true
 }
 
-// CheckOwner returns an *OwnerMismatch if vault.db and the data directory belong to
+// CheckOwner returns an *OwnerError if vault.db and the data directory belong to
 // different users. If vault.db is a symbolic link that belongs neither to root nor to the
 // owner of the directory, the owner of the link counts, because that user could have linked
 // it to any file.
@@ -55,7 +55,7 @@ func CheckOwner(dir string) error {
 	if found == owner {
 		return nil
 	}
-	mismatch := &OwnerMismatch{Dir: dir, Database: UserName(found), Directory: UserName(owner), Owner: UserName(owner)}
+	mismatch := &OwnerError{Dir: dir, Database: UserName(found), Directory: UserName(owner), Owner: UserName(owner)}
 	if owner == 0 {
 		mismatch.Owner = UserName(found)
 	}

@@ -24,7 +24,7 @@ func TestOwnerOfSymlinkedVault(t *testing.T) {
 	if err := os.Lchown(link, otherUser, otherUser); err != nil {
 		t.Fatalf("change owner: %v", err)
 	}
-	mismatch, ok := errors.AsType[*OwnerMismatch](CheckOwner(data))
+	mismatch, ok := errors.AsType[*OwnerError](CheckOwner(data))
 	if !ok || mismatch.Owner != UserName(otherUser) {
 		t.Errorf("link of another user: got %+v, want a mismatch", mismatch)
 	}

@@ -26,7 +26,7 @@ func TestCheckOwner(t *testing.T) {
 	if uid, _, known := DataOwner(data); !known || uid != os.Geteuid() {
 		t.Errorf("DataOwner: got user %d, known %v, want %d", uid, known, os.Geteuid())
 	}
-	text := (&OwnerMismatch{Dir: "/srv/deedkeep", Database: "root", Directory: "deedkeep", Owner: "deedkeep"}).Error()
+	text := (&OwnerError{Dir: "/srv/deedkeep", Database: "root", Directory: "deedkeep", Owner: "deedkeep"}).Error()
 	if !strings.HasSuffix(text, "run: chown -R deedkeep: /srv/deedkeep") {
 		t.Errorf("got %q, want the chown command at the end", text)
 	}

@@ -64,7 +64,7 @@ func Serve(ctx context.Context, opts Options) error {
 	forwarded := httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now)
 	limiter := newConnLimiter(opts.Config.Limits, opts.Config.Timeouts, opts.Config.TrustedProxies)
 	var front listeners
-	public, err := handler(opts, forwarded, limiter.disconnectSlowest, func() time.Time { return front.certificateExpires() })
+	public, err := handler(opts, forwarded, limiter.disconnectSlowest, front.certificateExpires)
 	if err != nil {
 		return err
 	}
@@ -173,8 +173,8 @@ func Handler(opts Options) (http.Handler, error) {
 func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expires func() time.Time) (http.Handler, error) {
 	c := opts.Config
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
-	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), memoryWait)
-	memory.Full = full
+	bodies := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), memoryWait)
+	bodies.Full = full
 	responses := httpx.ResponseMemory{Max: int64(c.Limits.BodiesInMemory) / 4, Full: full}
 	numbers := metrics.New(metrics.Options{
 		Vault: opts.Vault, Sandbox: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
@@ -187,7 +187,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 			RequestBody: int64(c.Limits.MaxRequestBody()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
 			Page: int64(c.Limits.Page), StallInMemory: c.Timeouts.StallInMemory,
 		},
-		Memory: memory, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
+		Memory: bodies, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
 		Metrics: numbers.Text, MetricsMedia: metrics.MediaType, MetricsLocal: c.Metrics.Loopback, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
@@ -197,7 +197,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().WithMaxTTL(c.Links.TTL),
 		Address: addresses.ClientAddrText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.Vault.Secrets).Event,
 		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
-		FormBytes: int64(c.Limits.FormFields), LimitBody: memory.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
+		FormBytes: int64(c.Limits.FormFields), LimitBody: bodies.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Zone: c.Location(), Log: opts.Log,
 	})
 	if err != nil {

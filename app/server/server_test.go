@@ -38,7 +38,7 @@ func TestRoutes(t *testing.T) {
 		t.Fatalf("create user: %v", err)
 	}
 	const (
-		json, page = "application/json", "text/html; charset=utf-8"
+		data, page = "application/json", "text/html; charset=utf-8"
 		unknown    = `{"message":"Not found."}`
 	)
 	for _, row := range []struct {
@@ -47,15 +47,15 @@ func TestRoutes(t *testing.T) {
 		status                       int
 		contentType, wantBody, allow string
 	}{
-		{"health", "GET", "/healthz", false, 200, json, `{"status":"ok"}`, ""},
-		{"health, head", "HEAD", "/healthz", false, 200, json, "", ""},
-		{"health, other method", "POST", "/healthz", false, 405, json, "not allowed", "GET, HEAD"},
-		{"ready", "GET", "/readyz", false, 200, json, `{"status":"ok"}`, ""},
-		{"ready, head", "HEAD", "/readyz", false, 200, json, "", ""},
-		{"ready, other method", "DELETE", "/readyz", false, 405, json, "not allowed", "GET, HEAD"},
-		{"openapi", "GET", "/openapi.json", false, 200, json, `"openapi":"3.1`, ""},
-		{"openapi, head", "HEAD", "/openapi.json", false, 200, json, "", ""},
-		{"openapi, other method", "PUT", "/openapi.json", false, 405, json, "not allowed", "GET, HEAD"},
+		{"health", "GET", "/healthz", false, 200, data, `{"status":"ok"}`, ""},
+		{"health, head", "HEAD", "/healthz", false, 200, data, "", ""},
+		{"health, other method", "POST", "/healthz", false, 405, data, "not allowed", "GET, HEAD"},
+		{"ready", "GET", "/readyz", false, 200, data, `{"status":"ok"}`, ""},
+		{"ready, head", "HEAD", "/readyz", false, 200, data, "", ""},
+		{"ready, other method", "DELETE", "/readyz", false, 405, data, "not allowed", "GET, HEAD"},
+		{"openapi", "GET", "/openapi.json", false, 200, data, `"openapi":"3.1`, ""},
+		{"openapi, head", "HEAD", "/openapi.json", false, 200, data, "", ""},
+		{"openapi, other method", "PUT", "/openapi.json", false, 405, data, "not allowed", "GET, HEAD"},
 		{"docs", "GET", "/docs", false, 200, page, "openapi.json", ""},
 		{"docs, head", "HEAD", "/docs", false, 200, page, "", ""},
 		{"docs, other method", "POST", "/docs", false, 405, page, "Action not available", "GET, HEAD"},
@@ -65,28 +65,28 @@ func TestRoutes(t *testing.T) {
 		{"unknown page", "GET", "/nothing", false, 404, page, "Page not found", ""},
 		{"health with two slashes is a page", "GET", "//healthz", false, 404, page, "Page not found", ""},
 		{"damaged link", "GET", "/dl/x", false, 403, page, "Download link not valid", ""},
-		{"v1 without a key", "GET", "/v1/order-fields", false, 401, json, "Unauthenticated.", ""},
-		{"v1", "GET", "/v1/order-fields", true, 200, json, "core_fields", ""},
-		{"v1 with its prefix /api", "GET", "/api/v1/order-fields", true, 200, json, "core_fields", ""},
-		{"repeated slashes", "GET", "//v1//order-fields/", true, 200, json, "core_fields", ""},
-		{"repeated slashes, prefix /api", "GET", "/api//v1///order-fields//", true, 200, json, "core_fields", ""},
-		{"repeated slashes need a key", "GET", "//v1//order-fields/", false, 401, json, "Unauthenticated.", ""},
-		{"v1 itself", "GET", "/v1", true, 404, json, unknown, ""},
-		{"v1 itself without a key", "GET", "/v1/", false, 401, json, "Unauthenticated.", ""},
-		{"unknown route", "GET", "/v1/nothing", true, 404, json, unknown, ""},
-		{"method not allowed", "DELETE", "/v1/orders", true, 405, json, "not allowed", "POST"},
+		{"v1 without a key", "GET", "/v1/order-fields", false, 401, data, "Unauthenticated.", ""},
+		{"v1", "GET", "/v1/order-fields", true, 200, data, "core_fields", ""},
+		{"v1 with its prefix /api", "GET", "/api/v1/order-fields", true, 200, data, "core_fields", ""},
+		{"repeated slashes", "GET", "//v1//order-fields/", true, 200, data, "core_fields", ""},
+		{"repeated slashes, prefix /api", "GET", "/api//v1///order-fields//", true, 200, data, "core_fields", ""},
+		{"repeated slashes need a key", "GET", "//v1//order-fields/", false, 401, data, "Unauthenticated.", ""},
+		{"v1 itself", "GET", "/v1", true, 404, data, unknown, ""},
+		{"v1 itself without a key", "GET", "/v1/", false, 401, data, "Unauthenticated.", ""},
+		{"unknown route", "GET", "/v1/nothing", true, 404, data, unknown, ""},
+		{"method not allowed", "DELETE", "/v1/orders", true, 405, data, "not allowed", "POST"},
 		{"options", "OPTIONS", "/v1/orders", false, 204, "", "", "POST, OPTIONS"},
-		{"dot segments", "GET", "/v1/%2e%2e/healthz", true, 404, json, unknown, ""},
-		{"dot segments without a key", "GET", "/v1/%2e%2e/healthz", false, 401, json, "Unauthenticated.", ""},
-		{"plain dot segments", "GET", "/v1/../healthz", true, 404, json, unknown, ""},
+		{"dot segments", "GET", "/v1/%2e%2e/healthz", true, 404, data, unknown, ""},
+		{"dot segments without a key", "GET", "/v1/%2e%2e/healthz", false, 401, data, "Unauthenticated.", ""},
+		{"plain dot segments", "GET", "/v1/../healthz", true, 404, data, unknown, ""},
 		{"dot segments before v1", "GET", "/%2e%2e/v1/order-fields", true, 404, page, "Page not found", ""},
-		{"encoded slash", "GET", "/v1%2forder-fields", true, 404, json, unknown, ""},
-		{"encoded letter", "GET", "/%761/order-fields", true, 200, json, "core_fields", ""},
+		{"encoded slash", "GET", "/v1%2forder-fields", true, 404, data, unknown, ""},
+		{"encoded letter", "GET", "/%761/order-fields", true, 200, data, "core_fields", ""},
 		{"capital letters", "GET", "/V1/order-fields", true, 404, page, "Page not found", ""},
 		{"longer name", "GET", "/v1x/order-fields", true, 404, page, "Page not found", ""},
 		{"control socket only", "GET", "/control/status", true, 404, page, "Page not found", ""},
 		{"control socket only, post", "POST", "/control/keys", true, 404, page, "Page not found", ""},
-		{"control socket only, v1", "GET", "/v1/control/status", true, 404, json, unknown, ""},
+		{"control socket only, v1", "GET", "/v1/control/status", true, 404, data, unknown, ""},
 		{"options of the server", "OPTIONS", "*", false, 404, page, "Page not found", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -134,7 +134,8 @@ func TestSlowReaderIsDisconnected(t *testing.T) {
 				if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
 					t.Fatalf("write request: %v", err)
 				}
-				got, err := int64(0), error(nil)
+				var got int64
+				var err error
 				if fast {
 					got, err = io.Copy(io.Discard, conn)
 				} else {

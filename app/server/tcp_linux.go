@@ -19,7 +19,7 @@ func (c *limitedConn) progress() (delivered int64, pending bool) {
 	}) != nil {
 		return 0, false // the connection is closed
 	}
-	return int64(info.Bytes_acked), info.Notsent_bytes > 0 || info.Unacked > 0 //nolint:gosec // far below the maximum
+	return int64(info.Bytes_acked), info.Notsent_bytes > 0 || info.Unacked > 0
 }
 
 // pending returns the number of bytes that the client hasn't received.
@@ -37,7 +37,7 @@ func (c *limitedConn) control(call func(fd int) error) error {
 		return err
 	}
 	var failed error
-	if err := raw.Control(func(fd uintptr) { failed = call(int(fd)) }); err != nil { //nolint:gosec // a file descriptor
+	if err := raw.Control(func(fd uintptr) { failed = call(int(fd)) }); err != nil {
 		return err
 	}
 	return failed

@@ -67,9 +67,9 @@ func transport(t *testing.T, roots *x509.CertPool) *http.Transport {
 }
 
 // get sends a GET request and returns the response with its body closed.
-func get(t *testing.T, tr http.RoundTripper, url string) *http.Response {
+func get(t *testing.T, tr http.RoundTripper, address string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatalf("create request: %v", err)
 	}
@@ -130,10 +130,10 @@ func TestSuppliedCertificate(t *testing.T) {
 	dir := t.TempDir()
 	path, roots := ownCertificate(t, dir, time.Now)
 	r := serve(t, func(c *config.Config) { c.TLS.Cert, c.TLS.Key, c.TLS.HSTS = path, path, time.Hour })
-	for _, url := range []string{"/", "/nothing", "/healthz", "/v1/orders", "/dl/x"} {
-		resp := get(t, transport(t, roots), "https://"+r.address+url)
+	for _, target := range []string{"/", "/nothing", "/healthz", "/v1/orders", "/dl/x"} {
+		resp := get(t, transport(t, roots), "https://"+r.address+target)
 		if h := resp.Header.Get("Strict-Transport-Security"); h != "max-age=3600" {
-			t.Errorf("GET %s: got Strict-Transport-Security %q, want max-age=3600", url, h)
+			t.Errorf("GET %s: got Strict-Transport-Security %q, want max-age=3600", target, h)
 		}
 	}
 	old := get(t, transport(t, roots), "https://"+r.address+"/healthz").TLS.PeerCertificates[0]
