@@ -23,11 +23,13 @@ const (
 		`"last_used_at":null,"use_count":3,"expires_at":"2026-08-29T04:00:00.000000Z","revoked_at":null}`
 	statusJSON = `{"running":true,"started_at":"2026-05-29T04:00:00.000000Z","version":"1.0","commit":"c","data":"d","listen":"l",` +
 		`"certificate":null,` +
-		`"abstracts":1,"orders":2,"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"ocr_files":0,"ocr_pages":0,"ocr_reading":[],"ocr_enabled":false,"ocr_resumes_at":null,"disk_free":9,"disk_reserve":10,` +
+		`"abstracts":1,"orders":2,"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"ocr_files":0,"ocr_pages":0,` +
+		`"ocr_reading":[],"ocr_enabled":false,"ocr_resumes_at":null,"disk_free":9,"disk_reserve":10,` +
 		`"read_only":true,` +
 		`"last_backup_at":null,"writes_denied":null,"still_works":null,"document_room":0,` +
 		`"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,` +
-		`"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},"storage":{"documents":0,"database":0,"previews":0,"texts":0,"search_index":0,"cache":0,"other":0,"complete":false},` +
+		`"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},` +
+		`"storage":{"documents":0,"database":0,"previews":0,"texts":0,"search_index":0,"cache":0,"other":0,"complete":false},` +
 		`"memory":[],"damaged":[],` +
 		`"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`
 	verifyJSON = `{"ok":false,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":8,"search_ready":true,"search_building":false,` +
