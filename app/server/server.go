@@ -210,19 +210,15 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 		health(w, r, room.StillWorks(apitypes.HumanSize), problem)
 	})
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if api.Owns(r.URL.Path) {
+		switch path := r.URL.Path; {
+		case api.Owns(path), path == api.MetricsPath:
 			v1.ServeHTTP(w, r)
-			return
-		}
-		switch r.URL.Path {
-		case "/openapi.json":
+		case path == "/openapi.json":
 			bodiless(w, r, describe)
-		case "/healthz":
+		case path == "/healthz":
 			bodiless(w, r, healthy)
-		case "/readyz":
+		case path == "/readyz":
 			bodiless(w, r, ready)
-		case api.MetricsPath:
-			v1.ServeHTTP(w, r)
 		default:
 			pages.ServeHTTP(w, r)
 		}
