@@ -89,7 +89,7 @@ func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 
 // writeManPages writes a man page for each command. It creates the directory if it doesn't exist.
 func writeManPages(root *cobra.Command, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // every user may read the man pages
 		return err
 	}
 	root.DisableAutoGenTag = true // the pages of a version are always the same
