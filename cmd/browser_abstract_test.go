@@ -22,6 +22,7 @@ func (b *tab) drag(from, to string) {
 	b.t.Helper()
 	b.waitVisible(from)
 	b.waitVisible(to)
+	b.waitFor(`document.readyState == "complete"`) // by then, scripts have made the list sortable
 	at := eval[[]float64](b, `(() => { const f = `+findJS(from)+`, t = `+findJS(to)+`;
 		f.scrollIntoView({block: "center", behavior: "instant"});
 		const a = f.getBoundingClientRect(), b = t.getBoundingClientRect();

@@ -47,7 +47,8 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 		t.Fatalf("decode results: got %d results for %d scripts, %v, want one for each of at least 12", len(results), len(scripts), err)
 	}
 	known := []string{
-		"Add-Content", "Clear-Content", "Copy-Item", "Disable-ScheduledTask", "Enable-ScheduledTask", "Get-Content", "Get-Credential", "Get-Date",
+		"Add-Content", "Clear-Content", "ConvertFrom-Json", "Copy-Item", "Disable-ScheduledTask", "Enable-ScheduledTask",
+		"Get-Content", "Get-Credential", "Get-Date",
 		"Import-Module", "Invoke-RestMethod", "Move-Item", "New-Item", "New-NetFirewallRule", "New-LocalUser", "New-ScheduledTaskAction", "New-ScheduledTaskSettingsSet",
 		"New-ScheduledTaskTrigger", "New-TimeSpan", "Register-ScheduledTask", "Select-String", "Set-Content", "Set-WebConfigurationProperty",
 		"Start-ScheduledTask", "Stop-Process", "Stop-ScheduledTask", "curl.exe", "deedkeep", "deedkeep-old", "icacls", "setx",
