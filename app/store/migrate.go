@@ -12,7 +12,7 @@ import (
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 11
+const Schema = 12
 
 // migration migrates a file from the previous schema to its own.
 type migration struct {
@@ -74,6 +74,9 @@ var migrations = []migration{
 	{schema: 10, run: func(*bolt.Tx) error { return nil }},
 	// Older versions would drop the ends of retention periods.
 	{schema: 11, run: func(*bolt.Tx) error { return nil }},
+	// Older versions would drop what title work added: the text of a consideration, the directions of
+	// pages, and accepted findings of a certificate.
+	{schema: 12, run: func(*bolt.Tx) error { return nil }},
 }
 
 // obsoleteInstrumentList is the bucket of schemas 7 and 8 with the instruments of each abstract. Its

@@ -187,7 +187,7 @@ func readAll(t *testing.T, path string) map[string]string {
 func TestInterruptedMigration(t *testing.T) {
 	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99},
 		6: {0, 99}, 7: {0, 1, 2, 3, 4, 5, 6, 99},
-		8: {0, 1, 2, 3, 99}, 9: {0, 99}, 10: {0, 99}} {
+		8: {0, 1, 2, 3, 99}, 9: {0, 99}, 10: {0, 99}, 11: {0, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { interruptMigration(t, schema, cuts) })
 	}
 }
