@@ -323,14 +323,18 @@ func TestMoveDocumentsBetweenAbstracts(t *testing.T) {
 	picker := kim.get(t, 200, fmt.Sprintf("/documents/%d/move?q=26-9", second))
 	picker.has(t, "Move 1 document", "1.pdf", "3.pdf", fmt.Sprintf(`name="file" value="%d" checked`, second),
 		fmt.Sprintf(`name="instrument" value="%d" checked`, deed.ID))
-	picker.lacks(t, fmt.Sprintf(`name="instrument" value="%d"`, shared.ID))
+	picker.has(t, fmt.Sprintf(`name="instrument" value="%d"> No. 2 in Abstract `, shared.ID), "No. 1 in Abstract ")
+	picker.lacks(t, fmt.Sprintf(`name="instrument" value="%d" checked`, shared.ID))
 	target := picker.matches(t, `name="to" value="(abstract:[^"]+)"`)[0]
 	kim.get(t, 200, fmt.Sprintf("/documents/move?asked=1&file=%d&file=%d", second, from.Files[0].ID), "HX-Request", "true", "HX-Target",
 		"move-instruments").has(t,
-		fmt.Sprintf(`name="instrument" value="%d"`, shared.ID))
+		fmt.Sprintf(`name="instrument" value="%d" checked`, shared.ID))
+	// A choice stays when the selected documents change.
+	kim.get(t, 200, fmt.Sprintf("/documents/move?asked=1&file=%d&file=%d&listed=%d", second, from.Files[0].ID, shared.ID), "HX-Request", "true",
+		"HX-Target", "move-instruments").lacks(t, fmt.Sprintf(`name="instrument" value="%d" checked`, shared.ID))
 
-	moved := kim.post(t, 303, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "instrument": {fmt.Sprint(deed.ID),
-		fmt.Sprint(shared.ID)}, "to": {target}})
+	moved := kim.post(t, 303, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "instrument": {fmt.Sprint(deed.ID)},
+		"to": {target}})
 	if notice := h.noticeOf(t, moved); notice != "1 document was moved to “26-99”. 1 instrument moved too." {
 		t.Errorf("notice = %q", notice)
 	}

@@ -30,8 +30,8 @@ type MoveRequest struct {
 	To    Destination
 	// From limits the move to documents that are still there. nil means no limit.
 	From *Destination
-	// Instruments move to the abstract together with their documents. Those with a document that
-	// doesn't move stay.
+	// Instruments move to the abstract together with their documents. Those of other abstracts than the
+	// documents, such as the copies of a bring-down, stay.
 	Instruments []uint64
 	// Positions are the places of documents in the abstract's list, starting with 0. Other documents
 	// are appended.
@@ -157,28 +157,37 @@ func placeFiles(t *store.Tx, req MoveRequest, moved []uint64) error {
 
 // instrumentsToMove returns the instruments of a request that move with the documents.
 func instrumentsToMove(t *store.Tx, req MoveRequest, moved []uint64) (list []model.Instrument, err error) {
-	if req.To.Abstract == 0 {
+	if req.To.Abstract == 0 || len(req.Instruments) == 0 {
 		return nil, nil
 	}
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(req.Instruments))) {
-		i, err := t.Instrument(id)
+	list, err = instrumentsBeside(t, moved)
+	return slices.DeleteFunc(list, func(i model.Instrument) bool { return !slices.Contains(req.Instruments, i.ID) }), err
+}
+
+// instrumentsBeside returns the live instruments of documents that belong to the same abstract as the
+// document. A bring-down and its prior abstract have instruments with the same documents; they are left out.
+func instrumentsBeside(t *store.Tx, files []uint64) (list []model.Instrument, err error) {
+	seen := map[uint64]bool{}
+	for _, id := range files {
+		file, err := t.File(id)
 		if errs.KindOf(err) == errs.NotFound {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if i.AbstractID != req.To.Abstract && onlyIn(i, moved) {
-			list = append(list, i)
+		instruments, err := t.InstrumentsOfFile(id)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range instruments {
+			if i.Trashed == nil && i.AbstractID == file.AbstractID && !seen[i.ID] {
+				seen[i.ID] = true
+				list = append(list, i)
+			}
 		}
 	}
 	return list, nil
-}
-
-// onlyIn reports whether an instrument has documents and all of them are among files.
-func onlyIn(i model.Instrument, files []uint64) bool {
-	other := func(d model.DocumentLink) bool { return !slices.Contains(files, d.FileID) }
-	return len(i.Documents) > 0 && !slices.ContainsFunc(i.Documents, other)
 }
 
 // moveInstrument moves an instrument to another abstract and adds an audit entry. Its relations stay,
@@ -197,27 +206,33 @@ func (v *Vault) moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i m
 		Kind: "instrument.changed", Record: txn.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}))
 }
 
-// MovableInstruments returns the live instruments of abstracts that can move together with documents:
-// those whose documents are all among them.
-func (f *Files) MovableInstruments(ctx context.Context, files []uint64) (list []InstrumentView, err error) {
+// MovableInstrument is an instrument that can move together with documents.
+type MovableInstrument struct {
+	InstrumentView
+	Abstract       string // heading of its abstract
+	OnlyInSelected bool   // it has no document that stays
+}
+
+// MovableInstruments returns the live instruments that can move together with documents: those of the
+// abstract that the documents belong to.
+func (f *Files) MovableInstruments(ctx context.Context, files []uint64) (list []MovableInstrument, err error) {
+	other := func(d model.DocumentLink) bool { return !slices.Contains(files, d.FileID) }
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
-		types, err := t.DocumentTypes()
+		list = nil
+		instruments, err := instrumentsBeside(t, files)
 		if err != nil {
 			return err
 		}
-		seen := map[uint64]bool{}
-		for _, file := range files {
-			instruments, err := t.InstrumentsOfFile(file)
+		page, err := f.v.Instruments.Views(ctx, t, store.Page[model.Instrument]{Items: instruments})
+		if err != nil {
+			return err
+		}
+		for _, i := range page.Items {
+			a, err := t.Abstract(i.AbstractID)
 			if err != nil {
 				return err
 			}
-			for _, i := range instruments {
-				if i.Trashed != nil || seen[i.ID] || !onlyIn(i, files) {
-					continue
-				}
-				seen[i.ID] = true
-				list = append(list, f.v.Instruments.withStatus(ctx, t, types, i, false, none))
-			}
+			list = append(list, MovableInstrument{i, f.v.HeadingIn(t, a), !slices.ContainsFunc(i.Documents, other)})
 		}
 		return nil
 	})

@@ -224,6 +224,63 @@ func TestMoveToAbstract(t *testing.T) {
 	}
 }
 
+// A document moves with instruments of its own abstract only. The copies of a bring-down, and the instruments
+// of the prior abstract, are neither listed nor moved. An instrument with another document is listed, too.
+func TestMoveLeavesBringDown(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	from := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
+	to := vaulttest.CreateAbstract(t, v)
+	first, second := from.Files[0].ID, from.Files[1].ID
+	addInstrument(t, v, from.Abstract.ID, `{"type":"Plat","recorded":"1950-01-01"}`)
+	only := addInstrument(t, v, from.Abstract.ID,
+		fmt.Sprintf(`{"type":"Mortgage","recorded":"1960-01-01","documents":[{"file_id":%d}]}`, first))
+	shared := addInstrument(t, v, from.Abstract.ID,
+		fmt.Sprintf(`{"type":"Plat","recorded":"1970-01-01","documents":[{"file_id":%d},{"file_id":%d}]}`, first, second))
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, from.Abstract.ID, vault.Idempotency[vault.AbstractWithFiles]{})
+	vaulttest.NoError(t, err)
+	copies, err := v.Instruments.Runsheet(t.Context(), down.Abstract.ID)
+	vaulttest.NoError(t, err)
+	listed := func(file uint64) (list []string) {
+		movable, err := v.Files.MovableInstruments(t.Context(), []uint64{file})
+		vaulttest.NoError(t, err)
+		for _, i := range movable {
+			list = append(list, fmt.Sprintf("%d of %d at %d, alone %t", i.ID, i.AbstractID, i.Position, i.OnlyInSelected))
+		}
+		return list
+	}
+	want := []string{fmt.Sprintf("%d of %d at 2, alone true", only.ID, from.Abstract.ID),
+		fmt.Sprintf("%d of %d at 3, alone false", shared.ID, from.Abstract.ID)}
+	if got := listed(first); !slices.Equal(got, want) {
+		t.Errorf("MovableInstruments: got %q, want %q", got, want)
+	}
+	move := vault.MoveRequest{Files: []uint64{first}, To: vault.Destination{Abstract: to.Abstract.ID},
+		Instruments: []uint64{only.ID, shared.ID}}
+	for _, i := range copies.Instruments {
+		move.Instruments = append(move.Instruments, i.ID)
+	}
+	if result, err := v.Files.Move(t.Context(), vaulttest.Operator, move); err != nil || result.Instruments != 2 {
+		t.Errorf("Files.Move: got %+v, %v, want 2 instruments", result, err)
+	}
+	for _, row := range []struct {
+		abstract uint64
+		want     int
+	}{{from.Abstract.ID, 1}, {to.Abstract.ID, 2}, {down.Abstract.ID, 3}} {
+		if sheet, err := v.Instruments.Runsheet(t.Context(), row.abstract); err != nil || len(sheet.Instruments) != row.want {
+			t.Errorf("abstract %d: got %d instruments, %v, want %d", row.abstract, len(sheet.Instruments), err, row.want)
+		}
+	}
+	// Once it is elsewhere, the document lists no instrument that stayed behind, such as those of the bring-down.
+	if got := listed(first); len(got) != 2 || !strings.Contains(got[0], fmt.Sprintf("of %d ", to.Abstract.ID)) {
+		t.Errorf("MovableInstruments after the move: got %q, want the two that moved", got)
+	}
+	_, err = v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{first}, To: vault.Destination{Folder: 1}})
+	vaulttest.NoError(t, err)
+	if got := listed(first); len(got) != 0 {
+		t.Errorf("MovableInstruments of a document in a folder: got %q, want none", got)
+	}
+}
+
 // A move to an abstract with too many documents skips those for which it has no room.
 func TestMoveToFullAbstract(t *testing.T) {
 	t.Parallel()

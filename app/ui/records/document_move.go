@@ -50,7 +50,7 @@ type movedDocument struct {
 
 // movedInstrument is an instrument that can move together with the selected documents.
 type movedInstrument struct {
-	vault.InstrumentView
+	vault.MovableInstrument
 	Name     string
 	Selected bool
 }
@@ -198,7 +198,10 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 	}
 	instruments, err := p.Vault.Files.MovableInstruments(r.Context(), ids)
 	for _, i := range instruments {
-		selected := !query.Has("asked") || slices.Contains(query["instrument"], strconv.FormatUint(i.ID, 10))
+		selected, id := i.OnlyInSelected, strconv.FormatUint(i.ID, 10)
+		if slices.Contains(query["listed"], id) {
+			selected = slices.Contains(query["instrument"], id)
+		}
 		view.Instruments = append(view.Instruments, movedInstrument{i, i.Heading(i.Type), selected})
 	}
 	return view, at, err
