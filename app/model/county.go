@@ -83,3 +83,50 @@ var states = map[string]string{
 	"washington": "wa", "west virginia": "wv", "wisconsin": "wi", "wyoming": "wy",
 	"american samoa": "as", "guam": "gu", "northern mariana islands": "mp", "puerto rico": "pr", "virgin islands": "vi",
 }
+
+// PlaceDifference is a county, state, or parcel of an instrument that differs from that of its abstract.
+type PlaceDifference struct {
+	Field      string // of the instrument: "county", "state", or "parcels"
+	Instrument string // what the instrument names: "Polk County" or "parcel 12-3"
+	Abstract   string // the same for the abstract
+}
+
+// String returns what follows the name of the instrument, such as "names Polk County; the abstract is Story County".
+func (d PlaceDifference) String() string {
+	return "names " + d.Instrument + "; the abstract is " + d.Abstract
+}
+
+// PlaceDifferences returns where an instrument names another county, state, or parcel than its abstract. A value that one
+// of them doesn't state is not a difference, and neither is another spelling.
+func (i Instrument) PlaceDifferences(a Abstract) (list []PlaceDifference) {
+	differ := func(x, y string, fold func(string) string) bool {
+		return fold(x) != "" && fold(y) != "" && fold(x) != fold(y)
+	}
+	otherState := differ(i.State, a.State, FoldState)
+	if differ(i.County, a.County, FoldCounty) {
+		here, there := Property{County: i.County, State: i.State}, Property{County: a.County, State: a.State}
+		names := PlaceDifference{"county", here.countyWithType(), there.countyWithType()}
+		if otherState {
+			names.Instrument, names.Abstract = names.Instrument+", "+i.State, names.Abstract+", "+a.State
+		}
+		list = append(list, names)
+	} else if otherState {
+		list = append(list, PlaceDifference{"state", i.State, a.State})
+	}
+	known := parcelNumbers(a.ParcelID())
+	if len(known) > 0 && len(i.Parcels) > 0 &&
+		!slices.ContainsFunc(i.Parcels, func(p string) bool { return slices.Contains(known, NormalizeNumber(p)) }) {
+		list = append(list, PlaceDifference{"parcels", "parcel " + strings.Join(i.Parcels, ", "), "parcel " + a.ParcelID()})
+	}
+	return list
+}
+
+// parcelNumbers returns the parcel numbers in a text, normalized.
+func parcelNumbers(text string) (list []string) {
+	for number := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",;&\n", r) }) {
+		if number = NormalizeNumber(number); number != "" {
+			list = append(list, number)
+		}
+	}
+	return list
+}

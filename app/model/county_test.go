@@ -1,6 +1,9 @@
 package model
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFoldCounty(t *testing.T) {
 	for _, row := range []struct{ name, a, b string }{
@@ -33,5 +36,35 @@ func TestFoldState(t *testing.T) {
 		if got := FoldState(from); got != want {
 			t.Errorf("FoldState(%q) = %q, want %q", from, got, want)
 		}
+	}
+}
+
+func TestPlaceDifferences(t *testing.T) {
+	story := Abstract{Property: Property{County: "Story", State: "Iowa"}, TaxMap: "47-0312-B-119.04; 12-7"}
+	for _, c := range []struct {
+		name string
+		of   Instrument
+		want string
+	}{
+		{"nothing stated", Instrument{}, ""},
+		{"other spelling", Instrument{County: "STORY COUNTY", State: "IA", Parcels: []string{"47 0312 b 119 04"}}, ""},
+		{"second parcel", Instrument{Parcels: []string{"99-1", "12-7"}}, ""},
+		{"other county", Instrument{County: "Polk", State: "IA"}, "names Polk County; the abstract is Story County"},
+		{"other state", Instrument{County: "Story", State: "Kansas"}, "names Kansas; the abstract is Iowa"},
+		{"other county and state", Instrument{County: "Orleans", State: "Louisiana"},
+			"names Orleans Parish, Louisiana; the abstract is Story County, Iowa"},
+		{"other parcel", Instrument{County: "Story", Parcels: []string{"47-0312-B-119.05"}},
+			"names parcel 47-0312-B-119.05; the abstract is parcel 47-0312-B-119.04; 12-7"},
+	} {
+		var got []string
+		for _, d := range c.of.PlaceDifferences(story) {
+			got = append(got, d.String())
+		}
+		if text := strings.Join(got, " / "); text != c.want {
+			t.Errorf("%s: %q, want %q", c.name, text, c.want)
+		}
+	}
+	if list := (Instrument{County: "Polk", Parcels: []string{"1"}}).PlaceDifferences(Abstract{}); len(list) > 0 {
+		t.Errorf("differences from an abstract that states nothing: %v", list)
 	}
 }
