@@ -177,24 +177,77 @@ func NewDocumentTypes() DocumentTypes {
 	return slices.Insert(list, len(groups[0].names), deed)
 }
 
-// PartyLabels returns what the grantors and grantees of a document type are called, such as
-// "Mortgagor" and "Mortgagee".
-func (t DocumentType) PartyLabels() (grantor, grantee string) {
-	switch {
-	case strings.Contains(t.Name, "Mortgage"):
-		return "Mortgagor", "Mortgagee"
-	case t.Name == "Deed of Trust" || t.Name == "Reconveyance":
-		return "Trustor", "Beneficiary"
-	case t.Name == "UCC" || t.Category == Lien && strings.Contains(t.Name, "Lien"):
-		return "Debtor", "Creditor"
-	case strings.Contains(t.Name, "Lease"):
-		return "Lessor", "Lessee"
-	case strings.HasPrefix(t.Name, "Assignment"):
-		return "Assignor", "Assignee"
-	case t.Name == "Judgment" || t.Name == "Lis Pendens" || t.Name == "Divorce":
-		return "Defendant", "Plaintiff"
-	case t.Name == "Power of Attorney":
-		return "Principal", "Attorney-in-Fact"
+// PartySide is what the grantors or the grantees of a document type are.
+type PartySide struct {
+	Label string // such as "Mortgagor"
+	Owner bool   // they have an interest in the property itself: owners and borrowers, not lenders or plaintiffs
+}
+
+// partySides are the parties of document types. The first row that applies to a type counts.
+var partySides = []struct {
+	applies          func(t DocumentType) bool
+	grantor, grantee PartySide
+}{
+	{func(t DocumentType) bool { return strings.Contains(t.Name, "Mortgage") }, PartySide{"Mortgagor", true}, PartySide{"Mortgagee", false}},
+	{named("Deed of Trust", "Reconveyance"), PartySide{"Trustor", true}, PartySide{"Beneficiary", false}},
+	{func(t DocumentType) bool {
+		return t.Name == "UCC" || t.Category == Lien && strings.Contains(t.Name, "Lien")
+	},
+		PartySide{"Debtor", true}, PartySide{"Creditor", false}},
+	{func(t DocumentType) bool { return strings.Contains(t.Name, "Lease") }, PartySide{"Lessor", true}, PartySide{"Lessee", false}},
+	// Owners assign their rents. Lenders assign the rest.
+	{func(t DocumentType) bool { return strings.HasPrefix(t.Name, "Assignment") && t.Encumbrance },
+		PartySide{"Assignor", true}, PartySide{"Assignee", false}},
+	{func(t DocumentType) bool { return strings.HasPrefix(t.Name, "Assignment") }, PartySide{"Assignor", false}, PartySide{"Assignee", false}},
+	{named("Judgment", "Lis Pendens"), PartySide{"Defendant", true}, PartySide{"Plaintiff", false}},
+	{named("Divorce"), PartySide{"Defendant", true}, PartySide{"Plaintiff", true}},
+	{named("Power of Attorney"), PartySide{"Principal", true}, PartySide{"Attorney-in-Fact", false}},
+	{named("Subordination"), PartySide{"Grantor", false}, PartySide{"Grantee", false}},
+	{in(Release), PartySide{"Grantor", false}, PartySide{"Grantee", true}},
+	{in(Security, Lien, Restriction, PlatSurvey, Tax), PartySide{"Grantor", true}, PartySide{"Grantee", false}},
+	{func(DocumentType) bool { return true }, PartySide{"Grantor", true}, PartySide{"Grantee", true}},
+}
+
+func named(names ...string) func(DocumentType) bool {
+	return func(t DocumentType) bool { return slices.Contains(names, t.Name) }
+}
+
+func in(categories ...Category) func(DocumentType) bool {
+	return func(t DocumentType) bool { return slices.Contains(categories, t.Category) }
+}
+
+// Parties returns what the grantors and grantees of a document type are.
+func (t DocumentType) Parties() (grantor, grantee PartySide) {
+	for _, row := range partySides {
+		if row.applies(t) {
+			return row.grantor, row.grantee
+		}
 	}
-	return "Grantor", "Grantee"
+	return grantor, grantee
+}
+
+// SplitParties returns the names of those who are owners or borrowers in an instrument of this type, and of
+// those who aren't, such as lenders and plaintiffs.
+func (t DocumentType) SplitParties(grantors, grantees []string) (owners, others []string) {
+	grantor, grantee := t.Parties()
+	for _, side := range []struct {
+		PartySide
+		names []string
+	}{{grantee, grantees}, {grantor, grantors}} {
+		if side.Owner {
+			owners = append(owners, side.names...)
+		} else {
+			others = append(others, side.names...)
+		}
+	}
+	return owners, others
+}
+
+// SplitInstrument is SplitParties for an instrument. Its other parties, such as a trustee, aren't owners.
+func (t DocumentType) SplitInstrument(i Instrument) (owners, others []string) {
+	owners, others = t.SplitParties(i.Grantors, i.Grantees)
+	for _, p := range i.OtherParties {
+		others = append(others, p.Name)
+	}
+	return owners, others
 }

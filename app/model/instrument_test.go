@@ -191,3 +191,41 @@ func TestCycleCheckReadsOnce(t *testing.T) {
 		t.Errorf("Check read %d instruments and rejected %v, want at most %d reads", reads, rejected, want)
 	}
 }
+
+// The first party of each type is labeled, and counts as owner, by the type.
+func TestSplitParties(t *testing.T) {
+	t.Parallel()
+	types := NewDocumentTypes()
+	for _, row := range []struct{ name, labels, owners string }{
+		{"", "Grantor, Grantee", "b, a"},
+		{"Warranty Deed", "Grantor, Grantee", "b, a"},
+		{"Mortgage", "Mortgagor, Mortgagee", "a"},
+		{"Deed of Trust", "Trustor, Beneficiary", "a"},
+		{"Assignment", "Assignor, Assignee", ""},
+		{"Assignment of Rents", "Assignor, Assignee", "a"},
+		{"Modification", "Grantor, Grantee", "a"},
+		{"Subordination", "Grantor, Grantee", ""},
+		{"UCC", "Debtor, Creditor", "a"},
+		{"Release or Satisfaction", "Grantor, Grantee", "b"},
+		{"Judgment", "Defendant, Plaintiff", "a"},
+		{"HOA Lien", "Debtor, Creditor", "a"},
+		{"Divorce", "Defendant, Plaintiff", "b, a"},
+		{"Oil and Gas Lease", "Lessor, Lessee", "a"},
+		{"Easement or Right of Way", "Grantor, Grantee", "a"},
+		{"Probate", "Grantor, Grantee", "b, a"},
+		{"Power of Attorney", "Principal, Attorney-in-Fact", "a"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			documentType, _ := types.ByName(row.name)
+			grantor, grantee := documentType.Parties()
+			if got := grantor.Label + ", " + grantee.Label; got != row.labels {
+				t.Errorf("Parties() = %s, want %s", got, row.labels)
+			}
+			owners, others := documentType.SplitParties([]string{"a"}, []string{"b"})
+			if got := strings.Join(owners, ", "); got != row.owners || len(owners)+len(others) != 2 {
+				t.Errorf("SplitParties() = %q, %q; want owners %s", owners, others, row.owners)
+			}
+		})
+	}
+}

@@ -15,6 +15,8 @@ type foundRecord struct {
 	Hit
 	fields []fieldText              // fields that the snippet may show
 	terms  func() model.SearchTerms // returns its search terms, including its numbers
+	// owners and others are the parties of an instrument; see model.DocumentType.SplitParties.
+	owners, others []string
 }
 
 // matchType returns how the record matches a text.
@@ -137,5 +139,6 @@ func (s *Service) readInstrument(t *store.Tx, id uint64, q *Query) (found foundR
 		AbstractID: i.AbstractID}
 	found.fields = instrumentFields(&i, documentType)
 	found.terms = func() model.SearchTerms { return i.SearchTerms(documentType.Name) }
+	found.owners, found.others = documentType.SplitInstrument(i)
 	return found, q.Matches(instrumentValues(&i), i.CreatedAt), nil
 }

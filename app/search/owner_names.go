@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
+	"deedkeep/app/store"
 )
 
 // splitOwners returns the people in an owner field, such as "John and Mary Quill" or "Quill, John and
@@ -98,4 +99,41 @@ func spokenName(name string) string {
 		return name
 	}
 	return first + " " + last + name[len(withoutSuffix(name)):]
+}
+
+// namesOwner reports whether a hit names the party of a clue as owner or borrower. Lenders, trustees, and
+// plaintiffs have many properties in common. The text of a document counts unless all of its instruments name
+// the party only as one of these.
+func (f *priorFinder) namesOwner(t *store.Tx, c clue, record foundRecord) (bool, error) {
+	switch {
+	case c.Reason.Kind == SameParty:
+		return isOwner(c.Reason.Value, record.owners, record.others), nil
+	case c.Reason.Kind != SameName:
+		return true, nil
+	}
+	instruments, err := t.InstrumentsOfFile(record.ID)
+	linked := false
+	for _, i := range instruments {
+		if i.Trashed != nil {
+			continue
+		}
+		documentType, _ := f.types.ByID(i.TypeID)
+		owners, others := documentType.SplitInstrument(i)
+		if isOwner(c.Reason.Value, owners, others) {
+			return true, nil
+		}
+		linked = true
+	}
+	return !linked, err
+}
+
+// isOwner reports whether a name is that of an owner, or at least not that of another party. The index also
+// finds spellings that aren't compared here.
+func isOwner(name string, owners, others []string) bool {
+	words := strings.Fields(nameKey(name))
+	has := func(party string) bool {
+		parts := longWords(party)
+		return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(parts, word) })
+	}
+	return slices.ContainsFunc(owners, has) || !slices.ContainsFunc(others, has)
 }

@@ -102,6 +102,7 @@ type subject struct {
 	parcels  []string // of its instruments and documents
 	lots     []extract.LotReference
 	names    []string // owners, then parties to conveyances, the latest first
+	types    model.DocumentTypes
 }
 
 // PriorToOrder returns the prior searches of an order. It looks for its parcel and address, and for its
@@ -110,9 +111,10 @@ type subject struct {
 func (s *Service) PriorToOrder(ctx context.Context, actor model.Actor, o model.Order) (PriorSearches, error) {
 	sub := subject{kind: vault.OrderOps.Name, id: o.ID, property: o.Property, parcel: o.ParcelID()}
 	sub.addOwners(o.Custom)
-	err := s.Store.View(ctx, func(t *store.Tx) error {
+	err := s.Store.View(ctx, func(t *store.Tx) (err error) {
 		sub.own = t.AbstractsOfOrder(o.ID)
-		return nil
+		sub.types, err = t.DocumentTypes()
+		return err
 	})
 	if err != nil {
 		return PriorSearches{}, err
@@ -126,15 +128,14 @@ func (s *Service) PriorToAbstract(ctx context.Context, actor model.Actor, a mode
 	sub := subject{kind: vault.AbstractOps.Name, id: a.ID, abstract: a, own: []uint64{a.ID}, property: a.Property, parcel: a.ParcelID()}
 	sub.addLot(a.Custom.Text("subdivision_lot_block"))
 	sub.addOwners(a.Custom)
-	err := s.Store.View(ctx, func(t *store.Tx) error {
-		types, err := t.DocumentTypes()
-		if err != nil {
+	err := s.Store.View(ctx, func(t *store.Tx) (err error) {
+		if sub.types, err = t.DocumentTypes(); err != nil {
 			return err
 		}
 		instruments, err := t.LiveInstruments(a.ID)
 		slices.SortStableFunc(instruments, func(a, b model.Instrument) int { return cmp.Compare(b.Recorded, a.Recorded) })
 		for _, i := range instruments {
-			documentType, _ := types.ByID(i.TypeID)
+			documentType, _ := sub.types.ByID(i.TypeID)
 			sub.addInstrument(i, documentType)
 		}
 		return err
@@ -153,14 +154,16 @@ func (sub *subject) addInstrument(i model.Instrument, documentType model.Documen
 	}
 }
 
-// addFields adds the fields that the text of a document states. Its parties count whatever its type is, because a
-// mortgage names the owner, too.
+// addFields adds the fields that the text of a document states. Its owners and borrowers count, those of a
+// mortgage too, but not its lender.
 func (sub *subject) addFields(fields extract.Fields) {
 	sub.parcels = append(sub.parcels, fields[extract.Parcels].Values...)
 	if l, ok := fields.LotReference(); ok {
 		sub.lots = append(sub.lots, l)
 	}
-	sub.names = append(append(sub.names, fields[extract.Grantees].Values...), fields[extract.Grantors].Values...)
+	documentType, _ := sub.types.ByName(fields[extract.Type].Value())
+	owners, _ := documentType.SplitParties(fields[extract.Grantors].Values, fields[extract.Grantees].Values)
+	sub.names = append(sub.names, owners...)
 }
 
 func (sub *subject) addLot(legal string) {
@@ -377,6 +380,11 @@ func (f *priorFinder) addHits(t *store.Tx, c clue, result query.Result) (added b
 			reason.In = record.Hit
 		}
 		if slices.Contains(f.own, abstract) {
+			continue
+		}
+		if ok, err := f.namesOwner(t, c, record); err != nil {
+			return false, err
+		} else if !ok {
 			continue
 		}
 		if record.AbstractID != 0 {

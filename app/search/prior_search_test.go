@@ -144,6 +144,42 @@ func TestPriorToAbstractByDocuments(t *testing.T) {
 	}
 }
 
+// A lender, a trustee, or a plaintiff that two searches have in common doesn't make one of them a prior search,
+// whether its instrument is recorded or only scanned. As owner of another property, it does.
+func TestPriorSearchesIgnoreLenders(t *testing.T) {
+	t.Parallel()
+	v := openPriorSearches(t)
+	record := func(number, fields string) {
+		vaulttest.CreateInstrument(t, v, createSearched(t, v, number, "Wexcombe").ID, `{"county":"Wexcombe","state":"NY",`+fields+`}`)
+	}
+	record("99-1", `"type":"Mortgage","grantors":["Sam Poe"],"grantees":["Wexcombe Savings Bank"]`)
+	record("99-2", `"type":"Deed of Trust","grantors":["Eve Poe"],"other_parties":[{"role":"Trustee","name":"Wexcombe Savings Bank"}]`)
+	record("99-3", `"type":"Assignment","grantors":["Wexcombe Savings Bank"],"grantees":["Other Bank"]`)
+	record("99-4", `"type":"Lis Pendens","grantors":["Roy Poe"],"grantees":["Wexcombe Savings Bank"]`)
+	record("99-5", `"type":"Warranty Deed","grantors":["Wexcombe Savings Bank"],"grantees":["Kim Poe"]`)
+	record("99-6", `"type":"Release or Satisfaction","grantors":["Wexcombe Savings Bank"],"grantees":["Ada Quill"]`)
+	scanned := createSearched(t, v, "99-7", "Wexcombe", "given to Wexcombe Savings Bank")
+	vaulttest.CreateInstrument(t, v, scanned.ID, fmt.Sprintf(
+		`{"type":"Mortgage","grantors":["Sam Poe"],"grantees":["Wexcombe Savings Bank"],"documents":[{"file_id":%d}]}`, scanned.Files[0]))
+	subject := createSearched(t, v, "26-1", "Wexcombe", "MORTGAGE\nMortgagor: Ada Quill\nMortgagee: Wexcombe Savings Bank\n")
+	foreclosed := createSearched(t, v, "26-2", "Wexcombe")
+	vaulttest.CreateInstrument(t, v, foreclosed.ID,
+		`{"type":"Sheriff's or Tax Deed","county":"Wexcombe","state":"NY","grantors":["Ivo Poe"],"grantees":["Wexcombe Savings Bank"]}`)
+	vaulttest.WaitIndexed(t, v)
+	for _, row := range []struct {
+		subject model.Abstract
+		want    []string
+	}{
+		{subject, []string{`99-6: party "Ada Quill" instrument`}},
+		{foreclosed, []string{`99-5: party "Wexcombe Savings Bank" instrument`, `26-1: name "Wexcombe Savings Bank" file`}},
+	} {
+		prior, err := v.Search.PriorToAbstract(t.Context(), vaulttest.Operator, row.subject)
+		if got := formatPrior(prior); err != nil || !slices.Equal(got, row.want) {
+			t.Errorf("PriorToAbstract() = %q, %v; want %q", got, err, row.want)
+		}
+	}
+}
+
 // Orders and abstracts are compared by the owners that their fields name.
 func TestPriorSearchesByOwner(t *testing.T) {
 	t.Parallel()

@@ -84,11 +84,11 @@ func orderFields(o *model.Order, fields []model.Field) []fieldText {
 
 func instrumentFields(i *model.Instrument, documentType model.DocumentType) []fieldText {
 	w := fieldCollector{left: maxFieldBytes}
-	grantor, grantee := documentType.PartyLabels()
+	grantor, grantee := documentType.Parties()
 	w.add("", i.RecordingReference())
 	w.add("Certificate of title", i.CertificateOfTitle)
-	w.add(grantor, strings.Join(i.Grantors, "; "))
-	w.add(grantee, strings.Join(i.Grantees, "; "))
+	w.add(grantor.Label, strings.Join(i.Grantors, "; "))
+	w.add(grantee.Label, strings.Join(i.Grantees, "; "))
 	for _, p := range i.OtherParties {
 		w.add(cmp.Or(p.Role, "Party"), p.Name)
 	}

@@ -70,7 +70,8 @@ func (f *Form) typeOptions(value string) []Options {
 			}
 			c := Choice{Value: formatID(t.ID), Label: t.Name, Amount: "Consideration", Relation: usualRelation(t)}
 			c.Book = cmp.Or(books[t.Name], books[string(category)])
-			c.Grantor, c.Grantee = t.PartyLabels()
+			grantor, grantee := t.Parties()
+			c.Grantor, c.Grantee = grantor.Label, grantee.Label
 			if category == model.Security || category == model.Lien {
 				c.Amount = "Amount"
 			}
