@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
@@ -55,8 +56,11 @@ func instrumentPosition(body map[string]json.RawMessage) (int, errs.Fields) {
 }
 
 func (s *server) instrumentResponse(status int, i vault.InstrumentView) response {
-	return response{status: status, header: s.etags[instrumentType].header(i.ID, i.Version),
-		body: apitypes.InstrumentBody{Data: s.instrument(i)}}.lacking(lacksStatus(i))
+	header := s.etags[instrumentType].header(i.ID, i.Version)
+	if i.Duplicate.ID != 0 {
+		header[apitypes.DuplicateOf] = strconv.FormatUint(i.Duplicate.ID, 10)
+	}
+	return response{status: status, header: header, body: apitypes.InstrumentBody{Data: s.instrument(i)}}.lacking(lacksStatus(i))
 }
 
 // lacksStatus returns the part of a response that is missing if the status of an instrument is.

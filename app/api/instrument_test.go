@@ -393,3 +393,40 @@ func TestSequenceIfMatch(t *testing.T) {
 	set("*", "1,2,3", 200)
 	set(second+", "+read("/runsheet"), "2,1,3", 200)
 }
+
+// The API accepts an instrument twice. The response names the first one.
+func TestDuplicateInstrument(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract, other := srv.createID(t, abstractCall(201, "")), srv.createID(t, abstractCall(201, ""))
+	keys := 0
+	send := func(method, path, body string, status int, want string) {
+		t.Helper()
+		keys++
+		c := jsonCall(method, path, body, status)
+		if method == "POST" {
+			c.header = append(c.header, fmt.Sprint("Idempotency-Key: ", keys))
+		}
+		for range 2 { // a replayed response and a PATCH without changes say the same
+			if got := srv.do(t, c).Header.Get("X-Duplicate-Of"); got != want {
+				t.Errorf("%s %s %s: X-Duplicate-Of = %q, want %q", method, path, body, got, want)
+			}
+		}
+	}
+	list := "/abstracts/" + abstract + "/instruments"
+	send("POST", list, `{"book_type":"Deed Book","book":"3433","page":"481","type":"Warranty Deed"}`, 201, "")
+	send("POST", list, `{"book_type":"DB","book":"3433","page":"0481"}`, 201, "1")
+	send("POST", list, `{"book":"3433","page":"481","type":"Mortgage"}`, 201, "2")
+	send("POST", "/abstracts/"+other+"/instruments", `{"book":"3433","page":"481","type":"Deed of Trust"}`, 201, "")
+	send("POST", list, `{"instrument_number":"117","recorded":"2018-01-02"}`, 201, "")
+	send("PATCH", "/instruments/5", `{"book":"3433","page":"481","book_type":"Mortgage Book"}`, 200, "3")
+	send("PATCH", "/instruments/1", `{"remarks":"Copy is faint."}`, 200, "2")
+	send("POST", list, `{"instrument_number":"00117","recorded":"2019-01-02"}`, 201, "")
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/instruments/2", status: 204})
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/instruments/3", status: 204})
+	send("PATCH", "/instruments/1", `{"remarks":"Copy is legible."}`, 200, "")
+	send("PATCH", "/instruments/1", `{"book":"x","dated":"soon"}`, 422, "")
+	if got := srv.do(t, call{as: "full", method: "GET", path: "/v1/instruments/5", status: 200}).Header.Get("X-Duplicate-Of"); got != "" {
+		t.Errorf("GET: X-Duplicate-Of = %q, want none", got)
+	}
+}

@@ -63,7 +63,8 @@ func (s *server) setCORSHeaders(c *gin.Context) {
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Expose-Headers",
-		strings.Join([]string{httpx.RequestIDHeader, apitypes.IgnoredFields, apitypes.MissingParts, apitypes.ErrorCode,
+		strings.Join([]string{httpx.RequestIDHeader, apitypes.IgnoredFields, apitypes.MissingParts, apitypes.DuplicateOf,
+			apitypes.ErrorCode,
 			"ETag", replayedHeader, "Retry-After",
 			"WWW-Authenticate", "X-RateLimit-Limit", "X-RateLimit-Remaining",
 			"Location", "Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Upload-Offset", "Upload-Length",

@@ -91,6 +91,8 @@ const (
 	IgnoredFields = "X-Ignored-Fields"
 	// MissingParts lists the parts that a response lacks because they can't be computed.
 	MissingParts = "X-Missing-Parts"
+	// DuplicateOf is the ID of the instrument that a stored one repeats.
+	DuplicateOf = "X-Duplicate-Of"
 	// ErrorCode is the header with the machine-readable code of an error. Codes never change.
 	ErrorCode = "X-Error-Code"
 )

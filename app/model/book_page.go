@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -144,6 +145,31 @@ func joinInitials(words []string) []string {
 		return append([]string{joined}, words[n:]...)
 	}
 	return words
+}
+
+// BookSeries returns the record series that the words of a book type name, such as "DB" and "Deed Book", for
+// comparisons. It is "" if they name none, as in "Book" and "Liber".
+func BookSeries(bookType string) string {
+	words := joinInitials(append(PlainWords(bookType), "0"))
+	var others []string
+	series := AnyBook
+	for _, word := range words[:len(words)-1] {
+		switch ClassifyWord(word) {
+		case BookWord:
+			series = cmp.Or(bookWords[word], series)
+		case RecordsWord:
+			series = cmp.Or(recordWords[word], series)
+		default:
+			if word != "of" && word != "the" && !isNumberWord(word) {
+				others = append(others, word)
+			}
+		}
+	}
+	if len(others) == 0 {
+		return string(series)
+	}
+	slices.Sort(others) // a deed of trust book and a trust deed book are the same
+	return strings.TrimSpace(string(series) + " " + strings.Join(others, " "))
 }
 
 func isNumberWord(w string) bool { return w == "no" || w == "nr" || w == "num" || w == "number" }

@@ -13,7 +13,7 @@ import (
 // case and removes accents, punctuation, and words such as "county" and "parish". "St. Tammany
 // Parish", "Parish of St. Tammany", and "saint tammany" all become "st tammany".
 func FoldCounty(s string) string {
-	words := plainWords(s)
+	words := PlainWords(s)
 	if len(words) > 2 && isCountyWord(words[0]) && words[1] == "of" {
 		words = words[2:]
 	}
@@ -46,15 +46,15 @@ func isCountyWord(word string) bool { return word == "county" || word == "parish
 // FoldState normalizes a state name for comparison in searches: "Louisiana" and "LA" become "la".
 // Text that isn't the name of a state is normalized but not abbreviated.
 func FoldState(s string) string {
-	plain := strings.Join(plainWords(s), " ")
+	plain := strings.Join(PlainWords(s), " ")
 	if short, known := states[plain]; known {
 		return short
 	}
 	return plain
 }
 
-// plainWords returns the words of a text in lower case, without accents and punctuation.
-func plainWords(s string) []string {
+// PlainWords returns the words of a text in lower case, without accents and punctuation.
+func PlainWords(s string) []string {
 	s = fastFold(s)
 	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		s = norm.NFD.String(s)

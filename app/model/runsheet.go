@@ -192,7 +192,7 @@ func (r *receivedNames) has(name partyName) bool {
 
 // partyName is the name of a party, prepared for comparison.
 type partyName struct {
-	words    []string // sorted, as returned by plainWords, without titles and suffixes
+	words    []string // sorted, as returned by PlainWords, without titles and suffixes
 	official bool     // the party acts by office
 }
 
@@ -251,8 +251,12 @@ var (
 		"secretary")
 )
 
+// FoldParty returns the name of a party for comparisons: its words in alphabetical order, without titles and
+// suffixes, so that "SMITH, JOHN" and "John Smith Jr." are equal. A name without other words stays.
+func FoldParty(name string) string { return cmp.Or(parsePartyName(name).key(), Fold(name)) }
+
 func parsePartyName(name string) (p partyName) {
-	for _, word := range plainWords(name) {
+	for _, word := range PlainWords(name) {
 		p.official = p.official || officialWords[word]
 		if !ignoredNameWords[word] {
 			p.words = append(p.words, word)

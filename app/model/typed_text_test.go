@@ -75,12 +75,12 @@ func FuzzFoldPlace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "\ufffd") // as in all stored values
 		for name, fold := range map[string]func(string) string{"FoldState": FoldState, "Fold": Fold,
-			"plainWords": func(s string) string { return strings.Join(plainWords(s), " ") }} {
+			"plainWords": func(s string) string { return strings.Join(PlainWords(s), " ") }} {
 			if once := fold(text); fold(once) != once {
 				t.Errorf("%s(%q) = %q, and %q again", name, text, once, fold(once))
 			}
 		}
-		if folded := FoldCounty(text); strings.Join(strings.Fields(folded), " ") != folded || (folded == "") != (len(plainWords(text)) == 0) {
+		if folded := FoldCounty(text); strings.Join(strings.Fields(folded), " ") != folded || (folded == "") != (len(PlainWords(text)) == 0) {
 			t.Errorf("FoldCounty(%q) = %q", text, folded)
 		}
 		_ = Property{Address: text, County: text, State: text}.FullAddress()

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/store"
 )
 
@@ -47,6 +49,69 @@ func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (dup
 		return nil
 	})
 	return duplicates, err
+}
+
+// newDuplicates returns an index of the live instruments of an abstract, which finds those that others
+// repeat. It reads instruments in t.
+func (s *Instruments) newDuplicates(t *store.Tx, abstract uint64) (*runsheet.Duplicates, error) {
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := s.runsheetKeys(t, abstract)
+	d := runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) {
+		i, err := t.Instrument(id) // an integrity check reports damage
+		return i, err == nil
+	})
+	for _, key := range keys {
+		d.Add(key)
+	}
+	return d, err
+}
+
+// duplicateOf returns the live instrument of the same abstract that i repeats. If that can't be found
+// out, there is none.
+func (s *Instruments) duplicateOf(ctx context.Context, t *store.Tx, i model.Instrument) (found runsheet.Duplicate) {
+	s.v.Derive(ctx, PartDuplicate, func() error {
+		d, err := s.newDuplicates(t, i.AbstractID)
+		if err == nil {
+			found = d.Of(i)
+		}
+		return err
+	})
+	return found
+}
+
+// Repeated returns the instrument of the runsheet that the input for a new one repeats, so that a person
+// can be asked before it is stored. If the input is invalid or there is none, its ID is 0. For a change
+// of an instrument, id is its ID.
+func (s *Instruments) Repeated(ctx context.Context, actor model.Actor, abstract, id uint64, p InstrumentPatch) (
+	repeated InstrumentView, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		a, err := t.Abstract(abstract)
+		if err != nil {
+			return err
+		}
+		i := model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
+		if id != 0 {
+			if i, err = t.Instrument(id); err != nil {
+				return err
+			}
+		}
+		if i, err = s.check(t, actor, i, p); errs.KindOf(err) == errs.Invalid {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		duplicate := s.duplicateOf(ctx, t, i)
+		if duplicate.ID == 0 {
+			return nil
+		}
+		repeated, err = s.ops(ctx).get(t, duplicate.ID)
+		repeated.Duplicate = duplicate
+		return err
+	})
+	return repeated, err
 }
 
 // WithSameFileNumber returns up to MaxFound other live abstracts whose file number is the

@@ -9,6 +9,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
 )
@@ -25,6 +26,8 @@ type InstrumentView struct {
 	Type     model.DocumentType // zero if the instrument has no type
 	Status   string             // effective status, see model.Instrument.EffectiveStatus; "" if it is missing
 	Position int                // place in the runsheet, starting with 1
+	// Duplicate is the instrument that this one repeats. Only Create and Patch set it.
+	Duplicate runsheet.Duplicate
 }
 
 // instrumentType is the type of instruments in record references.
@@ -134,6 +137,7 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 	idempotency Idempotency[InstrumentView]) (InstrumentView, error) {
 	var created model.Instrument
 	var view InstrumentView
+	var duplicate runsheet.Duplicate
 	err := s.v.Write(ctx, actor, func(t *store.Tx) error {
 		if err := idempotency.CheckUnused(t, s.v); err != nil {
 			return err
@@ -145,7 +149,9 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if err := s.checkRoom(t, abstract, 1); err != nil {
 			return err
 		}
-		created, err = s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, p)
+		if created, err = s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, p); err == nil {
+			duplicate = s.duplicateOf(ctx, t, created)
+		}
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := s.v.Now()
@@ -158,6 +164,7 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if view, err = s.place(ctx, t, created, p.Position); err != nil {
 			return err
 		}
+		view.Duplicate = duplicate
 		return idempotency.SaveResponse(t, at, view)
 	})
 	return view, err
@@ -242,14 +249,19 @@ type InstrumentPatch struct {
 // Patch changes the fields in the input. It returns Invalid, listing every invalid field, or
 // PreconditionFailed if match doesn't accept the current version.
 func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
-	return patch(ctx, s.v, s.ops(ctx), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
+	var duplicate runsheet.Duplicate
+	view, err := patch(ctx, s.v, s.ops(ctx), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
 		now = old
 		if p.Position > 0 {
 			now.Position = p.Position
 		}
-		now.Instrument, err = s.check(t, actor, old.Instrument, p)
+		if now.Instrument, err = s.check(t, actor, old.Instrument, p); err == nil {
+			duplicate = s.duplicateOf(ctx, t, now.Instrument)
+		}
 		return now, err
 	})
+	view.Duplicate = duplicate
+	return view, err
 }
 
 // Trash moves an instrument to the trash.
@@ -291,6 +303,7 @@ type Runsheet struct {
 
 // Names of parts that can be missing in a response; see txn.DB.Derive.
 const (
+	PartDuplicate   = "duplicate"
 	PartGaps        = "gaps"
 	PartStatus      = "status"
 	PartSuggestions = "suggestions"
