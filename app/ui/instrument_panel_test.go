@@ -14,6 +14,7 @@ import (
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -363,3 +364,39 @@ func TestSuggestionsFromText(t *testing.T) {
 	p.post(200, p.deed, fields("type_id", p.typeID("Mortgage"), "then", "stay"))
 	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").lacks(t, "Suggested from the text")
 }
+
+// A value that can't be right for its field is asked about, in the panel and in the form of an instrument. It is
+// saved after the user checks "Keep".
+func TestFormQuestion(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	const question = "“3/9/1998” looks like a date. Keep it as a grantor?"
+	form := fields("grantors", "Ned Cole\r\n3/9/1998", "then", "stay")
+	asked := p.post(422, p.deed, form)
+	asked.has(t, question, "Nothing is saved yet.", `name="keep.instrument.grantors" value="Ned Cole`, `aria-invalid="true"`)
+	if list := p.runsheet(); len(list) != 0 {
+		t.Fatalf("runsheet = %+v, want no instruments", list)
+	}
+	form.Set("keep.instrument.grantors", "Ned Cole\r\n3/9/1998")
+	p.post(200, p.deed, form).lacks(t, question)
+	saved := p.only()
+	if !slices.Equal(saved.Grantors, []string{"Ned Cole", "3/9/1998"}) {
+		t.Errorf("grantors = %q, want both", saved.Grantors)
+	}
+	path := page.InstrumentPath(saved.ID)
+	changes := url.Values{"book": {"Assign"}, "recorded": {"2/30/2019"}, "keep.book": {"Assign"}}
+	p.staff.post(t, 422, path, changes).has(t, "“Assign” looks like words. Keep it as the book?", `value="Assign" checked`, "not a valid date")
+	changes.Del("keep.book")
+	changes.Set("recorded", "2/28/2019")
+	p.staff.post(t, 422, path, changes).has(t, "Keep it as the book?", `value="Assign"> Keep`)
+	changes.Set("keep.book", "Assign")
+	p.staff.post(t, 303, path, changes)
+	// The form asks only about new values.
+	p.staff.post(t, 303, path, url.Values{"grantors": {"3/9/1998\r\nAnn Cole"}, "book": {"Assign"}})
+	added := p.abstractPath() + "/instruments"
+	p.staff.post(t, 422, added, url.Values{"grantees": {"4800/12"}}).has(t, "“4800/12” looks like a book and page.")
+	p.staff.post(t, 303, added, url.Values{"grantees": {"4800/12"}, "keep.grantees": {"4800/12"}})
+}
+
+// abstractPath returns the address of the abstract.
+func (p *panelTest) abstractPath() string { return "/abstracts/" + p.abstract }

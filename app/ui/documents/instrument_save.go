@@ -69,6 +69,10 @@ func (v instrumentSaver) create() error {
 		}
 		return v.leave("Nothing was entered, so no instrument was created.", "", 0)
 	}
+	if form.Asks() {
+		form.Focus()
+		return v.reject(http.StatusUnprocessableEntity, form)
+	}
 	pages := v.assignPages(form)
 	patch.Input["documents"] = page.EncodeJSON([]model.DocumentLink{{FileID: v.s.File.ID, Pages: pages}})
 	once := page.FormIdempotency(v.r, "", func(vault.InstrumentView) string { return v.s.PanelView() })

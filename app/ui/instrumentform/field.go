@@ -4,6 +4,7 @@
 package instrumentform
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,52 +49,82 @@ type definition struct {
 	hint        string
 	text        func(*model.Instrument) *string   // value of a field that is one text
 	list        func(*model.Instrument) *[]string // value of a field that is a list of names
+	as          string                            // what a value is, in a question about it
+	not         look                              // looks that make a value doubtful
 }
 
 // definitions are the fields of instruments.
 var definitions = []definition{
 	{name: fieldType, label: "Document type", control: choice},
-	{name: "instrument_number", label: "Instrument number", text: func(i *model.Instrument) *string { return &i.Number }},
+	{name: "instrument_number", label: "Instrument number", text: func(i *model.Instrument) *string { return &i.Number },
+		as: "the instrument number", not: notNumber},
 	{name: "book_type", label: "Book type", hint: "Deed Book, Official Records, Liber, Plat Cabinet",
-		text: func(i *model.Instrument) *string { return &i.BookType }},
-	{name: "book", label: "Book", text: func(i *model.Instrument) *string { return &i.Book }},
-	{name: "page", label: "Page", text: func(i *model.Instrument) *string { return &i.Page }},
-	{name: "page_to", label: "Last page", text: func(i *model.Instrument) *string { return &i.PageTo }},
-	{name: "recorded", label: "Recorded", control: past, text: func(i *model.Instrument) *string { return &i.Recorded }},
+		text: func(i *model.Instrument) *string { return &i.BookType },
+		as:   "the book type", not: notWords},
+	{name: "book", label: "Book", text: func(i *model.Instrument) *string { return &i.Book },
+		as: "the book", not: notNumber},
+	{name: "page", label: "Page", text: func(i *model.Instrument) *string { return &i.Page },
+		as: "the page", not: notNumber},
+	{name: "page_to", label: "Last page", text: func(i *model.Instrument) *string { return &i.PageTo },
+		as: "the last page", not: notNumber},
+	{name: "recorded", label: "Recorded", control: past, text: func(i *model.Instrument) *string { return &i.Recorded },
+		as: "the recording date", not: early | late},
 	{name: fieldTime, label: "Time recorded", hint: "Such as 10:42 AM",
 		text: func(i *model.Instrument) *string { return &i.RecordedTime }},
-	{name: "dated", label: "Dated", control: past, text: func(i *model.Instrument) *string { return &i.Dated }},
+	{name: "dated", label: "Dated", control: past, text: func(i *model.Instrument) *string { return &i.Dated },
+		as: "the date of the instrument", not: early | late},
 	{name: "grantors", label: "Grantor", control: names, hint: "One name per line",
-		list: func(i *model.Instrument) *[]string { return &i.Grantors }},
+		list: func(i *model.Instrument) *[]string { return &i.Grantors },
+		as:   "a grantor", not: notParty},
 	{name: "grantees", label: "Grantee", control: names, hint: "One name per line",
-		list: func(i *model.Instrument) *[]string { return &i.Grantees }},
-	{name: "other_parties", label: "Other parties", control: parties, hint: "One per line, such as Trustee: First Title Co."},
-	{name: "consideration", label: "Consideration", control: money, text: func(i *model.Instrument) *string { return &i.Consideration }},
+		list: func(i *model.Instrument) *[]string { return &i.Grantees },
+		as:   "a grantee", not: notParty},
+	{name: "other_parties", label: "Other parties", control: parties, hint: "One per line, such as Trustee: First Title Co.",
+		as: "a party", not: notParty},
+	{name: "consideration", label: "Consideration", control: money, text: func(i *model.Instrument) *string { return &i.Consideration },
+		as: "the amount", not: date | place | large},
 	{name: "parcels", label: "Parcel IDs", control: names, hint: "One per line",
-		list: func(i *model.Instrument) *[]string { return &i.Parcels }},
-	{name: "legal", label: "Legal description", control: text, text: func(i *model.Instrument) *string { return &i.Legal }},
-	{name: "county", label: "County", text: func(i *model.Instrument) *string { return &i.County }},
-	{name: "state", label: "State", text: func(i *model.Instrument) *string { return &i.State }},
+		list: func(i *model.Instrument) *[]string { return &i.Parcels },
+		as:   "a Parcel ID", not: date | amount},
+	{name: "legal", label: "Legal description", control: text, text: func(i *model.Instrument) *string { return &i.Legal },
+		as: "the legal description", not: character},
+	{name: "county", label: "County", text: func(i *model.Instrument) *string { return &i.County },
+		as: "the county", not: notWords | character},
+	{name: "state", label: "State", text: func(i *model.Instrument) *string { return &i.State },
+		as: "the state", not: notWords | character},
 	{name: "status", label: "Status", control: choice, hint: "Automatic: open until an instrument releases it or it expires",
 		text: func(i *model.Instrument) *string { return &i.Status }},
 	{name: "expires", label: "Expires", control: future, hint: "When a lien, UCC, or lease lapses",
-		text: func(i *model.Instrument) *string { return &i.Expires }},
+		text: func(i *model.Instrument) *string { return &i.Expires },
+		as:   "the expiration date", not: early},
 	{name: fieldRelations, label: "Related instruments", control: relations},
 	{name: fieldDocuments, label: "Documents that contain this instrument", control: documents},
 	{name: Pages, label: "Pages of this document", control: pages},
 	{name: "requirement", label: "Requirement (Schedule B-I)", control: text,
-		text: func(i *model.Instrument) *string { return &i.Requirement }},
+		text: func(i *model.Instrument) *string { return &i.Requirement },
+		as:   "the requirement", not: character},
 	{name: "exception", label: "Exception (Schedule B-II)", control: text,
-		text: func(i *model.Instrument) *string { return &i.Exception }},
-	{name: "cleared", label: "Cleared", control: past, text: func(i *model.Instrument) *string { return &i.Cleared }},
-	{name: "remarks", label: "Remarks", control: text, text: func(i *model.Instrument) *string { return &i.Remarks }},
-	{name: "case_number", label: "Case number", text: func(i *model.Instrument) *string { return &i.CaseNumber }},
-	{name: "court", label: "Court", text: func(i *model.Instrument) *string { return &i.Court }},
+		text: func(i *model.Instrument) *string { return &i.Exception },
+		as:   "the exception", not: character},
+	{name: "cleared", label: "Cleared", control: past, text: func(i *model.Instrument) *string { return &i.Cleared },
+		as: "the date", not: early | late},
+	{name: "remarks", label: "Remarks", control: text, text: func(i *model.Instrument) *string { return &i.Remarks },
+		as: "the remarks", not: character},
+	{name: "case_number", label: "Case number", text: func(i *model.Instrument) *string { return &i.CaseNumber },
+		as: "the case number", not: notNumber},
+	{name: "court", label: "Court", text: func(i *model.Instrument) *string { return &i.Court },
+		as: "the court", not: notWords | character},
 	{name: "recording_system", label: "Recording system", control: choice,
 		text: func(i *model.Instrument) *string { return &i.RecordingSystem }},
 	{name: "certificate_of_title", label: "Certificate of title",
-		text: func(i *model.Instrument) *string { return &i.CertificateOfTitle }},
+		text: func(i *model.Instrument) *string { return &i.CertificateOfTitle },
+		as:   "the certificate of title", not: notNumber},
 	{name: fieldPosition, label: "Position"},
+}
+
+// definitionOf returns the definition of a field.
+func definitionOf(name string) definition {
+	return definitions[slices.IndexFunc(definitions, func(d definition) bool { return d.name == name })]
 }
 
 // Layout says which fields a form has, in tab order, and how they are named in requests.

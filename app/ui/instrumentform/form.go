@@ -94,8 +94,7 @@ func New(layout Layout, i vault.InstrumentView, c Context) *Form {
 			if name == fieldPosition && i.ID == 0 {
 				continue
 			}
-			d := definitions[slices.IndexFunc(definitions, func(d definition) bool { return d.name == name })]
-			group.Fields = append(group.Fields, f.newField(d, s.folded))
+			group.Fields = append(group.Fields, f.newField(definitionOf(name), s.folded))
 		}
 		if len(group.Fields) > 0 {
 			f.Groups = append(f.Groups, group)

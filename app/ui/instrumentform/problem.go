@@ -44,10 +44,16 @@ func (f *Form) SetProblems(problems map[string]string) {
 	f.Focus()
 }
 
-// Focus moves the focus to the first field with a problem or a conflict, or else to the first field.
+// Asks reports whether the form has questions that the user hasn't answered.
+func (f *Form) Asks() bool {
+	return slices.ContainsFunc(f.fields(), func(field *Field) bool { return field.Asked() })
+}
+
+// Focus moves the focus to the first field with a problem, a question, or a conflict, or else to the first
+// field.
 func (f *Form) Focus() {
 	list := f.fields()
-	f.FocusField(list[max(0, slices.IndexFunc(list, func(field *Field) bool { return field.Problem != "" || field.Clash }))].name)
+	f.FocusField(list[max(0, slices.IndexFunc(list, func(field *Field) bool { return field.Invalid() || field.Clash }))].name)
 }
 
 // FocusField moves the focus to a field.
@@ -57,11 +63,12 @@ func (f *Form) FocusField(name string) {
 	}
 }
 
-// Open reports whether a folded group is open: it has a relation, a problem, a conflict, or the focus.
+// Open reports whether a folded group is open: it has a relation, a problem, a question, a conflict, or the
+// focus.
 func (g Group) Open() bool {
 	return slices.ContainsFunc(g.Fields, func(field *Field) bool {
 		entered := slices.ContainsFunc(field.Rows, func(row Row) bool { return row.Kind != "" || row.Target != "" || row.Text != "" })
-		return entered || field.Problem != "" || field.Clash || field.Input.Focus
+		return entered || field.Problem != "" || field.Question != "" || field.Clash || field.Input.Focus
 	})
 }
 
@@ -122,6 +129,10 @@ func Save(p *page.Site, r *page.Request, id uint64, read func(vault.InstrumentVi
 			log, err := Changes(r.Context(), p, id)
 			form.describeConflicts(log)
 			return saved, form, http.StatusPreconditionFailed, err
+		}
+		if form.Asks() {
+			form.Focus()
+			return saved, form, http.StatusUnprocessableEntity, nil
 		}
 		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, id, patch, vault.Match{Given: true, Versions: []uint64{old.Version}})
 		domainErr, ok := errors.AsType[*errs.Error](err)

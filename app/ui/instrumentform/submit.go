@@ -29,7 +29,7 @@ func (f *Form) submitted(field *Field, form url.Values) (value string, sent bool
 	if !sent {
 		return "", false
 	}
-	value = strings.TrimSpace(strings.ReplaceAll(values[len(values)-1], "\r\n", "\n"))
+	value = strings.TrimSpace(normalizeLines(values[len(values)-1]))
 	switch field.Control {
 	case past:
 		value = page.ParseTypedDate(value, f.context.Now.AddDate(0, 0, 1)) // it may be tomorrow where the user is
@@ -48,6 +48,9 @@ func (f *Form) submitted(field *Field, form url.Values) (value string, sent bool
 	}
 	return value, true
 }
+
+// normalizeLines returns a text with the line breaks that are stored.
+func normalizeLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // submittedRows returns the submitted rows of relations or documents. It omits relations without a
 // target.
@@ -76,7 +79,8 @@ func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 }
 
 // Merge fills the form with the submitted values and returns the changes. A field that another user
-// changed and this user didn't keeps its stored value. If both changed it, the form has a conflict.
+// changed and this user didn't keeps its stored value. If both changed it, the form has a conflict. A value that
+// can't be right for its field has a question, until the user says to keep it.
 func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 	patch := vault.InstrumentPatch{Input: model.InstrumentInput{}}
 	for _, field := range f.fields() {
@@ -93,6 +97,8 @@ func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 		default:
 			field.encode(&patch, mine, f.context.File, f.stored.Documents)
 		}
+		field.Question = Question(f.stored.Instrument, field.name, mine, f.context.Now)
+		field.Kept = field.Question != "" && normalizeLines(form.Get("keep."+field.Name)) == field.shown(mine)
 		f.set(field, mine)
 	}
 	f.applyType()

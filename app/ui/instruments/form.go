@@ -96,6 +96,10 @@ func (p *Pages) createInstrument(r *page.Request) error {
 	}
 	form.Once = r.PostForm.Get("once")
 	patch := form.Merge(r.PostForm)
+	if form.Asks() {
+		form.Focus()
+		return p.showForm(r, http.StatusUnprocessableEntity, "New instrument", form)
+	}
 	pathOf := func(created vault.InstrumentView) string { return p.afterSaving(r, created.Instrument) }
 	return page.CreateRecord(p.Site, r, "Instrument added.", pathOf,
 		func(once vault.Idempotency[vault.InstrumentView]) (vault.InstrumentView, error) {

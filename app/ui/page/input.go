@@ -23,6 +23,8 @@ type Input struct {
 	Options  []string        // options of a dropdown or multiselect, including stored values that are no longer options
 	Required bool            // marked as required; the vault decides whether it may be blank
 	Problem  string          // why the value was rejected
+	Question string          // asks about a value that can't be right
+	Kept     bool            // the user says to keep that value
 	Hint     string
 	Was      string // fingerprint of the value when the form was rendered; "" if there is none
 	Clash    bool   // this user and another user entered different values
@@ -53,6 +55,12 @@ func (i Input) Empty() bool {
 	return !slices.ContainsFunc(i.Values, func(v string) bool { return v != "" })
 }
 
+// Asked reports whether the user has to answer a question about the value.
+func (i Input) Asked() bool { return i.Question != "" && !i.Kept }
+
+// Invalid reports whether the user has to correct the value or answer a question about it.
+func (i Input) Invalid() bool { return i.Problem != "" || i.Asked() }
+
 // Missing reports whether to mark the input because a required value is missing.
 func (i Input) Missing() bool { return i.Required && i.Empty() && !i.Fresh }
 
@@ -65,7 +73,9 @@ func (i Input) Grouped() bool { return i.Radios() || i.Type == model.Multiselect
 // Described returns the HTML IDs of the elements that describe the input, for aria-describedby.
 func (i Input) Described() string {
 	var ids []string
-	for _, d := range []struct{ text, id string }{{i.Hint, "-hint"}, {i.Others, "-others"}, {i.Problem, "-problem"}} {
+	for _, d := range []struct{ text, id string }{
+		{i.Hint, "-hint"}, {i.Others, "-others"}, {i.Question, "-question"}, {i.Problem, "-problem"},
+	} {
 		if d.text != "" {
 			ids = append(ids, i.ID()+d.id)
 		}

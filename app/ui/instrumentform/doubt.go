@@ -1,0 +1,158 @@
+package instrumentform
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// look is what a value looks like. A field has the looks that its values can't have.
+type look uint16
+
+const (
+	date look = 1 << iota
+	amount
+	place // book and page
+	digits
+	words
+	character
+	large
+	early
+	late
+
+	// notParty, notWords, and notNumber are the looks that a name, a text, and a number can't have.
+	notParty  = date | amount | place | digits | character
+	notWords  = date | amount | place | digits
+	notNumber = date | amount | words
+)
+
+// looks says how each look is recognized and named. The first that fits names it.
+var looks = []struct {
+	look
+	text string
+	fits func(value string, now time.Time) bool
+}{
+	{character, "is only one character", func(v string, _ time.Time) bool { return utf8.RuneCountInString(v) == 1 }},
+	{late, "is in the future", func(v string, now time.Time) bool {
+		day, err := time.Parse(time.DateOnly, page.NormalizeDate(v))
+		return err == nil && day.After(now.AddDate(0, 0, 1))
+	}},
+	{early, "is before 1600", func(v string, _ time.Time) bool {
+		day, err := time.Parse(time.DateOnly, page.NormalizeDate(v))
+		return err == nil && day.Year() < 1600
+	}},
+	{large, "is unusually large", func(v string, _ time.Time) bool {
+		dollars, err := strconv.ParseFloat(normalizedAmount(v), 64)
+		return err == nil && dollars >= 100_000_000
+	}},
+	{date, "looks like a date", func(v string, _ time.Time) bool { return looksLikeDate(v) }},
+	{amount, "looks like an amount", func(v string, _ time.Time) bool { return amountText.MatchString(v) }},
+	{place, "looks like a book and page", func(v string, _ time.Time) bool { return placeText.MatchString(v) }},
+	{digits, "looks like a number", func(v string, _ time.Time) bool {
+		return strings.ContainsAny(v, "0123456789") && strings.IndexFunc(v, unicode.IsLetter) < 0
+	}},
+	{words, "looks like words", func(v string, _ time.Time) bool { return looksLikeWords(v) }},
+}
+
+var (
+	dateText   = regexp.MustCompile(`^(?:(\d{1,2})[/.-](\d{1,2})[/.-](?:\d{4}|\d{2})|\d{4}-(\d{1,2})-(\d{1,2}))(?: +\d{1,2}:\d{2}.*)?$`)
+	monthText  = regexp.MustCompile(`(?i)^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? +\d{1,2},? +\d{4}$`)
+	amountText = regexp.MustCompile(`^(?:\$ ?\d[\d,]*(?:\.\d\d)?|\d{1,3}(?:,\d{3})+(?:\.\d\d)?|\d+\.\d\d)$`)
+	placeText  = regexp.MustCompile(`(?i)^[a-z. ]*\d+ ?/ ?\d+(?:-\d+)?$|` +
+		`^[a-z. ]*\b(?:book|bk|liber|vol|volume)\b\.? *\d+.*\b(?:page|pg|p|folio)\b\.? *\d+$`)
+	romanText = regexp.MustCompile(`(?i)^[ivxlcdm]+$`)
+)
+
+// looksLikeDate reports whether a text is a date with separators. Digits alone can be a number.
+func looksLikeDate(text string) bool {
+	m := dateText.FindStringSubmatch(text)
+	if m == nil {
+		return monthText.MatchString(text)
+	}
+	month, day := m[1]+m[3], m[2]+m[4]
+	return len(month) < 3 && strings.TrimLeft(month, "0") != "" && (len(month) == 1 || month <= "12") && (len(day) == 1 || day <= "31")
+}
+
+// looksLikeWords reports whether a text has words where the letters and digits of a number belong, such as
+// "A", "XIV", or "OR".
+func looksLikeWords(text string) bool {
+	letters, numerals := 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsDigit(r):
+			numerals++
+		}
+	}
+	if numerals > 0 {
+		return letters > 4*numerals && len(strings.Fields(text)) > 2
+	}
+	return letters > 2 && !romanText.MatchString(text)
+}
+
+// normalizedAmount returns an amount without its separators, or the text if it isn't an amount.
+func normalizedAmount(text string) string {
+	if dollars, ok := model.NormalizeMoney(text); ok {
+		return dollars
+	}
+	return text
+}
+
+// Question asks about a new value of a field that can't be right for it, such as a date as a grantor. It
+// returns "" if the value can be right. It doesn't ask again about what the instrument has already.
+func Question(old model.Instrument, field, value string, now time.Time) string {
+	d := definitionOf(field)
+	stored := d.parts(d.stored(vault.InstrumentView{Instrument: old}, 0))
+	for _, part := range d.parts(value) {
+		for _, l := range looks {
+			if d.not&l.look != 0 && l.fits(part, now) && !slices.Contains(stored, part) {
+				return "“" + page.Truncate(d.shown(part), 100) + "” " + l.text + ". Keep it as " + d.as + "?"
+			}
+		}
+	}
+	return ""
+}
+
+// parts returns the values in a text of the field, which can be a list of names.
+func (d definition) parts(value string) (list []string) {
+	switch value = strings.TrimSpace(value); {
+	case value == "" || d.not == 0:
+	case d.control == names:
+		return model.SplitNames(value)
+	case d.control == parties:
+		for _, p := range splitParties(value) {
+			list = append(list, p.Name)
+		}
+	default:
+		list = append(list, value)
+	}
+	return list
+}
+
+// InputQuestion returns the first question about the fields of an input for an instrument, or "".
+func InputQuestion(old model.Instrument, in model.InstrumentInput, now time.Time) string {
+	for _, d := range definitions {
+		var text string
+		var list []string
+		switch raw := in[d.name]; {
+		case json.Unmarshal(raw, &list) == nil:
+			text = model.JoinNames(list, "\n")
+		case json.Unmarshal(raw, &text) != nil:
+			continue
+		}
+		if question := Question(old, d.name, text, now); question != "" {
+			return question
+		}
+	}
+	return ""
+}
