@@ -45,6 +45,8 @@ func TestBrowser(t *testing.T) {
 		{"search", testSearch},
 		{"runsheet by keyboard", testRunsheetByKeyboard},
 		{"runsheet conflict", testRunsheetConflict},
+		{"runsheet undo", testRunsheetUndo},
+		{"runsheet questions", testRunsheetQuestions},
 		{"long runsheet", testLongRunsheet},
 		{"enter order", testEnterOrder},
 		{"edit template", testEditTemplate},

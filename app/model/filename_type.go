@@ -142,7 +142,7 @@ func (list DocumentTypes) Find(text string) (DocumentType, bool) {
 	if name, _, from, to := typeAlias(words, list); name != "" && from == 0 && to == len(words) {
 		return list.ByName(name)
 	}
-	if t, found := list.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found {
+	if t, found := list.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found && len(folded) > 1 {
 		return t, true
 	}
 	t, found := list.only(func(t DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })

@@ -66,7 +66,8 @@ type sheetState struct {
 		Above uint64
 		Name  string
 	}
-	Notice, Undo, Problem string
+	Notice, Undo, Problem, Question string
+	Before                          json.RawMessage
 }
 
 // script sends a form as the runsheet's script does and returns the state in the response.
@@ -203,7 +204,9 @@ func TestSaveCell(t *testing.T) {
 		{"grantees", "Grantees", "Bea Cole", `"grantees":["Bea Cole"]`, "Bea Cole"},
 		{"consideration", "Amount", "$387,500", `"consideration":"387500.00"`, "$387,500.00"},
 		{"remarks", "Remarks", "one\ntwo", `"remarks":"one\ntwo"`, "one\ntwo"},
-		{"status", "Status", "released", `"status":"released"`, "released"},
+		{"status", "Status", "released", `"status":"released"`, "Released"},
+		{"status", "Status", "automatic", `"version":`, ""},
+		{"status", "Status", "not applicable", `"status":"not_applicable"`, "Not applicable"},
 		{"status", "Status", "", `"version":`, ""},
 		{"book_page", "Book/Page", "", `"version":`, ""},
 	} {
@@ -226,7 +229,9 @@ func TestSaveCell(t *testing.T) {
 		{"recorded", "2/30/2001", "The recording date is not a valid date."},
 		{"recorded", "5/2/2001 25:00", "must be a time such as 14:05"},
 		{"consideration", "one dollar", "must be a number of dollars"},
-		{"status", "paid", "The selected status is invalid."},
+		{"status", "paid", "“paid” isn't a status. Select one from the list."},
+		{"status", "e", "“e” isn't a status."},
+		{"type", "j", "“j” isn't a document type."},
 	} {
 		t.Run("invalid "+c.field+" "+c.value, func(t *testing.T) {
 			s := staff.script(t, 422, address, url.Values{"field": {c.field}, "value": {c.value}, "was": {was(map[string]string{"type": "Type",
@@ -242,6 +247,54 @@ func TestSaveCell(t *testing.T) {
 	viewer.post(t, 403, address, url.Values{"field": {"remarks"}, "value": {"x"}}, sheetScript...)
 	if sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID); err != nil || len(sheet.Instruments) != 1 {
 		t.Errorf("runsheet = %+v, %v, want one instrument", sheet, err)
+	}
+}
+
+// A value that can't be right for its column is asked about. The script undoes a change with the fields of the
+// response, unless another user changed the cell.
+func TestCellQuestionAndUndo(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	id := h.createInstrument(t, created.Abstract.ID, `{"book_type":"Deed Book","book":"1022","page":"311","grantees":["Bea Cole"]}`)
+	address := fmt.Sprintf("/instruments/%d/cell", id)
+	typed := url.Values{"field": {"grantees"}, "value": {"3/9/1998"}, "was": {"Bea Cole"}}
+	const question = "“3/9/1998” looks like a date. Keep it as a grantee?"
+	for _, to := range []string{address, path + "/instruments/row"} {
+		if s := staff.script(t, 422, to, typed); s.Question != question || s.Problem != "" {
+			t.Errorf("question = %q, problem %q, want %q", s.Question, s.Problem, question)
+		}
+	}
+	typed.Set("keep", "another value")
+	staff.script(t, 422, address, typed)
+	if got := h.getInstrument(t, id).Grantees; !slices.Equal(got, []string{"Bea Cole"}) {
+		t.Errorf("grantees = %q, want Bea Cole", got)
+	}
+	typed.Set("keep", "3/9/1998")
+	if s := staff.script(t, 200, address, typed); string(s.Before) != `{"grantees":["Bea Cole"]}` {
+		t.Errorf("before = %s, want the grantee", s.Before)
+	}
+	s := staff.script(t, 200, address, url.Values{"field": {"book_page"}, "value": {"7/8"}, "was": {"Deed Book 1022/311"}})
+	if string(s.Before) != `{"book":"1022","page":"311"}` {
+		t.Errorf("before = %s, want book and page", s.Before)
+	}
+	undo := url.Values{"field": {"book_page"}, "restore": {string(s.Before)}, "was": {"Deed Book 7/8"}}
+	h.patchInstrument(t, id, `{"page":"9"}`)
+	if s := staff.script(t, 412, address, undo); !strings.HasSuffix(s.Problem, "Your change isn't undone.") {
+		t.Errorf("problem = %q, want who changed the cell", s.Problem)
+	}
+	undo.Set("was", "Deed Book 7/9")
+	if s := staff.script(t, 200, address, undo); string(s.Before) != `{"book":"7","page":"9"}` {
+		t.Errorf("before = %s, want the fields to repeat the change", s.Before)
+	}
+	if i := h.getInstrument(t, id); i.BookType+" "+i.Book+"/"+i.Page != "Deed Book 1022/311" {
+		t.Errorf("instrument = %+v, want book 1022, page 311", i)
+	}
+	for _, restored := range []string{"{", "{}", `{"remarks":"x"}`} {
+		undo.Set("restore", restored)
+		undo.Set("was", "Deed Book 1022/311")
+		staff.script(t, 422, address, undo)
 	}
 }
 

@@ -147,6 +147,7 @@
     headers.forEach((th, n) => {
       if (sort?.at === n) th.setAttribute('aria-sort', sort.down ? 'descending' : 'ascending'); else th.removeAttribute('aria-sort');
     });
+    section.dispatchEvent(new CustomEvent('runsheet:arranged'));
     if (active?.parentElement.hidden) select(edge(active.parentElement, 1).cells[active.cellIndex], false);
   };
   if (category) {

@@ -68,6 +68,58 @@
     const number = cell.parentElement.querySelector('.number')?.textContent;
     return `${number ? 'Row ' + number : 'New row'}, ${headers[cell.cellIndex].textContent}`;
   };
+
+  // A note below the row of a cell says why the cell isn't saved, and offers what to do.
+  const notes = new Map(); // rows with notes, by cell
+  const placeNotes = () => {
+    for (const [cell, tr] of notes) {
+      const row = cell.parentElement;
+      if (!cell.isConnected) {
+        removeNote(cell);
+        continue;
+      }
+      if (row.nextElementSibling !== tr) row.after(tr);
+      tr.hidden = row.hidden;
+      const box = tr.firstElementChild.firstElementChild;
+      box.style.marginInlineStart = `${Math.max(Math.min(cell.offsetLeft, table.offsetWidth - box.offsetWidth - 16), 0)}px`;
+    }
+  };
+  const removeNote = (cell) => {
+    notes.get(cell)?.remove();
+    notes.delete(cell);
+  };
+  const showNote = (cell, kind, text, choices) => {
+    removeNote(cell);
+    const tr = document.createElement('tr');
+    tr.className = 'cell-note';
+    const holder = tr.insertCell();
+    holder.colSpan = headers.length;
+    const box = document.createElement('div');
+    box.className = kind;
+    box.setAttribute('role', 'alert');
+    box.id = `note-${cell.parentElement.dataset.id}-${cell.cellIndex}`;
+    const line = document.createElement('span');
+    line.textContent = `${nameOf(cell)}: ${text}`;
+    box.append(line);
+    for (const [label, act] of Object.entries(choices)) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = label;
+      button.addEventListener('click', act);
+      box.append(button);
+    }
+    tr.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      discard(cell);
+    });
+    holder.append(box);
+    notes.set(cell, tr);
+    placeNotes();
+    box.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  };
+  section.addEventListener('runsheet:arranged', placeNotes);
+  window.addEventListener('resize', placeNotes);
   const parseRow = (html) => {
     const holder = document.createElement('template');
     holder.innerHTML = html;
@@ -110,6 +162,7 @@
       }
     }
     if (state.sequence) sheet.update(state.sequence, state.gaps, tr);
+    placeNotes();
   };
 
   // ---- editing a cell
@@ -117,17 +170,13 @@
   const canEdit = (cell) => cell && sheet.isRow(cell.parentElement) && cell.cellIndex < columnCount
     && !['number', 'documents'].includes(fields[cell.cellIndex]);
 
+  const lists = { type: 'runsheet-types', status: 'runsheet-statuses' };
   const control = (field) => {
-    if (field === 'status') {
-      const list = document.createElement('select');
-      for (const [value, text] of [['', 'Automatic'], ['open', 'Open'], ['released', 'Released'], ['expired', 'Expired'],
-        ['not_applicable', 'Not applicable']]) list.add(new Option(text, value));
-      return list;
-    }
     const input = document.createElement(field === 'remarks' ? 'textarea' : 'input');
     input.autocomplete = 'off';
     input.spellcheck = field === 'remarks';
-    if (field === 'type') input.setAttribute('list', 'runsheet-types');
+    if (lists[field]) input.setAttribute('list', lists[field]);
+    if (field === 'status') input.placeholder = 'Automatic';
     if (field === 'consideration') input.inputMode = 'decimal';
     return input;
   };
@@ -138,13 +187,14 @@
     const failed = unsaved.get(cell);
     const input = control(fields[cell.cellIndex]);
     input.setAttribute('aria-label', nameOf(cell));
-    input.value = failed?.value ?? shownText(cell);
-    if (typed !== undefined && input.tagName !== 'SELECT') input.value = typed;
+    input.value = typed ?? failed?.value ?? shownText(cell);
+    if (notes.has(cell)) input.setAttribute('aria-describedby', notes.get(cell).querySelector('[role]').id);
     editor = { cell, input, was: failed?.was ?? shownText(cell), content: failed?.content ?? [...cell.childNodes] };
     cell.replaceChildren(input);
     cell.removeAttribute('aria-invalid');
     input.focus();
-    if (typed === undefined && input.select) input.select();
+    // The caret is at the end, so that one key never replaces what the cell has.
+    input.setSelectionRange(input.value.length, input.value.length);
     entering = true;
     input.addEventListener('blur', () => {
       if (editor?.input === input && document.hasFocus()) commit();
@@ -156,11 +206,27 @@
     cell.replaceChildren(...content);
     sheet.prepare(cell);
   };
-  const cancel = () => {
-    const { cell, content } = editor;
+  const forget = (cell) => {
     if (unsaved.delete(cell) && !unsaved.size) clearMessages();
     cell.classList.remove('unsaved');
+    cell.removeAttribute('aria-invalid');
+    removeNote(cell);
+  };
+  const cancel = () => {
+    const { cell, content } = editor;
+    forget(cell);
     close(...content);
+  };
+  // discard restores a cell that isn't saved.
+  const discard = (cell) => {
+    const entry = unsaved.get(cell);
+    if (editor?.cell === cell) {
+      cancel();
+    } else {
+      forget(cell);
+      if (entry) cell.replaceChildren(...entry.content);
+    }
+    sheet.select(cell);
   };
   const commit = () => {
     const { cell, input, was, content } = editor;
@@ -170,7 +236,7 @@
       return;
     }
     const entry = { value, was, content };
-    close(input.selectedOptions ? input.selectedOptions[0].text : value);
+    close(value);
     unsaved.set(cell, entry);
     cell.classList.add('unsaved');
     save(cell, entry);
@@ -194,32 +260,122 @@
     if (tr === newRow()) startRow(tr);
     enqueue(async () => {
       if (unsaved.get(cell) !== entry) return; // the user changed the cell again
-      const address = isSaved(tr) ? `/instruments/${tr.dataset.id}/cell` : `${path}/instruments/row`;
-      const state = await send(address, { field: fields[cell.cellIndex], value: entry.value, was: entry.was });
+      const added = !isSaved(tr);
+      const address = added ? `${path}/instruments/row` : `/instruments/${tr.dataset.id}/cell`;
+      const values = { field: fields[cell.cellIndex], value: entry.value, was: entry.was };
+      if (entry.keep) values.keep = entry.value;
+      const state = await send(address, values);
       const fresh = (state.rows ?? []).filter((row) => row.id === state.id).map((row) => parseRow(row.html))[0]?.cells[cell.cellIndex];
       const later = unsaved.get(cell);
       if (fresh && later) later.was = shownText(fresh);
       if (editor?.cell === cell && fresh) editor.was = shownText(fresh);
-      if (state.problem) {
+      if (state.problem || state.question) {
         apply(state, tr);
-        if (later === entry) fail(cell, state.problem);
+        if (later === entry) fail(cell, entry, state);
         return;
       }
-      if (later === entry) {
-        unsaved.delete(cell);
-        cell.classList.remove('unsaved');
-      }
+      if (later === entry) forget(cell);
       apply(state, tr);
+      remember(added ? trashStep(state.id) : cellStep(state.id, cell.cellIndex, state.before, shownText(fresh)));
       if (!unsaved.size) clearMessages();
     });
   };
-  // fail marks a cell that was not saved. Unless the user is typing elsewhere, it opens again.
-  const fail = (cell, problem) => {
+  // fail marks a cell that was not saved. It moves the focus only if the user is still at the cell.
+  const fail = (cell, entry, { problem, question }) => {
     cell.classList.remove('unsaved');
     cell.setAttribute('aria-invalid', 'true');
-    show('problem', `${nameOf(cell)}: ${problem}`, 'Go to cell', () => open(cell));
-    const focused = document.activeElement;
-    if (!editor && (focused === document.body || body.contains(focused))) open(cell);
+    const keep = () => {
+      const now = unsaved.get(cell);
+      sheet.select(cell);
+      if (now?.value !== entry.value) return;
+      now.keep = true;
+      save(cell, now);
+    };
+    const choices = { Change: () => open(cell), Discard: () => discard(cell) };
+    showNote(cell, question ? 'warning' : 'problem', question ?? problem, question ? { Keep: keep, Change: choices.Change } : choices);
+    if (editor || document.activeElement !== cell) return;
+    if (question) notes.get(cell).querySelector('button:last-child').focus();
+    else open(cell);
+  };
+
+  // ---- undo
+
+  // A step changes something back when it is run. Then it returns the step that repeats the change, or nothing
+  // if it failed.
+  const past = [], future = [];
+  let revert; // takes back the last change or undo
+  const remember = (step) => {
+    past.push(step);
+    future.length = 0;
+    revert = undo;
+  };
+  const runStep = async (from, to, done) => {
+    const step = from.pop();
+    if (!step) {
+      sheet.announce(`Nothing to ${done}.`);
+      return;
+    }
+    const opposite = await step();
+    if (opposite) to.push(opposite);
+    revert = to === past ? undo : redo;
+  };
+  const undo = () => enqueue(() => runStep(past, future, 'undo'));
+  const redo = () => enqueue(() => runStep(future, past, 'redo'));
+
+  const cellStep = (id, at, before, was) => async () => {
+    const state = await send(`/instruments/${id}/cell`, { field: fields[at], restore: JSON.stringify(before), was });
+    const tr = document.getElementById(`instrument-${id}`);
+    if (!tr) {
+      show('problem', state.problem ?? 'The row is no longer in this runsheet.');
+      return null;
+    }
+    const cell = tr.cells[at];
+    apply(state, tr);
+    sheet.select(cell);
+    if (state.problem) {
+      showNote(cell, 'problem', state.problem, { Close: () => discard(cell) });
+      return null;
+    }
+    sheet.announce(`${nameOf(cell)}: ${shownText(cell) || 'blank'} again.`);
+    return cellStep(id, at, state.before, shownText(cell));
+  };
+  const trashStep = (id) => async () => {
+    const state = await send(`/instruments/${id}/trash`, {});
+    if (state.problem) {
+      show('problem', state.problem);
+      return null;
+    }
+    const tr = document.getElementById(`instrument-${id}`);
+    const at = sheet.active()?.cellIndex ?? 1;
+    if (tr.contains(sheet.active()) || tr.contains(document.activeElement)) sheet.select((sheet.step(tr, 1) || sheet.step(tr, -1)).cells[at]);
+    for (const cell of tr.cells) unsaved.delete(cell);
+    tr.remove();
+    apply(state);
+    show('notice', state.notice, 'Undo', () => revert());
+    return restoreStep(id);
+  };
+  const restoreStep = (id) => async () => {
+    const state = await send(`/instruments/${id}/restore`, {});
+    if (state.problem) {
+      show('problem', state.problem);
+      return null;
+    }
+    apply(state);
+    show('notice', state.notice);
+    sheet.select(document.getElementById(`instrument-${id}`)?.cells[1]);
+    return trashStep(id);
+  };
+  const moveStep = (id, position) => async () => {
+    const old = sheet.rows().findIndex((tr) => tr.dataset.id === String(id)) + 1;
+    const state = await send(`/instruments/${id}/move`, { position });
+    if (state.problem) {
+      show('problem', state.problem);
+      return null;
+    }
+    apply(state);
+    sheet.select(document.getElementById(`instrument-${id}`)?.cells[1]);
+    sheet.announce(`Moved back to position ${position}.`);
+    return moveStep(id, old);
   };
 
   // ---- keys
@@ -254,7 +410,6 @@
     event.preventDefault();
     event.stopPropagation();
   };
-  let lastUndo = ''; // address that restores the row that was deleted last
   const cellKey = (event, cell) => {
     const tr = cell.parentElement;
     const command = event.ctrlKey || event.metaKey;
@@ -264,17 +419,18 @@
       sheet.select(newRow().cells[1]);
     } else if (event.key === 'Delete' && (command || fields[cell.cellIndex] === 'number')) {
       trash(tr);
-    } else if (command && event.key.toLowerCase() === 'z' && lastUndo) {
-      restore(lastUndo);
     } else if (command || event.altKey) {
       return;
+    } else if (event.key === 'n' && cell.textContent.trim() && tr !== newRow()) {
+      // In a cell with text, N starts a new row, as elsewhere on the page. Capital N types.
+      sheet.select(newRow().cells[1]);
     } else if (event.key === 'Enter' && fields[cell.cellIndex] === 'number') {
       tr.querySelector('.actions a')?.click();
     } else if ((event.key === 'Enter' || event.key === 'F2') && canEdit(cell)) {
       open(cell);
     } else if ((event.key === 'Delete' || event.key === 'Backspace') && canEdit(cell) && tr !== newRow()) {
       open(cell, '');
-      if (fields[cell.cellIndex] !== 'status') commit();
+      commit();
       sheet.select(cell);
     } else if (event.key === 'Tab' && entering && next(cell, event.shiftKey ? -1 : 1)) {
       sheet.select(next(cell, event.shiftKey ? -1 : 1));
@@ -290,12 +446,25 @@
     if (editor?.input === event.target) editKey(event);
     else if (event.target === sheet.active()) cellKey(event, event.target);
   });
+  // This listener precedes the one that leaves the runsheet.
+  table.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || editor || event.target !== sheet.active() || !notes.has(event.target)) return;
+    event.preventDefault();
+    discard(event.target);
+  }, true);
   table.addEventListener('dblclick', (event) => {
     const cell = event.target.closest('td');
     if (cell && !editor && canEdit(cell) && !event.target.closest('a, button')) open(cell);
   });
   document.addEventListener('focusin', (event) => {
     if (!table.contains(event.target)) entering = false;
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.altKey || !event.ctrlKey && !event.metaKey || window.deedkeep.typing(event.target)) return;
+    const key = event.key?.toLowerCase();
+    if (key !== 'z' && key !== 'y') return;
+    event.preventDefault();
+    if (key === 'y' || event.shiftKey) redo(); else undo();
   });
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.key?.toLowerCase() !== 'n') return;
@@ -308,13 +477,17 @@
 
   const afterMove = (tr) => {
     const list = sheet.rows();
-    const position = list.indexOf(tr) + 1;
+    const position = list.indexOf(tr) + 1, old = Number(tr.querySelector('.number')?.textContent);
     sheet.renumber(list.map((row) => row.dataset.id));
     sheet.announce(`Moved to position ${position} of ${list.length}.`);
     enqueue(async () => {
       const state = await send(`/instruments/${tr.dataset.id}/move`, { position });
-      if (state.problem) show('problem', state.problem, 'Reload the page', () => location.reload());
-      else if (queued === 1) apply(state);
+      if (state.problem) {
+        show('problem', state.problem, 'Reload the page', () => location.reload());
+        return;
+      }
+      remember(moveStep(Number(tr.dataset.id), old));
+      if (queued === 1) apply(state);
     });
   };
   const moveRow = (tr, by) => {
@@ -340,31 +513,8 @@
   const trash = (tr) => {
     if (!isSaved(tr)) return;
     enqueue(async () => {
-      const state = await send(`/instruments/${tr.dataset.id}/trash`, {});
-      if (state.problem) {
-        show('problem', state.problem);
-        return;
-      }
-      const at = sheet.active()?.cellIndex ?? 1;
-      if (tr.contains(sheet.active()) || tr.contains(document.activeElement)) sheet.select((sheet.step(tr, 1) || sheet.step(tr, -1)).cells[at]);
-      for (const cell of tr.cells) unsaved.delete(cell);
-      tr.remove();
-      apply(state);
-      lastUndo = state.undo;
-      show('notice', state.notice, 'Undo', () => restore(state.undo));
-    });
-  };
-  const restore = (address) => {
-    lastUndo = '';
-    enqueue(async () => {
-      const state = await send(address, {});
-      if (state.problem) {
-        show('problem', state.problem);
-        return;
-      }
-      apply(state);
-      show('notice', state.notice);
-      sheet.select(document.getElementById('instrument-' + state.id)?.cells[1]);
+      const opposite = await trashStep(Number(tr.dataset.id))();
+      if (opposite) remember(opposite);
     });
   };
   table.addEventListener('click', (event) => {

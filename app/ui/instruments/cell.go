@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -20,6 +21,9 @@ import (
 // same time. Then it fails.
 const maxRetries = 5
 
+// problemKey is the member of a response that says why nothing was saved.
+const problemKey = "problem"
+
 // sheetState is the response to the runsheet's script after a change: the rows that changed, and the
 // sequence and gaps of the complete runsheet.
 type sheetState struct {
@@ -30,6 +34,8 @@ type sheetState struct {
 	Notice   string      `json:"notice,omitempty"`
 	Undo     string      `json:"undo,omitempty"`    // address that undoes the change
 	Problem  string      `json:"problem,omitempty"` // why the change was not saved
+	// Before has the fields as they were before a cell was saved. The script sends them back to undo the change.
+	Before model.InstrumentInput `json:"before,omitempty"`
 }
 
 // rowMarkup is the HTML of a row of the runsheet.
@@ -49,10 +55,34 @@ func isScript(r *page.Request) bool {
 	return r.IsPart() && strings.Contains(r.Header.Get("Accept"), "application/json")
 }
 
+// cellInput returns the input for an instrument after a user changed a cell, or says why nothing can be saved.
+// "restore" has the fields as they were, to undo a change. "keep" is a doubtful value that the user keeps.
+func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.DocumentTypes) (
+	in model.InstrumentInput, denied map[string]string,
+) {
+	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
+	if restored := r.PostForm.Get("restore"); restored != "" {
+		err := json.Unmarshal([]byte(restored), &in)
+		maps.DeleteFunc(in, func(name string, _ json.RawMessage) bool { return !slices.Contains(cellFields[column], name) })
+		if err != nil || len(in) == 0 {
+			return nil, map[string]string{problemKey: "This change can't be undone. Reload the page and try again."}
+		}
+		return in, nil
+	}
+	in, problem := parseCell(column, value, old, types, p.LocalNow())
+	if problem != "" {
+		return nil, map[string]string{problemKey: problem}
+	}
+	if question := instrumentform.InputQuestion(old, in, p.LocalNow()); question != "" && r.PostForm.Get("keep") != value {
+		return nil, map[string]string{"question": question}
+	}
+	return in, nil
+}
+
 // saveCell saves a cell of the runsheet. If another user changed the same cell in the meantime, it
 // says so and saves nothing.
 func (p *Pages) saveCell(r *page.Request) error {
-	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
+	column, value, restores := r.PostForm.Get("field"), r.PostForm.Get("value"), r.PostForm.Has("restore")
 	if cellFields[column] == nil {
 		return page.NotFound(r)
 	}
@@ -65,16 +95,16 @@ func (p *Pages) saveCell(r *page.Request) error {
 		if err != nil {
 			return err
 		}
-		if now := cellText(old, column); now != normalized(r.PostForm.Get("was")) && now != normalized(value) {
-			text, err := p.conflictText(r, column, now)
+		if now := cellText(old, column); now != normalized(r.PostForm.Get("was")) && (restores || now != normalized(value)) {
+			text, err := p.conflictText(r, column, now, restores)
 			if err != nil {
 				return err
 			}
 			return p.sendState(r, http.StatusPreconditionFailed, old, sheetState{Problem: text})
 		}
-		in, problem := parseCell(column, value, old.Instrument, types, p.LocalNow())
-		if problem != "" {
-			return sendProblem(r, problem)
+		in, denied := p.cellInput(r, old.Instrument, types)
+		if denied != nil {
+			return sendJSON(r, http.StatusUnprocessableEntity, denied)
 		}
 		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, vault.InstrumentPatch{Input: in}, matchVersion(old.Version))
 		domainErr, ok := errors.AsType[*errs.Error](err)
@@ -86,7 +116,13 @@ func (p *Pages) saveCell(r *page.Request) error {
 		case err != nil:
 			return err
 		}
-		return p.sendState(r, http.StatusOK, saved, sheetState{})
+		before := model.InstrumentInput{}
+		for _, c := range old.Changes(saved.Instrument) {
+			if slices.Contains(cellFields[column], c.Field) {
+				before[c.Field] = c.From
+			}
+		}
+		return p.sendState(r, http.StatusOK, saved, sheetState{Before: before})
 	}
 }
 
@@ -102,31 +138,30 @@ func matchVersion(version uint64) vault.Match {
 func formatID(id uint64) string { return strconv.FormatUint(id, 10) }
 
 // conflictText says who changed a cell in the meantime, and when.
-func (p *Pages) conflictText(r *page.Request, column, now string) (string, error) {
+func (p *Pages) conflictText(r *page.Request, column, now string, restores bool) (string, error) {
 	log, err := instrumentform.Changes(r.Context(), p.Site, r.PathID)
 	if err != nil {
 		return "", err
 	}
-	if column == columnStatus {
-		now = page.FormatStatus(now)
-	}
 	text := instrumentform.ChangedText(log, p.Zone, now, cellFields[column]...)
+	if restores {
+		return text + " Your change isn't undone.", nil
+	}
 	return text + " Your entry isn't saved. Save it again to replace theirs, or cancel to keep theirs.", nil
 }
 
 // createRow adds an instrument whose first cell a user filled in.
 func (p *Pages) createRow(r *page.Request) error {
-	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
-	if cellFields[column] == nil {
+	if cellFields[r.PostForm.Get("field")] == nil {
 		return page.NotFound(r)
 	}
 	types, err := p.Vault.Instruments.Types(r.Context())
 	if err != nil {
 		return err
 	}
-	in, problem := parseCell(column, value, model.Instrument{}, types, p.LocalNow())
-	if problem != "" {
-		return sendProblem(r, problem)
+	in, denied := p.cellInput(r, model.Instrument{}, types)
+	if denied != nil {
+		return sendJSON(r, http.StatusUnprocessableEntity, denied)
 	}
 	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Input: in},
 		vault.Idempotency[vault.InstrumentView]{})
@@ -141,7 +176,7 @@ func (p *Pages) createRow(r *page.Request) error {
 
 // sendProblem tells the script why nothing was saved.
 func sendProblem(r *page.Request, problem string) error {
-	return sendJSON(r, http.StatusUnprocessableEntity, map[string]string{"problem": problem})
+	return sendJSON(r, http.StatusUnprocessableEntity, map[string]string{problemKey: problem})
 }
 
 func sendJSON(r *page.Request, status int, what any) error {

@@ -2,6 +2,7 @@ package instruments
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,9 @@ var cellFields = map[string][]string{
 	"grantees": {"grantees"}, "consideration": {"consideration"}, columnStatus: {"status"}, "remarks": {"remarks"},
 }
 
+// automaticStatus is what users type for a status that no person sets.
+const automaticStatus = "Automatic"
+
 // cellText returns the text of a cell as it is shown and typed. For the status, it is the one that a
 // person set.
 func cellText(i vault.InstrumentView, column string) string {
@@ -47,7 +51,7 @@ func cellText(i vault.InstrumentView, column string) string {
 	case "consideration":
 		return page.FormatValues(model.Money, []string{i.Consideration})
 	case columnStatus:
-		return i.Instrument.Status
+		return page.FormatStatus(i.Instrument.Status)
 	case "remarks":
 		return i.Remarks
 	}
@@ -89,10 +93,29 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		}
 		return model.InstrumentInput{"book_type": textOrNull(place.BookType), "book": textOrNull(place.Book),
 			"page": textOrNull(place.Page), "page_to": textOrNull(place.PageTo)}, ""
+	case columnStatus:
+		status, found := findStatus(text)
+		if !found {
+			return nil, "“" + page.Truncate(text, 100) + "” isn't a status. Select one from the list."
+		}
+		return model.InstrumentInput{column: textOrNull(status)}, ""
 	case "grantors", "grantees":
 		return model.InstrumentInput{column: page.EncodeJSON(model.SplitNames(text))}, ""
 	}
 	return model.InstrumentInput{column: textOrNull(text)}, ""
+}
+
+// findStatus returns the status that a text names completely, or "" if the status is automatic.
+func findStatus(text string) (status string, found bool) {
+	if text == "" || strings.EqualFold(text, automaticStatus) {
+		return "", true
+	}
+	list := model.InstrumentStatuses()
+	at := slices.IndexFunc(list, func(s string) bool { return strings.EqualFold(text, page.FormatStatus(s)) })
+	if at < 0 {
+		return "", false
+	}
+	return list[at], true
 }
 
 // unknownType says that there is no document type with this name.

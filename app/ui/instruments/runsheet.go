@@ -29,6 +29,15 @@ func (s sheet) Categories() []model.Category {
 	})
 }
 
+// Statuses returns the statuses that users can type.
+func (s sheet) Statuses() []string {
+	list := []string{automaticStatus}
+	for _, status := range model.InstrumentStatuses() {
+		list = append(list, page.FormatStatus(status))
+	}
+	return list
+}
+
 // row is an instrument in a runsheet.
 type row struct {
 	vault.InstrumentView

@@ -1,0 +1,205 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/vaulttest/client"
+)
+
+// sheetTest is a runsheet that a staff user has open.
+type sheetTest struct {
+	*firm
+	*tab
+	t    *testing.T
+	path string
+}
+
+// openSheet opens the runsheet of createRunsheet at a window width.
+func openSheet(t *testing.T, env *browserEnv, width int64) *sheetTest {
+	t.Helper()
+	srv := env.newStaffedServer(t)
+	f := &firm{testServer: srv, client: srv.apiClient()}
+	created, err := f.client.CreateAbstract(t.Context(), client.AbstractDraft{})
+	f.must(err)
+	f.createRunsheet(t.Context(), created.Data.ID)
+	b := env.newTab(t, srv.origin)
+	b.setSize(width, 900)
+	b.signIn(staff)
+	b.goTo("/abstracts/" + created.Data.ID)
+	return &sheetTest{firm: f, tab: b, t: t, path: "/abstracts/" + created.Data.ID}
+}
+
+// columns of the runsheet
+const (
+	columnType, columnBookPage, columnNumber, columnGrantees, columnStatus, columnRemarks = 2, 5, 6, 8, 10, 12
+)
+
+// cell returns the selector of a cell.
+func (s *sheetTest) cell(id, column int) string {
+	return fmt.Sprintf("#instrument-%d > :nth-child(%d)", id, column)
+}
+
+// waitCell waits until a cell is selected and has a text.
+func (s *sheetTest) waitCell(id, column int, text string) {
+	s.t.Helper()
+	s.waitFor(fmt.Sprintf(`document.querySelector(%q) == document.activeElement && document.activeElement.innerText.trim() == %q`,
+		s.cell(id, column), text))
+}
+
+// enter selects a cell and types into it.
+func (s *sheetTest) enter(id, column int, text string) {
+	s.t.Helper()
+	s.click(s.cell(id, column))
+	s.press(text)
+}
+
+// stored returns an instrument as the API has it.
+func (s *sheetTest) stored(id int) apitypes.Instrument {
+	s.t.Helper()
+	var got apitypes.InstrumentBody
+	s.must(s.client.Do(s.t.Context(), http.MethodGet, fmt.Sprintf("/v1/instruments/%d", id), nil, &got))
+	return got.Data
+}
+
+// checkPlace checks the book and page of an instrument.
+func (s *sheetTest) checkPlace(what string, id int, want string) {
+	s.t.Helper()
+	text := func(p *string) string {
+		if p == nil {
+			return ""
+		}
+		return *p
+	}
+	i := s.stored(id)
+	if got := text(i.BookType) + " " + text(i.Book) + "/" + text(i.Page); got != want {
+		s.t.Errorf("%s: got book and page %q, want %q", what, got, want)
+	}
+}
+
+// A click selects a cell, and one key changes no cell. Saved changes can be undone and repeated, but a change of
+// another person is never overwritten.
+func testRunsheetUndo(t *testing.T, env *browserEnv) {
+	s := openSheet(t, env, 1440)
+	s.click(s.cell(1, columnGrantees))
+	s.waitCell(1, columnGrantees, "Bea Cole")
+	s.press("n")
+	s.waitFor(`document.activeElement.closest("#instrument-new")`)
+	s.click(s.cell(1, columnBookPage))
+	s.press(kb.Enter + "9")
+	s.waitFor(`document.activeElement.value == "Deed Book 1022/3119"`)
+	s.press(kb.Escape)
+	s.waitCell(1, columnBookPage, "Deed Book 1022/311")
+
+	s.press("Liber 7/8" + kb.Enter)
+	s.waitSaved()
+	s.waitCell(1, columnBookPage, "Liber 7/8")
+	s.enter(2, columnRemarks, "north part"+kb.Enter)
+	s.waitSaved()
+	s.waitCell(2, columnRemarks, "north part")
+	s.pressWith(withCtrl, "z")
+	s.waitCell(2, columnRemarks, "")
+	s.pressWith(withCtrl, "z")
+	s.waitCell(1, columnBookPage, "Deed Book 1022/311")
+	s.checkPlace("after Ctrl+Z", 1, "Deed Book 1022/311")
+	s.waitFor(`document.getElementById("runsheet-said").textContent == "Row 1, Book/Page: Deed Book 1022/311 again."`)
+	s.pressWith(withCtrl, "y")
+	s.waitCell(1, columnBookPage, "Liber 7/8")
+	s.pressWith(withCtrl|withShift, "Z")
+	s.waitCell(2, columnRemarks, "north part")
+	s.checkPlace("after Ctrl+Y", 1, "Liber 7/8")
+
+	// Another person's change stays.
+	s.enter(1, columnBookPage, "Liber 9/10"+kb.Enter)
+	s.waitSaved()
+	s.must(s.client.Do(t.Context(), http.MethodPatch, "/v1/instruments/1", map[string]any{"page": "77"}, &apitypes.InstrumentBody{}))
+	s.expect("status of 412")
+	s.pressWith(withCtrl, "z")
+	s.waitVisible("#instrument-1 + .cell-note [role=alert] | Row 1, Book/Page: API key tests changed this to “Liber 9/77” on ")
+	s.checkPlace("after a conflict", 1, "Liber 9/77")
+	s.checkAccessible(t, "undo with a conflict")
+	s.screenshot("scene-runsheet-undo-conflict")
+	s.press(kb.Escape)
+	s.waitCell(1, columnBookPage, "Liber 9/77")
+
+	// A new row is trashed and comes back, with its second cell.
+	s.press(kb.Insert + "mort" + kb.Tab + "5/2/2001" + kb.Enter)
+	s.waitSaved()
+	s.waitVisible("#instrument-6 td | Mortgage")
+	s.pressWith(withCtrl, "z")
+	s.waitFor(`document.activeElement.closest("#instrument-6") && document.activeElement.innerText == ""`)
+	s.pressWith(withCtrl, "z")
+	s.waitVisible(".notice | “Mortgage” is in the trash.")
+	s.pressWith(withCtrl, "y")
+	s.waitVisible("#instrument-6 td | Mortgage")
+	s.pressWith(withCtrl, "y")
+	s.waitVisible("#instrument-6 td | 5/2/2001")
+}
+
+// Values that can't be right for their column are asked about beside their cell.
+func testRunsheetQuestions(t *testing.T, env *browserEnv) {
+	s := openSheet(t, env, 1440)
+	s.expect("status of 422")
+	s.enter(1, columnGrantees, "3/9/1998"+kb.Enter)
+	const question = ".cell-note [role=alert] | Row 1, Grantees: “3/9/1998” looks like a date. Keep it as a grantee?"
+	s.waitVisible("#instrument-1 + " + question)
+	s.waitFor(findJS("button | Change") + ` == document.activeElement`)
+	if got := s.stored(1).Grantees; len(got) != 1 || got[0] != "Bea Cole" {
+		t.Errorf("grantees while the question is open: got %q, want Bea Cole", got)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		s.setTheme(theme)
+		s.checkAccessible(t, "question about a cell, "+theme)
+		s.screenshot("scene-runsheet-question-" + theme)
+	}
+	s.setSize(360, 740)
+	s.checkFits(360)
+	s.screenshot("scene-runsheet-question-narrow")
+	s.setSize(1440, 900)
+	s.press(kb.Enter)
+	s.waitFor(`document.activeElement.value == "3/9/1998"`)
+	s.press(kb.Escape)
+	s.waitCell(1, columnGrantees, "Bea Cole")
+	s.expect("status of 422")
+	s.press("3/9/1998" + kb.Enter)
+	s.waitVisible(question)
+	s.click(".cell-note button | Keep")
+	s.waitFor(`!document.querySelector(".cell-note, .unsaved")`)
+	if got := s.stored(1).Grantees; len(got) != 1 || got[0] != "3/9/1998" {
+		t.Errorf("grantees after Keep: got %q, want 3/9/1998", got)
+	}
+	s.pressWith(withCtrl, "z")
+	s.waitCell(1, columnGrantees, "Bea Cole")
+
+	// A status is typed completely. The first letter of other text selects none.
+	for _, row := range []struct {
+		column       int
+		typed, asked string
+	}{
+		{columnStatus, "easement", "“easement” isn't a status."},
+		{columnType, "j", "“j” isn't a document type."},
+		{columnBookPage, "Assign", "“Assign” looks like words. Keep it as the book?"},
+		{columnNumber, "3/9/1998", "looks like a date. Keep it as the instrument number?"},
+		{columnRemarks, "d", "“d” is only one character. Keep it as the remarks?"},
+	} {
+		s.expect("status of 422")
+		s.enter(2, row.column, row.typed+kb.Tab)
+		s.waitVisible("#instrument-2 + .cell-note | " + row.asked)
+		s.click(s.cell(2, row.column))
+		s.press(kb.Escape)
+		s.waitFor(`!document.querySelector(".cell-note")`)
+	}
+	s.checkRows(t, "after all questions", "1 Warranty Deed 5/2/2001 Deed Book 1022/311", "2 Mortgage 5/2/2001 1022/314",
+		"3 Release or Satisfaction 1/5/2010", "4 Easement or Right of Way 7/1/2012", "5 Quitclaim Deed 4/17/2019")
+	s.enter(2, columnStatus, "open"+kb.Enter)
+	s.waitSaved()
+	if i := s.stored(2); i.StatusSetBy == nil || i.Status == nil || *i.Status != "open" {
+		t.Errorf("status: got %v by %v, want open by a user", i.Status, i.StatusSetBy)
+	}
+}
