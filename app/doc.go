@@ -35,6 +35,7 @@
 //	7     app/upload     resumable uploads                                        deedkeep/app/store
 //	6     app/vault      orders, abstracts, documents, folders, templates, trash  deedkeep/app/store
 //	5     app/auth       users, sessions, API keys, sign-in throttling            deedkeep/app/store
+//	4     app/timezone   time zone of the office                                  deedkeep/app/store
 //	4     app/audit      audit log: buffered entries, reading, export             deedkeep/app/store
 //	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
 //	3     app/pagetext   text of pages: their own or from OCR                     -

@@ -86,7 +86,7 @@ type shell struct {
 	json            bool
 	file            string // --config
 	flags           *pflag.FlagSet
-	zone            atomic.Pointer[time.Location] // the office's time zone; set by load
+	zone            atomic.Pointer[time.Location] // the office's time zone; set by load or by call
 	parsed          bool                          // whether the command line was parsed without errors
 	runAs, operator string                        // set if root switched users: the new user, and the operator's name before the switch
 
@@ -165,7 +165,9 @@ func (s *shell) load() (config.Config, error) {
 	if err != nil {
 		return c, &usageError{err}
 	}
-	s.zone.Store(c.Location())
+	if c.TimeZone != "" {
+		s.zone.Store(c.Location())
+	}
 	return c, nil
 }
 

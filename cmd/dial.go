@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
 	"deedkeep/app/integrity"
+	"deedkeep/app/timezone"
 )
 
 // withClient runs fn with a client of the control API. If a server is running on the data
@@ -54,7 +55,11 @@ func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context
 // ends before it responds.
 func (s *shell) call(ctx context.Context, transport http.RoundTripper, fn func(context.Context, *control.Client) error) error {
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
-	err := fn(ctx, control.NewClient(transport).AsOperator(cmp.Or(s.operator, operatorName())))
+	client := control.NewClient(transport).AsOperator(cmp.Or(s.operator, operatorName()))
+	err := s.loadTimeZone(ctx, client)
+	if err == nil {
+		err = fn(ctx, client)
+	}
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
 		return &errs.Error{Kind: errs.Locked, Message: "the server stopped before responding; check whether the change was saved", Err: err}
 	}
@@ -79,4 +84,20 @@ func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox 
 	stop := v.serve(listener)
 	err = s.call(ctx, listener.RoundTripper(), fn)
 	return errors.Join(err, stop())
+}
+
+// loadTimeZone requests the time zone that an administrator chose, unless the settings have one.
+func (s *shell) loadTimeZone(ctx context.Context, c *control.Client) error {
+	if s.zone.Load() != nil {
+		return nil
+	}
+	name, err := c.TimeZone(ctx)
+	if err != nil || name == "" {
+		return err
+	}
+	zone, err := timezone.Load(name)
+	if err == nil {
+		s.zone.Store(zone)
+	}
+	return err
 }

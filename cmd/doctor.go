@@ -74,6 +74,6 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 func (s *shell) diagnose(ctx context.Context, c config.Config, through, key string) (apitypes.Doctor, error) {
 	return doctor.Run(ctx, doctor.Options{
 		Config: c, CheckAssets: s.checkAssets, FileSystemType: s.fileSystemType, Now: time.Now, Log: s.logger(c, slog.LevelError),
-		WithClient: s.withClient, Explain: message, ProbeURL: through, ProbeKey: key,
+		Zone: s.location, WithClient: s.withClient, Explain: message, ProbeURL: through, ProbeKey: key,
 	})
 }

@@ -38,20 +38,24 @@ server writes them, until you press Ctrl-C. With --json, each entry is one line.
   deedkeep events list --actor key:3 --from 2026-05-01
   deedkeep events list --record file:17 --kind file.opened --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(); err != nil { // loads the office's time zone, which applies to dates
+			// Dates are in the office's time zone, which is known once a client is connected.
+			period := func() (err error) {
+				if filter.From, err = parseTimeBound("--from", from, 0, s.location()); err != nil {
+					return err
+				}
+				filter.To, err = parseTimeBound("--to", to, 1, s.location())
 				return err
 			}
-			var err error
-			if filter.From, err = parseTimeBound("--from", from, 0, s.location()); err != nil {
-				return err
-			}
-			if filter.To, err = parseTimeBound("--to", to, 1, s.location()); err != nil {
+			if err := period(); err != nil { // a usage error, whether or not there is a vault
 				return err
 			}
 			if follow {
-				return s.followEvents(cmd.Context(), filter)
+				return s.followEvents(cmd.Context(), &filter, period)
 			}
 			return query(s, cmd, func(c *control.Client, ctx context.Context) ([]apitypes.Event, error) {
+				if err := period(); err != nil {
+					return nil, err
+				}
 				events, err := c.Events(ctx, filter)
 				return events, asUsageError(err)
 			}, s.printEvents)
@@ -75,12 +79,15 @@ const (
 
 // followEvents prints the newest entries that match filter, in sequence, and then new ones until ctx is canceled.
 // It needs a server, because a command that opens the vault itself would keep others from opening it.
-func (s *shell) followEvents(ctx context.Context, filter control.EventFilter) error {
+func (s *shell) followEvents(ctx context.Context, filter *control.EventFilter, period func() error) error {
 	c, err := s.load()
 	if err != nil {
 		return err
 	}
 	err = s.callServer(ctx, c, func(ctx context.Context, c *control.Client) error {
+		if err := period(); err != nil {
+			return err
+		}
 		newest, err := c.Events(ctx, control.EventFilter{Limit: 1})
 		if err != nil {
 			return err
@@ -89,14 +96,14 @@ func (s *shell) followEvents(ctx context.Context, filter control.EventFilter) er
 		if len(newest) > 0 {
 			*last = newest[0].Seq
 		}
-		events, err := c.Events(ctx, filter)
+		events, err := c.Events(ctx, *filter)
 		if err != nil {
 			return asUsageError(err)
 		}
 		slices.Reverse(events)
 		events = slices.DeleteFunc(events, func(e apitypes.Event) bool { return e.Seq > *last })
 		for tick := time.Tick(followInterval); ; {
-			if err := s.printFollowed(events, filter); err != nil {
+			if err := s.printFollowed(events, *filter); err != nil {
 				return err
 			}
 			if len(events) < followBatch {

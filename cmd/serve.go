@@ -281,6 +281,10 @@ func vaultSettings(c config.Config) instance.Settings {
 	if err != nil {
 		panic(err) // can't happen, for the same reason
 	}
+	var zone *time.Location
+	if c.TimeZone != "" {
+		zone = c.Location()
+	}
 	limits := document.DefaultInspectLimits()
 	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return instance.Settings{
@@ -299,9 +303,10 @@ func vaultSettings(c config.Config) instance.Settings {
 			Host: host, Queue: secret.QueueLimits{MaxLength: c.Users.SignInQueue, MaxWait: c.Users.SignInWait},
 		},
 		Uploads:   upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
-		TrashKeep: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates}, Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
+		TrashKeep: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates},
+		TimeZone: zone, Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
-		OCR:   jobs.OCRSettings{Workers: c.OCR.Workers, Hours: jobs.DailyPeriod{From: from, To: to, Zone: c.Location()}},
+		OCR:   jobs.OCRSettings{Workers: c.OCR.Workers, Hours: jobs.DailyPeriod{From: from, To: to}},
 		Search: search.Settings{
 			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MaxWords: c.Search.MaxWords,
 			MaxConcurrent: c.Search.MaxConcurrent,

@@ -1,10 +1,17 @@
 package cmd
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
+
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
 )
 
 // In tables and flags, times are in the configured time zone. With --json, they are in UTC.
@@ -39,5 +46,31 @@ func TestTimeZoneOfCommands(t *testing.T) {
 	got = runCLI(t.Context(), t, nil, "config", "check", "--data", data)
 	if got.code != exitUsage || !strings.Contains(got.messages, `time_zone: "Eastern" is not a time zone`) {
 		t.Errorf("config check with an invalid zone: got %+v, want exit code %d", got, exitUsage)
+	}
+}
+
+// Without a setting, times are in the time zone that an administrator chose.
+func TestTimeZoneThatWasChosen(t *testing.T) {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
+		t.Fatalf("create vault: %v", err)
+	}
+	v, err := instance.Open(t.Context(), instance.Options{Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now,
+		Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatalf("instance.Open: %v", err)
+	}
+	err = v.TimeZone.Choose(t.Context(), model.Actor{Kind: "operator"}, "Pacific/Kiritimati")
+	if err := errors.Join(err, v.Close()); err != nil {
+		t.Fatalf("Choose and Close: %v", err)
+	}
+	day := time.Now().UTC().Add(14 * time.Hour)
+	got := runCLI(t.Context(), t, nil, "events", "list", "--kind", "time_zone.changed", "--from", day.Format(time.DateOnly), "--data", data)
+	if !strings.Contains(got.out, " +14") || got.code != exitDone {
+		t.Errorf("events list --from today: got %+v, want an entry in +14", got)
+	}
+	got = runCLI(t.Context(), t, nil, "events", "list", "--from", day.AddDate(0, 0, 1).Format(time.DateOnly), "--data", data)
+	if got.out != "no matching entries\n" {
+		t.Errorf("events list --from tomorrow: got %+v, want none", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/timezone"
 )
 
 // firstLink is the one-time link that creates the first administrator. It is only stored
@@ -87,6 +88,7 @@ type Invitation struct {
 	Name  string // name of the user who chooses a password; "" for the first administrator, who also chooses a name
 	First bool
 	Reset bool // whether the user had a password before
+	Admin bool // whether the user is an administrator
 }
 
 // Invitation returns the invitation for a token. The token can still be used afterward.
@@ -94,7 +96,8 @@ type Invitation struct {
 func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		user, first, err := u.findInvited(t, tokenHash(token))
-		in = Invitation{Name: user.Name, First: first, Reset: user.PasswordLink != nil && user.PasswordLink.Reset}
+		in = Invitation{Name: user.Name, First: first, Reset: user.PasswordLink != nil && user.PasswordLink.Reset,
+			Admin: first || user.Role == model.RoleAdmin}
 		return err
 	})
 	if err != nil {
@@ -130,7 +133,10 @@ func (u *Users) findInvited(t *store.Tx, hash string) (user model.User, first bo
 
 // AcceptDraft contains the form values submitted from a one-time link. Name is used only
 // for the first administrator.
-type AcceptDraft struct{ Name, Password, Address string }
+type AcceptDraft struct {
+	Name, Password, Address string
+	TimeZone                string // of the office, as an IANA name; stored if an administrator accepts; "" for none
+}
 
 // Accept sets the password of the user that a one-time link belongs to, and invalidates
 // the link. It returns NotFound if the link is invalid. It returns Invalid if the
@@ -160,7 +166,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 		}
 		user = admin
 		return u.checkNameAvailable(t, user.Name, 0)
-	}, func(t *store.Tx) error { return u.saveAccepted(t, &user, password, draft.Address) })
+	}, func(t *store.Tx) error { return u.saveAccepted(t, &user, password, draft) })
 	if err != nil {
 		return model.User{}, err
 	}
@@ -172,7 +178,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 
 // saveAccepted stores the password of an invited user. For the first administrator, it
 // also creates the user.
-func (u *Users) saveAccepted(t *store.Tx, user *model.User, password, address string) (err error) {
+func (u *Users) saveAccepted(t *store.Tx, user *model.User, password string, draft AcceptDraft) (err error) {
 	kind, detail := "user.password_set", map[string]string(nil)
 	if user.ID == 0 {
 		kind, detail = "user.created", map[string]string{"name": user.Name, "role": string(user.Role), "by": "first link"}
@@ -187,6 +193,10 @@ func (u *Users) saveAccepted(t *store.Tx, user *model.User, password, address st
 		return err
 	}
 	actor := userActor(*user)
-	actor.Address = address
-	return u.event(t, actor, *user, kind, detail)
+	actor.Address = draft.Address
+	err = u.event(t, actor, *user, kind, detail)
+	if draft.TimeZone != "" && user.Role == model.RoleAdmin {
+		err = errors.Join(err, timezone.Put(t, u.auth.Now(), actor, draft.TimeZone))
+	}
+	return err
 }

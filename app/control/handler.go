@@ -69,6 +69,7 @@ func NewHandler(opts HandlerOptions) http.Handler {
 		"POST /control/process/retry":               withBody(maxBody, c.retry),
 		"POST /control/backup/pruned":               withBody(maxBody, c.pruned),
 		"GET /control/events":                       c.events,
+		"GET /control/time-zone":                    c.timeZone,
 		"GET /control/keys":                         c.keys,
 		"POST /control/keys":                        withBody(maxBody, c.createKey),
 		"POST /control/keys/{id}/revoke":            change("key", c.Vault.Keys.Revoke, keyShape),

@@ -208,3 +208,12 @@ func (c handler) retry(r *http.Request, asked apitypes.ProcessRetry) (any, error
 	n, err := c.Vault.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
 	return apitypes.ProcessRetried{Retried: n}, err
 }
+
+// TimeZone returns the IANA name of the office's time zone, or "" if none was chosen.
+func (c *Client) TimeZone(ctx context.Context) (string, error) {
+	return data[string](ctx, c, "GET /control/time-zone", nil)
+}
+
+func (c handler) timeZone(*http.Request) (any, error) {
+	return apitypes.Data[string]{Data: c.Vault.TimeZone.Chosen()}, nil
+}

@@ -26,6 +26,7 @@ type Options struct {
 	CheckAssets    func() error // returns an error if the binary was built without its engines
 	FileSystemType func(path string) (kind string, network bool, err error)
 	Now            func() time.Time
+	Zone           func() *time.Location // the office's time zone, once WithClient has called its function; nil: that of the settings
 	Log            *slog.Logger
 
 	// WithClient calls fn once with a control socket client.
@@ -63,7 +64,6 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	var all []apitypes.Diagnosis
 	add := func(found ...apitypes.Diagnosis) { all = append(all, found...) }
 	c := opts.Config
-	now := opts.Now().In(c.Location())
 	// Check permissions first, because opening the vault restricts permissions that are too broad.
 	add(checkPermissions(c)...)
 	add(checkOwners(c), checkSecrets(c))
@@ -73,6 +73,11 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	if failure != nil {
 		add(*failure)
 	}
+	zone := c.Location
+	if opts.Zone != nil {
+		zone = opts.Zone
+	}
+	now := opts.Now().In(zone())
 	if checkup != nil && checkup.Status.Listen != nil {
 		c.Listen = *checkup.Status.Listen // a flag of the server may override the configured address
 	}
@@ -81,7 +86,8 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	if checkup != nil {
 		add(checkFreeSpace(checkup, c), checkBackup(checkup, c, now), checkBackupLocation(checkup, c), checkMissingBackups(checkup),
 			checkShutdown(checkup, now),
-			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkOCR(checkup, c), checkDamage(checkup), checkScrub(checkup),
+			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkOCR(checkup, c, now), checkDamage(checkup),
+			checkScrub(checkup),
 			checkSearchIndex(checkup))
 	}
 	add(checkPort(ctx, c, checkup), checkCertificate(c, checkup, now), checkPublicURL(c))

@@ -237,17 +237,19 @@ func TestVaultFindings(t *testing.T) {
 	check(t, "writes", checkWrites(&apitypes.Checkup{}), OK, "enabled")
 	check(t, "failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 documents have no preview")
 	c := config.Default()
-	check(t, "no OCR", checkOCR(&apitypes.Checkup{}, c), OK, "no scanned pages")
-	check(t, "OCR", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 2, OCRPages: 9, OCREnabled: true, Running: true}}, c), OK,
+	check(t, "no OCR", checkOCR(&apitypes.Checkup{}, c, noon), OK, "no scanned pages")
+	check(t, "OCR", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 2, OCRPages: 9, OCREnabled: true, Running: true}},
+		c, noon), OK,
 		"9 pages of 2 documents can't be searched yet")
 	check(t, "OCR at night", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, OCREnabled: true, Running: true,
-		OCRResumesAt: new(apitypes.At(noon.Add(6 * time.Hour)))}}, c), OK,
-		"1 page of 1 document can't be searched yet; the server reads them from "+noon.Add(6*time.Hour).In(c.Location()).Format("2006-01-02 15:04"))
-	check(t, "OCR of a stopped server", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1}}, c), OK, "searched yet")
-	check(t, "OCR turned off", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, Running: true}}, c), Warn,
+		OCRResumesAt: new(apitypes.At(noon.Add(6 * time.Hour)))}}, c, noon), OK,
+		"1 page of 1 document can't be searched yet; the server reads them from "+noon.Add(6*time.Hour).Format("2006-01-02 15:04"))
+	check(t, "OCR of a stopped server", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1}}, c, noon), OK,
+		"searched yet")
+	check(t, "OCR turned off", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, Running: true}}, c, noon), Warn,
 		"ocr.enabled")
 	c.OCR.Enabled = false
-	check(t, "OCR turned off, stopped server", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1}}, c), Warn,
+	check(t, "OCR turned off, stopped server", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1}}, c, noon), Warn,
 		"can't be searched: OCR is off")
 	check(t, "none failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
 	check(t, "little memory", diagnoseMemory(1<<30, 2<<30), Warn, "reader.memory")

@@ -106,7 +106,7 @@ func checkProcessing(found *apitypes.Checkup) apitypes.Diagnosis {
 }
 
 // checkOCR checks whether scanned pages are searchable.
-func checkOCR(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
+func checkOCR(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
 	s := found.Status
 	if s.OCRFiles == 0 {
 		return ok("ocr", "no scanned pages are waiting")
@@ -118,7 +118,7 @@ func checkOCR(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 		return warn("ocr", says+": OCR is off", "set ocr.enabled: true and restart the server")
 	case s.OCRResumesAt != nil:
 		return ok("ocr", fmt.Sprintf("%s yet; the server reads them from %s (ocr.hours)", says,
-			s.OCRResumesAt.In(c.Location()).Format("2006-01-02 15:04 MST")))
+			s.OCRResumesAt.In(now.Location()).Format("2006-01-02 15:04 MST")))
 	}
 	return ok("ocr", says+" yet; the server reads them in the background")
 }

@@ -56,6 +56,7 @@ import (
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
+	"deedkeep/app/timezone"
 	"deedkeep/app/txn"
 	"deedkeep/app/upload"
 	"deedkeep/app/vault"
@@ -79,8 +80,9 @@ type Settings struct {
 	Backup                 backup.Settings
 	TrashKeep              time.Duration
 	Retention              vault.Retention
-	Spare                  int64         // size of the reserve file for a full disk, in bytes; 0: no file
-	ReplayKeep             time.Duration // how long responses to requests with an Idempotency-Key are stored
+	TimeZone               *time.Location // nil: chosen by an administrator
+	Spare                  int64          // size of the reserve file for a full disk, in bytes; 0: no file
+	ReplayKeep             time.Duration  // how long responses to requests with an Idempotency-Key are stored
 	Users                  auth.UserRules
 	Uploads                upload.Settings
 	Search                 search.Settings
@@ -114,6 +116,7 @@ type Instance struct {
 	Sessions   *auth.Sessions
 	Keys       *auth.Keys
 	Events     *audit.Events
+	TimeZone   *timezone.Service
 	Search     *search.Service
 	Previews   *jobs.Previews
 	Processing *jobs.Processor
@@ -192,6 +195,9 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	}, opts.Settings.Spare)
 	in.assemble(opts, blobs, previews, blobstore.NewOCRFiles(filepath.Join(dir, blobstore.OCRDirName)))
 	in.logReread()
+	if err := in.TimeZone.Read(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return in, nil
 }
 
@@ -226,9 +232,11 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,
 		Reader: opts.Reader,
 	})
+	in.TimeZone = timezone.New(in.DB, set.TimeZone)
 	in.Search = search.New(in.Vault, set.Search, in.Events)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
+	set.OCR.Hours.Zone = in.TimeZone.Location
 	in.OCR = jobs.NewOCR(in.Previews, opts.OCRReader, set.OCR)
 	in.textRebuilder = &jobs.TextRebuilder{DB: in.DB, Index: in.Search.Index}
 	in.Uploads = upload.NewUploads(in.Vault, set.Uploads)

@@ -18,8 +18,8 @@ import (
 
 // DailyPeriod is a period of each day. The zero value is the entire day.
 type DailyPeriod struct {
-	From, To time.Duration  // after midnight; the period includes midnight if From is later than To
-	Zone     *time.Location // nil: UTC
+	From, To time.Duration         // after midnight; the period includes midnight if From is later than To
+	Zone     func() *time.Location // nil: UTC
 }
 
 // Until returns how long it takes from now until the period begins, or 0 during the period.
@@ -28,7 +28,7 @@ func (p DailyPeriod) Until(now time.Time) time.Duration {
 		return 0
 	}
 	if p.Zone != nil {
-		now = now.In(p.Zone)
+		now = now.In(p.Zone())
 	}
 	hour, minute, second := now.Clock()
 	at := time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second

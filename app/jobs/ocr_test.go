@@ -369,6 +369,7 @@ func TestOCROnlyDuringItsHours(t *testing.T) {
 
 func TestDailyPeriod(t *testing.T) {
 	at := func(hour, minute int) time.Time { return time.Date(2026, 5, 29, hour, minute, 0, 0, time.UTC) }
+	eastern := func() *time.Location { return time.FixedZone("", -5*3600) }
 	night := jobs.DailyPeriod{From: 18 * time.Hour, To: 6 * time.Hour}
 	day := jobs.DailyPeriod{From: 9 * time.Hour, To: 17*time.Hour + 30*time.Minute}
 	for name, row := range map[string]struct {
@@ -384,7 +385,7 @@ func TestDailyPeriod(t *testing.T) {
 		"day, before":    {day, at(8, 0), time.Hour},
 		"day, begin":     {day, at(9, 0), 0},
 		"day, end":       {day, at(17, 30), 15*time.Hour + 30*time.Minute},
-		"zone":           {jobs.DailyPeriod{From: 9 * time.Hour, To: 17 * time.Hour, Zone: time.FixedZone("", -5*3600)}, at(9, 0), 5 * time.Hour},
+		"zone":           {jobs.DailyPeriod{From: 9 * time.Hour, To: 17 * time.Hour, Zone: eastern}, at(9, 0), 5 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := row.period.Until(row.now); got != row.want {

@@ -52,6 +52,9 @@ func (c *changes) reference(field string, from, to uint64) {
 	}
 }
 
+// TextChange returns the change of a text that isn't a field of a record. "" means none.
+func TextChange(field, from, to string) Change { return Change{field, textJSON(from), textJSON(to)} }
+
 // NumberChange returns the change of a number that isn't a field of a record.
 func NumberChange(field string, from, to int) Change {
 	return Change{field, numberJSON(uint64(max(from, 0))), numberJSON(uint64(max(to, 0)))}

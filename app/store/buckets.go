@@ -63,6 +63,7 @@ var (
 	keyOrderFields     = []byte("order_fields")
 	keyOrderStatuses   = []byte("order_statuses")
 	keyDocumentTypes   = []byte("document_types")
+	keyTimeZone        = []byte("time_zone")
 )
 
 // formatCreated formats the vault's creation time for the meta bucket.

@@ -122,9 +122,12 @@ func (k *checker) checkMeta() {
 		k.addFinding("database", string(keyCreated), "differs from the first event")
 	}
 	k.checkKeys(bucketMeta, keySchema, keySecret, keyCreated)
-	k.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration)
+	k.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone)
 	if _, err := k.t.Generation(); err != nil {
 		k.addFinding("workspace", string(keyGeneration), "%v", err)
+	}
+	if _, err := k.t.TimeZone(); err != nil {
+		k.addFinding("workspace", string(keyTimeZone), "%v", err)
 	}
 	k.checkKeys(bucketCounters, counterKeys()...)
 }

@@ -75,7 +75,7 @@ var migrations = []migration{
 	// Older versions would drop the ends of retention periods.
 	{schema: 11, run: func(*bolt.Tx) error { return nil }},
 	// Older versions would drop what title work added: the text of a consideration, the directions of
-	// pages, and accepted findings of a certificate.
+	// pages, and accepted findings of a certificate. They would report the time zone as damage.
 	{schema: 12, run: func(*bolt.Tx) error { return nil }},
 }
 

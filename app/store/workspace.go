@@ -8,17 +8,26 @@ import (
 
 // Generation returns the random text that was generated when the server last started with
 // this database, or "" before the first start.
-func (t *Tx) Generation() (generation string, err error) {
-	raw := t.bucket(bucketWorkspace).Get(keyGeneration)
-	if raw == nil {
-		return "", nil
-	}
-	err = decodeRecord(bucketWorkspace, keyGeneration, raw, &generation)
-	return generation, err
-}
+func (t *Tx) Generation() (generation string, err error) { return t.optionalSetting(keyGeneration) }
 
 // SetGeneration replaces the generation.
 func (t *Tx) SetGeneration(generation string) error { return t.putSetting(keyGeneration, generation) }
+
+// TimeZone returns the IANA name of the office's time zone, or "" if it hasn't been chosen.
+func (t *Tx) TimeZone() (name string, err error) { return t.optionalSetting(keyTimeZone) }
+
+// PutTimeZone replaces the office's time zone.
+func (t *Tx) PutTimeZone(name string) error { return t.putSetting(keyTimeZone, name) }
+
+// optionalSetting returns a text from the workspace bucket, or "" if it is missing.
+func (t *Tx) optionalSetting(key []byte) (text string, err error) {
+	raw := t.bucket(bucketWorkspace).Get(key)
+	if raw == nil {
+		return "", nil
+	}
+	err = decodeRecord(bucketWorkspace, key, raw, &text)
+	return text, err
+}
 
 // OrderFields returns the custom fields of orders.
 func (t *Tx) OrderFields() (fields []model.Field, err error) {

@@ -1,4 +1,4 @@
-// Shows and hides typed passwords, and counts down the time until the next sign-in attempt.
+// Shows and hides typed passwords, selects the browser's time zone, and counts down the time until the next sign-in attempt.
 (() => {
   'use strict';
 
@@ -19,6 +19,13 @@
       checkbox.dispatchEvent(new Event('change'));
     });
     input.closest('.field').after(label);
+  }
+
+  for (const select of document.querySelectorAll('select[data-browser-zone]')) {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (!zone) continue;
+    if (![...select.options].some((option) => option.value === zone)) select.add(new Option(zone, zone));
+    select.value = zone;
   }
 
   for (const button of document.querySelectorAll('button[data-wait]')) {

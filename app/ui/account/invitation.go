@@ -37,15 +37,30 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 	if form.Get("password") != form.Get("again") {
 		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The passwords don't match."})
 	}
-	user, err := p.Vault.Users.Accept(r.Context(), token, auth.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r.Request)})
+	draft := auth.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r.Request)}
+	if zone, given := form["time_zone"]; given && p.asksForTimeZone(in) {
+		if draft.TimeZone = zone[0]; !page.KnownTimeZone(draft.TimeZone) {
+			return p.showInvitation(r, http.StatusUnprocessableEntity, in, draft.Name, map[string]string{"time_zone": page.ChooseTimeZone})
+		}
+	}
+	user, err := p.Vault.Users.Accept(r.Context(), token, draft)
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
 		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(domainErr.Fields))
 	}
 	if err != nil {
 		return invitationError(err)
 	}
+	if err := p.Vault.TimeZone.Read(r.Context()); err != nil {
+		return err
+	}
 	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", r.RequestID())
 	return p.signInAfterInvitation(r, user.Name, form.Get("password"))
+}
+
+// asksForTimeZone reports whether the form asks the invited user for the time zone of the office:
+// an administrator, until one is known.
+func (p *Pages) asksForTimeZone(in auth.Invitation) bool {
+	return in.Admin && p.Vault.TimeZone.Chosen() == ""
 }
 
 // signInAfterInvitation signs the user in with the new password. If that fails, it shows the
@@ -76,12 +91,17 @@ func (p *Pages) showInvitation(r *page.Request, status int, in auth.Invitation, 
 	if !in.First {
 		name = in.Name
 	}
+	var zone *page.TimeZoneField
+	if p.asksForTimeZone(in) {
+		zone = p.NewTimeZoneField(r.PostForm.Get("time_zone"), problems["time_zone"])
+	}
 	return p.RenderPage(r, status, "join.html", page.Page{Heading: heading, Scripts: []string{"account.js"}, Data: struct {
 		Text, Name string
+		TimeZone   *page.TimeZoneField // nil unless the form asks for it
 		First      bool
 		MinLength  int
 		Problems   map[string]string
-	}{text, name, in.First, model.MinPasswordLength, problems}})
+	}{text, name, zone, in.First, model.MinPasswordLength, problems}})
 }
 
 // invitationError converts the error for an invalid link to a page that explains the problem. Other

@@ -58,6 +58,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/backups/verify", page.MayAdminister, p.verifyBackup),
 		page.NewRoute("GET /admin/settings", page.MayAdminister, p.settingsPage),
 		page.NewRoute("POST /admin/settings", page.MayAdminister, p.runDiagnostics),
+		page.NewRoute("POST /admin/settings/time-zone", page.MayAdminister, p.setTimeZone),
 		page.NewRoute("GET /admin/search", page.MayAdminister, p.searchIndexPart),
 		page.NewRoute("POST /admin/search", page.MayAdminister, p.reindex),
 	}

@@ -29,6 +29,9 @@ type settingPage struct {
 	OK       bool
 	CanLook  bool
 	Search   page.SearchIndexStatus
+
+	TimeZone  *page.TimeZoneField // nil if the settings file has a time zone
+	FixedZone string              // that of the settings file
 }
 
 // settingGroup contains the settings in one section of the settings file.
@@ -67,6 +70,18 @@ func (p *Pages) settingsPage(r *page.Request) error {
 	return p.showSettings(r, nil)
 }
 
+// setTimeZone changes the time zone of the office.
+func (p *Pages) setTimeZone(r *page.Request) error {
+	name := r.PostForm.Get("time_zone")
+	if !page.KnownTimeZone(name) {
+		return &errs.Error{Kind: errs.Invalid, Message: page.ChooseTimeZone}
+	}
+	if err := p.Vault.TimeZone.Choose(r.Context(), r.Actor, name); err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(r, "/admin/settings#time-zone", "Time zone saved.")
+}
+
 func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 	h, err := p.Vault.Health(r.Context())
 	if err != nil {
@@ -76,6 +91,11 @@ func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 		Version: p.Version, Home: p.Vault.Dir, File: p.SettingsFile, Health: h, Problem: page.DiskWarning(h),
 		Groups: groupSettings(p.Settings), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
 	}
+	if fixed := p.Vault.TimeZone.Fixed; fixed != nil {
+		view.FixedZone = fixed.String()
+	} else {
+		view.TimeZone = p.NewTimeZoneField("", "")
+	}
 	if info, err := os.Stat(filepath.Join(p.Vault.Dir, "vault.db")); err == nil {
 		view.Database = info.Size()
 	}
@@ -83,7 +103,7 @@ func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 		view.Examined, view.Findings, view.OK = true, found.Findings, found.OK
 	}
 	return p.RenderPage(r, http.StatusOK, "settings.html", page.Page{
-		Heading: "Settings", Section: "admin", Data: view, Styles: adminStyles,
+		Heading: "Settings", Section: "admin", Data: view, Styles: adminStyles, Scripts: []string{"account.js"},
 	})
 }
 

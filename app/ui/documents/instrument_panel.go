@@ -190,7 +190,7 @@ func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView,
 	if i.ID != 0 {
 		form.Heading = i.Type.Label()
 	}
-	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone}
+	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone()}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
 	p.suggestFields(r, form, context)
 	return form, nil

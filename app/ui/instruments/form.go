@@ -31,7 +31,7 @@ func (p *Pages) newForm(ctx context.Context, i vault.InstrumentView) (form formP
 	if err != nil {
 		return form, err
 	}
-	c := instrumentform.Context{Now: p.LocalNow(), Zone: p.Zone}
+	c := instrumentform.Context{Now: p.LocalNow(), Zone: p.Zone()}
 	if c.Sheet, err = p.Vault.Instruments.Runsheet(ctx, i.AbstractID); err != nil {
 		return form, err
 	}

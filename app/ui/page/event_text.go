@@ -94,6 +94,7 @@ var EventTexts = []eventGroup{
 	{"Backups and maintenance", []eventText{
 		{"backup.created", "created a backup", "", ""}, {"backup.pruned", "pruned old backups", "", ""},
 		{"backup.restored", "restored a backup", "", ""},
+		{"time_zone.changed", "changed the time zone", "", ""},
 		{"vault.created", "initialized the vault", "", ""}, {"vault.repaired", "repaired the database", "", ""},
 		{"search.reindexed", "rebuilt the search index", "", ""},
 	}},

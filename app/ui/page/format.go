@@ -37,7 +37,7 @@ func (p *Site) formatTime(at any) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	return timeElement(moment, "", ClockTime(moment.In(p.Zone)))
+	return timeElement(moment, "", ClockTime(moment.In(p.Zone())))
 }
 
 // formatDay returns an HTML time element that shows the date in the configured time zone. The time
@@ -46,7 +46,7 @@ func (p *Site) formatDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	local := moment.In(p.Zone)
+	local := moment.In(p.Zone())
 	return timeElement(moment, ClockTime(local), local.Format("Jan 2, 2006"))
 }
 
@@ -71,7 +71,7 @@ func zoneName(at time.Time) string {
 }
 
 // LocalNow returns the current time in the configured time zone.
-func (p *Site) LocalNow() time.Time { return p.Now().In(p.Zone) }
+func (p *Site) LocalNow() time.Time { return p.Now().In(p.Zone()) }
 
 // Today returns the current date in the configured time zone.
 func (p *Site) Today() string { return p.LocalNow().Format(time.DateOnly) }

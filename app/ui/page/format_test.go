@@ -82,7 +82,7 @@ func siteInZone(t *testing.T, name string) *Site {
 		t.Fatalf("time.LoadLocation: %v", err)
 	}
 	now := time.Date(2026, 11, 22, 1, 44, 0, 0, time.UTC)
-	return &Site{Options: Options{Zone: zone, Now: func() time.Time { return now }}}
+	return &Site{Options: Options{Zone: func() *time.Location { return zone }, Now: func() time.Time { return now }}}
 }
 
 func TestTimesInOfficeZone(t *testing.T) {

@@ -38,7 +38,7 @@ type Options struct {
 	Stall        time.Duration                                  // how long a client may send no data; default: 30 seconds
 	MinRate      int64                                          // minimum client transfer rate, in bytes per second
 	Now          func() time.Time
-	Zone         *time.Location // time zone shown on pages; default: the time zone of this machine
+	Zone         func() *time.Location // time zone shown on pages
 	Log          *slog.Logger
 }
 
@@ -80,7 +80,9 @@ func New(opts Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.Zone = cmp.Or(opts.Zone, time.Local)
+	if opts.Zone == nil {
+		opts.Zone = opts.Vault.TimeZone.Location
+	}
 	v := opts.Vault
 	p := &Site{
 		Options: opts, Assets: assets, icons: icons,

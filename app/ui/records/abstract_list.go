@@ -68,7 +68,7 @@ func (p *Pages) abstractListPage(r *page.Request) (err error) {
 // loadAbstracts reads the requested page of the abstract list.
 func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsPerPage}
-	if list.applyFilters(&q, p.Zone); len(list.Problems) > 0 {
+	if list.applyFilters(&q, p.Zone()); len(list.Problems) > 0 {
 		return nil
 	}
 	var found vault.Page[model.Abstract]

@@ -235,7 +235,7 @@ func (p *Pages) retentionNotice(moved int, retained []model.File) string {
 	case len(retained) == moved:
 		which = "them"
 	}
-	return fmt.Sprintf(" The retention setting keeps %s at least until %s.", which, first.In(p.Zone).Format("Jan 2, 2006"))
+	return fmt.Sprintf(" The retention setting keeps %s at least until %s.", which, first.In(p.Zone()).Format("Jan 2, 2006"))
 }
 
 // findTargets adds the abstracts and folders that match the text. Without a text, it adds the

@@ -60,7 +60,7 @@ func (p *Pages) findPage(r *page.Request) error {
 	if list.exactNumber && len(list.Asked) == 1 && !r.IsPart() && r.URL.Query().Get("all") == "" {
 		return r.Redirect(p.HitPath(only))
 	}
-	q := list.query(p.Zone)
+	q := list.query(p.Zone())
 	if !r.IsPart() && r.URL.Query().Has("go") { // a submitted form is redirected to an address without empty parameters
 		return r.Redirect(list.findAddress("page", ""))
 	}

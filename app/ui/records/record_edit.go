@@ -63,7 +63,7 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 			if err != nil {
 				return err
 			}
-			e.describeConflicts(log, p.Zone)
+			e.describeConflicts(log, p.Zone())
 			return p.showGroupForm(r, http.StatusPreconditionFailed, recordType, record, e.group)
 		}
 		if old := page.LegacyDateProblems(e.group.Fields, e.changes); len(old) > 0 {

@@ -28,7 +28,8 @@ func (p *Pages) statusConflictText(r *page.Request, recordType, is string) (stri
 	text := "The status changed to “" + page.FormatStatus(is) + "”."
 	if at := lastChangeOf(log, "status"); at >= 0 {
 		e := log[at]
-		text = page.ActorText(e.Actor) + " changed the status to “" + page.FormatStatus(is) + "” on " + page.ClockTime(e.At.In(p.Zone)) + "."
+		at := page.ClockTime(e.At.In(p.Zone()))
+		text = page.ActorText(e.Actor) + " changed the status to “" + page.FormatStatus(is) + "” on " + at + "."
 	}
 	return text + " Your change wasn't saved. Select a status again if it should be different.", nil
 }

@@ -1,0 +1,91 @@
+package ui_test
+
+import (
+	"net/url"
+	"testing"
+
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/timezone"
+)
+
+// The first administrator chooses the time zone of the office, and can change it later.
+func TestTimeZoneIsChosen(t *testing.T) {
+	t.Parallel()
+	h := newEmptyTestServer(t, nil)
+	token, err := h.vault.Users.NewFirstLink(t.Context())
+	if err != nil {
+		t.Fatalf("Users.NewFirstLink: %v", err)
+	}
+	link := "/join/" + token
+	h.request(t, 200, "GET", link).has(t, "Time zone of the office", "Choose a time zone", `value="America/Denver">Mountain<`)
+	form := newPasswordForm(goodPassword)
+	form.Set("name", "kim")
+	for _, name := range []string{"", "Local", "Mountain", "../etc/passwd"} {
+		form.Set("time_zone", name)
+		h.post(t, 422, link, form).has(t, `id="time_zone-problem"`, "Choose a time zone.")
+	}
+	form.Set("time_zone", "America/Denver")
+	cookie := "Cookie: " + h.post(t, 303, link, form).cookies()
+	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="America/Denver" selected>Mountain<`)
+	h.request(t, 200, "GET", "/admin/activity", cookie).has(t, "changed the time zone", " MDT")
+
+	set := func(want int, name string) reply {
+		return h.post(t, want, "/admin/settings/time-zone", url.Values{"time_zone": {name}}, cookie)
+	}
+	set(303, "Pacific/Honolulu")
+	h.request(t, 200, "GET", "/admin/activity", cookie).has(t, " HST", "America/Denver", "Pacific/Honolulu")
+	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="Pacific/Honolulu" selected>Hawaii<`)
+	set(303, "Europe/Paris")
+	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="Europe/Paris" selected>Europe/Paris<`)
+	set(422, "Eastern")
+	if got := h.vault.TimeZone.Chosen(); got != "Europe/Paris" {
+		t.Errorf("Chosen after an unknown name: got %q, want Europe/Paris", got)
+	}
+
+	// It is stored, and other administrators aren't asked again.
+	again := timezone.New(h.vault.DB, nil)
+	if err := again.Read(t.Context()); err != nil || again.Chosen() != "Europe/Paris" {
+		t.Errorf("Read: got %q, %v, want Europe/Paris", again.Chosen(), err)
+	}
+	h.request(t, 200, "GET", h.invite(t)).lacks(t, "time_zone")
+}
+
+// The time zone of the settings file applies whatever was chosen. No one is asked for another one.
+func TestTimeZoneOfSettings(t *testing.T) {
+	t.Parallel()
+	zone, err := timezone.Load("America/Phoenix")
+	if err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.TimeZone = zone })
+	token, err := h.vault.Users.NewFirstLink(t.Context())
+	if err != nil {
+		t.Fatalf("Users.NewFirstLink: %v", err)
+	}
+	link := "/join/" + token
+	h.request(t, 200, "GET", link).lacks(t, "time_zone")
+	form := newPasswordForm(goodPassword)
+	form.Set("name", "kim")
+	form.Set("time_zone", "America/Denver") // not asked for
+	cookie := "Cookie: " + h.post(t, 303, link, form).cookies()
+	settings := h.request(t, 200, "GET", "/admin/settings", cookie)
+	settings.has(t, "America/Phoenix, from the setting")
+	settings.lacks(t, `name="time_zone"`)
+	h.post(t, 409, "/admin/settings/time-zone", url.Values{"time_zone": {"America/Denver"}}, cookie)
+	if got := h.vault.TimeZone.Location(); got != zone {
+		t.Errorf("Location: got %s, want %s", got, zone)
+	}
+}
+
+// Invited administrators are asked for the time zone until it is known. Staff aren't asked.
+func TestTimeZoneIsAskedOfAdministrators(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	h.request(t, 200, "GET", h.invite(t)).has(t, "time_zone")
+	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "sara", Role: model.RoleStaff})
+	if err != nil {
+		t.Fatalf("Users.Create: %v", err)
+	}
+	h.request(t, 200, "GET", "/join/"+token).lacks(t, "time_zone")
+}
