@@ -240,7 +240,7 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 	one.fill("#instrument-recorded", "2/30/2019")
 	one.expect("status of 422")
 	one.press(kb.Enter)
-	one.waitVisible("#instrument-recorded-problem | This is not a valid date.")
+	one.waitVisible("#instrument-recorded-problem | “2/30/2019” isn't a date. Write it like 3/9/1998.")
 	one.waitFor(focusedField("recorded") + ` && document.getElementById("instrument-book").value == "7"`)
 	one.checkAccessible(t, "panel with a problem")
 	one.screenshot("scene-panel-problem")

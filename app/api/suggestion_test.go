@@ -63,7 +63,7 @@ func TestReadRunsheetFile(t *testing.T) {
 	if third.InstrumentID == nil || *third.InstrumentID != 1 {
 		t.Errorf("instrument of the deed that is recorded already = %v, want 1", third.InstrumentID)
 	}
-	if e := body.Errors; e[0].Row != 5 || e[0].Error != "The selected type is invalid. (and 2 more errors)" || e[1].Row != 6 ||
+	if e := body.Errors; e[0].Row != 5 || e[0].Error != "The selected type is invalid. (and 1 more error)" || e[1].Row != 6 ||
 		!strings.Contains(e[1].Error, "must not be the instrument itself") {
 		t.Errorf("errors = %+v, want rows 5 and 6", e)
 	}

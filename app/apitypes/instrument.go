@@ -27,6 +27,7 @@ type Instrument struct {
 	Grantees           List[string]         `json:"grantees"`
 	OtherParties       List[Party]          `json:"other_parties"`
 	Consideration      *string              `json:"consideration"`
+	ConsiderationText  *string              `json:"consideration_text"`
 	Parcels            List[string]         `json:"parcels"`
 	Legal              *string              `json:"legal"`
 	Remarks            *string              `json:"remarks"`

@@ -14,8 +14,9 @@ func Instrument(i model.Instrument, t model.DocumentType, abstract, status strin
 		BookType: text(i.BookType), Book: text(i.Book), Page: text(i.Page), PageTo: text(i.PageTo), CaseNumber: text(i.CaseNumber),
 		Court: text(i.Court), RecordingSystem: text(i.RecordingSystem), CertificateOfTitle: text(i.CertificateOfTitle),
 		County: text(i.County), State: text(i.State), Dated: text(i.Dated), Recorded: text(i.Recorded), RecordedTime: text(i.RecordedTime),
-		Expires: text(i.Expires), Grantors: i.Grantors, Grantees: i.Grantees, Consideration: text(i.Consideration), Parcels: i.Parcels,
-		Legal: text(i.Legal), Remarks: text(i.Remarks), Status: text(status), Position: int64(position), Exception: text(i.Exception),
+		Expires: text(i.Expires), Grantors: i.Grantors, Grantees: i.Grantees, Consideration: text(i.Consideration),
+		ConsiderationText: text(i.ConsiderationText), Parcels: i.Parcels, Legal: text(i.Legal), Remarks: text(i.Remarks),
+		Status: text(status), Position: int64(position), Exception: text(i.Exception),
 		Requirement: text(i.Requirement), Cleared: text(i.Cleared), Prior: i.Prior, CreatedAt: apitypes.At(i.CreatedAt),
 		UpdatedAt: apitypes.At(i.UpdatedAt),
 	}

@@ -39,6 +39,8 @@ type Problem struct {
 	Code Code
 	Name string // what sentences call the field
 	Args []any
+	// Value is the start of the text that isn't valid, for the sentences of pages. It can be empty.
+	Value string
 }
 
 // Sentence returns the sentence of the API.

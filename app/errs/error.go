@@ -88,6 +88,15 @@ func (f *Fields) Add(field string, code Code, args ...any) {
 	f.AddProblem(field, Problem{Code: code, Name: displayName(field), Args: args})
 }
 
+// AddValue is like Add for a field with a text that isn't valid.
+func (f *Fields) AddValue(field string, code Code, value string) {
+	const shown = 40 // characters
+	if start := []rune(value); len(start) > shown {
+		value = string(start[:shown]) + "…"
+	}
+	f.AddProblem(field, Problem{Code: code, Name: displayName(field), Value: value})
+}
+
 // AddProblem is like Add for a problem of another check.
 func (f *Fields) AddProblem(field string, p Problem) {
 	for i := range *f {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"deedkeep/app/model"
 )
 
 // dateFormats are the formats that the macro {date} finds, with the groups of the year, month, and day.
@@ -26,8 +28,8 @@ var dateFormats = []struct {
 var certainDigits = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "!", "1", "i", "1",
 	"S", "5", "s", "5", "B", "8", "Z", "2", "z", "2")
 
-// firstYear is the earliest year of a date.
-const firstYear = 1700
+// firstDay is the earliest date.
+const firstDay = "1700-01-01"
 
 func (r *reader) date(from, to int) ([]string, bool) {
 	date := parseDate(r.source.text[from:to])
@@ -65,42 +67,17 @@ func parseDate(text string) string {
 			day = strconv.Itoa(number)
 		}
 		day = strings.TrimSpace(ordinalSuffix.ReplaceAllString(day, ""))
-		day = certainDigits.Replace(day)
-		month := monthNumber(m[format.month])
-		if len(year) == 2 {
-			year = century(year)
+		month := m[format.month]
+		if len(month) < len("Jan") {
+			month = certainDigits.Replace(month)
 		}
-		at, err := time.Parse("2006-1-2", fmt.Sprintf("%s-%d-%s", year, month, strings.TrimLeft(day, "0")))
-		if err == nil && at.Year() >= firstYear && !at.After(time.Now().AddDate(0, 0, 1)) {
-			return at.Format(time.DateOnly)
+		latest := model.LatestPast(time.Now())
+		date := model.DateOf(year, month, certainDigits.Replace(day), latest)
+		if date >= firstDay && date <= latest.Format(time.DateOnly) {
+			return date
 		}
 	}
 	return ""
-}
-
-func century(year string) string {
-	if year > time.Now().Format("06") {
-		return "19" + year
-	}
-	return "20" + year
-}
-
-// monthNumber returns the number of a month, which may be a name, an abbreviation, or a number.
-func monthNumber(text string) int {
-	const shortName = 3
-	if len(text) >= shortName {
-		for month := time.January; month <= time.December; month++ {
-			if strings.HasPrefix(strings.ToLower(month.String()), strings.ToLower(text)) {
-				return int(month)
-			}
-		}
-		return 0
-	}
-	number, err := strconv.Atoi(certainDigits.Replace(text))
-	if err != nil {
-		return 0
-	}
-	return number
 }
 
 // ordinals are the days of a month in words.

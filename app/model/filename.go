@@ -139,7 +139,7 @@ const monthNames = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 func (n *filenameParser) takeDates() {
 	var unlabeled []string
 	add := func(label, year, month, day string) bool {
-		date := dateOf(year, month, day)
+		date := pastDate(year, month, day)
 		switch {
 		case date == "":
 			return false
@@ -172,7 +172,7 @@ func (n *filenameParser) takeDates() {
 // takeCompactDate takes a date without separators, such as 20190314.
 func (n *filenameParser) takeCompactDate() {
 	n.take(dateCompact, func(g []string) bool {
-		date := dateOf(g[1], g[2], g[3])
+		date := pastDate(g[1], g[2], g[3])
 		if strings.HasPrefix(strings.ToLower(g[0]), "d") {
 			n.set("dated", date)
 		} else {
@@ -182,25 +182,13 @@ func (n *filenameParser) takeCompactDate() {
 	})
 }
 
-// dateOf returns a date as YYYY-MM-DD, or "" if there is no such date. The month may be a name. A
-// year of two digits is in the past.
-func dateOf(year, month, day string) string {
-	if len(year) == 2 {
-		century := "20"
-		if year > time.Now().Format("06") {
-			century = "19"
-		}
-		year = century + year
+// pastDate is DateOf for a date that is not in the future.
+func pastDate(year, month, day string) string {
+	latest := LatestPast(time.Now())
+	if date := DateOf(year, month, day, latest); date <= latest.Format(time.DateOnly) {
+		return date
 	}
-	layout := "2006-1-2"
-	if month[0] > '9' {
-		layout, month = "2006-Jan-2", strings.ToUpper(month[:1])+strings.ToLower(month[1:3])
-	}
-	at, err := time.Parse(layout, year+"-"+strings.TrimLeft(month, "0")+"-"+strings.TrimLeft(day, "0"))
-	if err != nil || at.After(time.Now().AddDate(0, 0, 1)) {
-		return ""
-	}
-	return at.Format(time.DateOnly)
+	return ""
 }
 
 var (

@@ -32,7 +32,8 @@ type Instrument struct {
 	Grantors           []string       `json:"grantors,omitempty"`
 	Grantees           []string       `json:"grantees,omitempty"`
 	OtherParties       []Party        `json:"other_parties,omitempty"`
-	Consideration      string         `json:"consideration,omitempty"` // dollars, as returned by NormalizeMoney
+	Consideration      string         `json:"consideration,omitempty"`      // dollars, as returned by NormalizeMoney
+	ConsiderationText  string         `json:"consideration_text,omitempty"` // what the instrument says, such as "$10 & OVC"
 	Parcels            []string       `json:"parcels,omitempty"`
 	Legal              string         `json:"legal,omitempty"`
 	Remarks            string         `json:"remarks,omitempty"`
@@ -194,7 +195,8 @@ func (i Instrument) SearchTerms(typeName string) SearchTerms {
 	k.name(i.County)
 	k.other(i.State)
 	k.other(typeName)
-	for _, text := range []string{i.Dated, i.Recorded, i.Consideration, i.Court, i.Legal, i.Remarks, i.Exception, i.Requirement} {
+	for _, text := range []string{i.Dated, i.Recorded, i.Consideration, i.ConsiderationText, i.Court, i.Legal, i.Remarks,
+		i.Exception, i.Requirement} {
 		k.other(text)
 		k.numbersIn(text)
 	}

@@ -13,8 +13,9 @@ import (
 
 // Limits of an instrument.
 const (
-	MaxInstrumentNumber = 64 // characters
-	MaxListItems        = 50 // grantors, grantees, other parties, parcels, relations, and documents, each
+	MaxInstrumentNumber = 64  // characters
+	MaxConsideration    = 200 // characters of its text
+	MaxListItems        = 50  // grantors, grantees, other parties, parcels, relations, and documents, each
 )
 
 // The codes of fields of instruments.
@@ -67,6 +68,7 @@ var instrumentTexts = []struct {
 	{"recorded_time", func(i *Instrument) *string { return &i.RecordedTime }, (*validation).timeOfDay},
 	{"expires", func(i *Instrument) *string { return &i.Expires }, (*validation).date},
 	{"consideration", func(i *Instrument) *string { return &i.Consideration }, (*validation).money},
+	{"consideration_text", func(i *Instrument) *string { return &i.ConsiderationText }, lineUpTo(MaxConsideration)},
 	{"legal", func(i *Instrument) *string { return &i.Legal }, (*validation).optionalParagraph},
 	{"remarks", func(i *Instrument) *string { return &i.Remarks }, (*validation).optionalParagraph},
 	{"status", func(i *Instrument) *string { return &i.Status }, choiceOf(InstrumentStatuses()...)},

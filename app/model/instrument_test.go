@@ -60,6 +60,11 @@ func TestInstrumentInput(t *testing.T) {
 	if cleared.Status != "" || cleared.StatusSetBy != nil || cleared.Grantees != nil || cleared.TypeID != 0 || cleared.Documents != nil {
 		t.Errorf("null left %+v, want empty fields", cleared)
 	}
+	worded, rejected := checkInstrument(t, i, `{"consideration_text": " $10 & OVC "}`)
+	if worded.ConsiderationText != "$10 & OVC" || worded.Consideration != "387500.00" || len(rejected) > 0 || len(i.Changes(worded)) != 1 {
+		t.Errorf("text of the consideration = %q of %q, rejected %v, changes %v, want the text beside the amount, and one change",
+			worded.ConsiderationText, worded.Consideration, rejected, i.Changes(worded))
+	}
 	if changes := i.Changes(cleared); len(changes) != 4 {
 		t.Errorf("%d changes, want 4: %+v", len(changes), changes)
 	}
@@ -73,6 +78,8 @@ func TestInvalidInstrumentInput(t *testing.T) {
 		{"impossible date", `{"recorded": "2026-02-30"}`, "recorded: The recorded field must match the format Y-m-d."},
 		{"time", `{"recorded_time": "25:00"}`, "recorded_time: The recorded time field must be a time such as 14:05."},
 		{"time on the 12-hour clock", `{"recorded_time": "13:00 PM"}`, "recorded_time: The recorded time field must be a time such as 14:05."},
+		{"long consideration", `{"consideration_text": "` + strings.Repeat("x", 201) + `"}`,
+			"consideration_text: The consideration text field must not be greater than 200 characters."},
 		{"amount", `{"consideration": "ten dollars"}`, "consideration: The consideration field must be an amount of money."},
 		{"status", `{"status": "paid"}`, "status: The selected status is invalid."},
 		{"long number", `{"instrument_number": "` + strings.Repeat("9", 65) + `"}`,

@@ -118,7 +118,7 @@ func (f *validation) date(field string, in Input) string {
 	}
 	value := f.line(field, in, MaxLineLength)
 	if value != "" && !isDate(value) {
-		f.Add(field, errs.NotDate)
+		f.AddValue(field, errs.NotDate, value)
 		return ""
 	}
 	return value

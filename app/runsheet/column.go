@@ -66,6 +66,8 @@ var columns = []column{
 	{title: "Consideration", aliases: []string{"consideration", "amount", "price", "loan amount", "sale price"}, field: "consideration",
 		width: 14,
 		value: func(r *Row) string { return r.Consideration }},
+	{title: "Consideration Text", aliases: []string{"consideration text"}, field: "consideration_text", width: 22,
+		value: func(r *Row) string { return r.ConsiderationText }},
 	{title: "Parcel IDs", aliases: []string{"parcel ids", "parcel id", "parcel", "parcels", "tax map", "apn", "pin"}, field: "parcels",
 		isList: true,
 		width:  18, value: func(r *Row) string { return model.JoinNames(r.Parcels, "; ") }},

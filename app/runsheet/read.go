@@ -308,8 +308,12 @@ func (r *reader) readCell(e *Entry, c column, cell string) {
 		e.Fields[c.field] = encode(list)
 	case "relations":
 		r.readRelations(e, cell)
-	case "recorded", "dated", "expires", "cleared":
-		e.Fields[c.field] = encode(r.date(cell))
+	case "expires":
+		e.Fields[c.field] = encode(r.date(cell, model.LatestFuture(time.Now())))
+	case "recorded", "dated", "cleared":
+		e.Fields[c.field] = encode(r.date(cell, model.LatestPast(time.Now())))
+	case "consideration":
+		e.readConsideration(cell)
 	case bookPageField:
 		e.readBookPage(cell)
 	case "recorded_time":
@@ -320,6 +324,17 @@ func (r *reader) readCell(e *Entry, c column, cell string) {
 		} else {
 			e.Fields[c.field] = encode(cell)
 		}
+	}
+}
+
+// readConsideration reads an amount or what the instrument says. A text of its own column wins.
+func (e *Entry) readConsideration(cell string) {
+	amount, says := model.ParseConsideration(cell)
+	if amount != "" {
+		e.Fields["consideration"] = encode(amount)
+	}
+	if says != "" && e.Fields["consideration_text"] == nil {
+		e.Fields["consideration_text"] = encode(says)
 	}
 }
 
@@ -350,25 +365,15 @@ func (r *reader) readRelations(e *Entry, cell string) {
 	}
 }
 
-// dateLayouts are the formats of dates, besides numbers of days in Excel files.
-var dateLayouts = []string{time.DateOnly, "1/2/2006", "1-2-2006", "1.2.2006", "1/2/06", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006",
-	"2-Jan-06",
-	"2 Jan 2006", "2006/1/2", "20060102", time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
-
 // date returns a date in the form YYYY-MM-DD. It returns a text that isn't a date unchanged, which
 // model.InstrumentInput rejects.
-func (r *reader) date(cell string) string {
+func (r *reader) date(cell string, latest time.Time) string {
 	if days, err := strconv.ParseFloat(cell, 64); r.isExcel && err == nil && days < 1_000_000 {
 		if at, err := excelize.ExcelDateToTime(days, false); err == nil {
 			return at.Format(time.DateOnly)
 		}
 	}
-	for _, layout := range dateLayouts {
-		if at, err := time.Parse(layout, cell); err == nil {
-			return at.Format(time.DateOnly)
-		}
-	}
-	return cell
+	return model.TypedDate(cell, latest)
 }
 
 var fraction = regexp.MustCompile(`^0?\.\d+$`)

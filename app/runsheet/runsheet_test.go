@@ -36,7 +36,7 @@ func sample() []Row {
 	mortgage := model.Instrument{ID: 10, Number: "0001234567890123456", BookType: "Mortgage Book", Book: "0417", Page: "007", PageTo: "019",
 		Dated: "2001-05-01", Recorded: "2001-05-02", RecordedTime: "14:05", Expires: "2031-05-01", Grantors: []string{"Cole, Bea", "Cole, Ned"},
 		Grantees: []string{"=HYPERLINK(\"http://x\")"}, OtherParties: []model.Party{{Role: "Nominee", Name: "MERS"}, {Name: "Ann Poe"}},
-		Consideration: "120000.50", Parcels: []string{"12-3.45", "1E5"}, Legal: "Lot 7,\nBlock 2", Remarks: "-5%", County: "Wexcombe", State: "NY",
+		Consideration: "120000.50", ConsiderationText: "$10 & OVC", Parcels: []string{"12-3.45", "1E5"}, Legal: "Lot 7,\nBlock 2", Remarks: "-5%", County: "Wexcombe", State: "NY",
 		CaseNumber: "24-117", Court: "Probate", RecordingSystem: "registered", CertificateOfTitle: "99", Exception: "B-II", Requirement: "B-I",
 		Cleared: "2026-01-02"}
 	release := model.Instrument{ID: 11, Relations: []model.Relation{{Kind: "releases", InstrumentID: 10},
@@ -91,7 +91,7 @@ func TestRoundTrip(t *testing.T) {
 func TestReadCSVOfOthers(t *testing.T) {
 	for _, row := range []struct{ name, file, want string }{
 		{"titles of a county", "Runsheet of Lot 7\n\nDoc Type,Rec. Date,Bk,Pg,Grantor,Grantee,Amount\nMortgage,5/2/2001,0417,7,\"Cole, Bea\",First Bank,\"$1,200\"\n",
-			`{"book":"0417","consideration":"$1,200","grantees":["First Bank"],"grantors":["Cole, Bea"],"page":"7","recorded":"2001-05-02","type":"Mortgage"}`},
+			`{"book":"0417","consideration":"1200.00","grantees":["First Bank"],"grantors":["Cole, Bea"],"page":"7","recorded":"2001-05-02","type":"Mortgage"}`},
 		{"semicolons", "type;recorded\nMortgage;Jan 2, 2006\n", `{"recorded":"2006-01-02","type":"Mortgage"}`},
 		{"more semicolons than commas", "type,grantors,color\nMortgage,A; B; C; D; E; F,\n", `{"grantors":["A","B","C","D","E","F"],"type":"Mortgage"}`},
 		{"tabs", "type\trecorded\nMortgage\t20060102\n", `{"recorded":"2006-01-02","type":"Mortgage"}`},

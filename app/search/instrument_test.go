@@ -31,7 +31,8 @@ func patchInstrument(t testing.TB, v *instance.Instance, id uint64, fields strin
 const (
 	deed = `{"type":"Warranty Deed","instrument_number":"201904170093382","book_type":"Deed Book","book":"2417","page":"0883",
 		"county":"Wexcombe","recorded":"2019-04-17","grantors":["Elm Street Holdings, L.L.C."],"grantees":["Quill, Ada B.","Smith, John"],
-		"parcels":["47-0312-B-119.04"],"legal":"Lot 7 of Birch Orchard","consideration":"387500"}`
+		"parcels":["47-0312-B-119.04"],"legal":"Lot 7 of Birch Orchard","consideration":"387500",
+		"consideration_text":"love and affection"}`
 	mortgage = `{"type":"Mortgage","book":"1022","page":"311","county":"Wexcombe","grantors":["John Quill"],
 		"grantees":["First National Bank"],"other_parties":[{"role":"Trustee","name":"Ann O'Brien"}]}`
 )
@@ -73,6 +74,7 @@ func TestSearchInstruments(t *testing.T) {
 		"47-0312-B-119.04":           "1",
 		"warranty deed ":             "1",
 		"birch orchard ":             "1",
+		"love affection ":            "1",
 		"elm street holdings llc ":   "1",
 		"obrien ":                    "2",
 		"quill":                      "2 1",

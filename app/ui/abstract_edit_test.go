@@ -101,7 +101,7 @@ func TestEditAbstract(t *testing.T) {
 	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=details", cookie))
 	rejected := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01",
 		"custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
-	rejected.has(t, "This is not a valid date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
+	rejected.has(t, "isn&#39;t a date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
 	saved.has(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
 	saved.lacks(t, "Still missing", "<html")

@@ -135,7 +135,7 @@ func TestAbstractList(t *testing.T) {
 	first := h.clock.Now().Local()
 	h.request(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).checkHeaders(t,
 		map[string]string{"Location": "/abstracts?from=" + day(0)})
-	h.request(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "This is not a valid date", `id="from-problem"`)
+	h.request(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "isn&#39;t a date", `id="from-problem"`)
 	h.request(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
 	// Submitting the filter form redirects to an address without empty parameters, or to the only
 	// match.
@@ -222,7 +222,7 @@ func TestNewAbstract(t *testing.T) {
 		"custom_fields.amount": {"many"}, "custom_fields.yes": {"", "true"},
 	}
 	rejected := h.submit(t, 422, cookie, "/abstracts", form)
-	rejected.has(t, "Fix 3 fields to continue.", `value="2026-02-30"`, "This is not a valid date", "must be a number", `value="many"`, "one\ntwo",
+	rejected.has(t, "Fix 3 fields to continue.", `value="2026-02-30"`, "isn&#39;t a date", "must be a number", `value="many"`, "one\ntwo",
 		"&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
 	otherTemplate := url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}
 	h.submit(t, 200, cookie, "/abstracts/new", otherTemplate).has(t, `value="Albany"`, "search_type", `name="once" value="t"`)

@@ -84,7 +84,7 @@ func TestActivity(t *testing.T) {
 		{"searches", "kind=search.asked", []string{"search terms are not logged"}, nil},
 		{"from a day", "from=2026-05-30", []string{"created abstract <a"}, []string{"initialized the vault"}},
 		{"to a day", "to=2026-05-29", []string{"initialized the vault"}, []string{"created abstract <a"}},
-		{"invalid date", "from=yesterday", []string{"This is not a valid date"}, nil},
+		{"invalid date", "from=yesterday", []string{"isn&#39;t a date. Write it like 3/9/1998."}, nil},
 		{"no results", "who=user:99", []string{"No matching entries"}, nil},
 		{"two filters", fmt.Sprintf("who=user:%d&kind=abstract.changed", admin.actor.ID), []string{"changed abstract"},
 			[]string{"created abstract <a"}},
@@ -155,7 +155,7 @@ func TestActivityCSV(t *testing.T) {
 			}
 		}
 	}
-	admin.get(t, 422, "/admin/activity.csv?from=never", "This is not a valid date")
+	admin.get(t, 422, "/admin/activity.csv?from=never", "isn&#39;t a date. Write it like 3/9/1998.")
 	if empty := admin.get(t, 200, "/admin/activity.csv?who=user:99"); strings.Count(string(empty.body), "\n") != 1 {
 		t.Errorf("CSV without entries = %q, want only the heading", empty.body)
 	}

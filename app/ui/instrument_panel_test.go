@@ -209,11 +209,13 @@ func TestPagesOfPacket(t *testing.T) {
 func TestInstrumentProblems(t *testing.T) {
 	t.Parallel()
 	p := newPanelTest(t)
-	form := fields("type_id", p.typeID("Mortgage"), "recorded", "2/30/2019", "consideration", "much", "grantors", "Kim <Lee>", "page_to", "9",
+	form := fields("type_id", p.typeID("Mortgage"), "recorded", "2/30/2019", "consideration", strings.Repeat("x", 201),
+		"grantors", "Kim <Lee>", "page_to", "9",
 		"recorded_time", "25:00")
 	for _, got := range []reply{p.post(422, p.deed, form), p.staff.post(t, 422, p.path(p.deed, "/instruments"), form)} {
-		got.has(t, "This is not a valid date. Enter it as month/day/year, such as 3/14/2026.", `value="2/30/2019"`, `value="much"`,
-			"must be a number of dollars", "must be a time such as 14:05", "must not be set without a page", "Kim &lt;Lee&gt;", "Mortgagor</label>",
+		got.has(t, "“2/30/2019” isn&#39;t a date. Write it like 3/9/1998.", `value="2/30/2019"`, `xxx"`,
+			"can have at most 200 characters",
+			"must be a time such as 14:05", "must not be set without a page", "Kim &lt;Lee&gt;", "Mortgagor</label>",
 			"Amount</label>", `id="instrument-recorded-problem"`, "<details open><summary>More fields")
 	}
 	if list := p.runsheet(); len(list) != 0 {

@@ -31,7 +31,7 @@ func TestOrderPages(t *testing.T) {
 	}
 	wrong := staff.post(t, 422, "/orders",
 		url.Values{"order_number": {""}, "due_date": {"3/14"}, "address": {"1 <Elm>"}, "custom_fields.product": {"Lunch"}})
-	wrong.has(t, "Fix 3 fields to continue.", `href="#order_number"`, "This is not a valid date", `value="3/14"`, "1 &lt;Elm&gt;",
+	wrong.has(t, "Fix 3 fields to continue.", `href="#order_number"`, "isn&#39;t a date", `value="3/14"`, "1 &lt;Elm&gt;",
 		"The selected product is invalid.")
 	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"6/2/2026"}, "address": {"12 Elm St"}, "city": {"Troy"},
 		"custom_fields.rush": {"Rush"}, "custom_fields.notes": {"one\r\ntwo"}, "custom_fields.parcel_id": {"12.-3"}}
@@ -228,7 +228,7 @@ func TestOrderList(t *testing.T) {
 			}
 		})
 	}
-	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "This is not a valid date")
+	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "isn&#39;t a date")
 	viewer.get(t, 200, "/orders?county=nowhere").has(t, "No matching orders")
 	viewer.get(t, 200, "/orders?sort=due_date").has(t, `aria-sort="ascending"><a href="/orders?sort=-due_date">Due`)
 	part := viewer.get(t, 200, "/orders?show=open", scriptHeader...)

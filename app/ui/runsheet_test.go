@@ -3,6 +3,7 @@ package ui_test
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
@@ -187,7 +188,7 @@ func TestSaveCell(t *testing.T) {
 		if m == nil {
 			t.Fatalf("no cell %s", field)
 		}
-		return strings.TrimSpace(m[1] + m[2])
+		return html.UnescapeString(strings.TrimSpace(m[1] + m[2]))
 	}
 	for _, c := range []struct{ field, label, value, want, shown string }{
 		{"type", "Type", "warranty deed", `"type_id":1,`, "Warranty Deed"},
@@ -203,6 +204,10 @@ func TestSaveCell(t *testing.T) {
 		{"grantors", "Grantors", "Cole, Ned; Cole, Ann;", `"grantors":["Cole, Ned","Cole, Ann"]`, "Cole, Ned; Cole, Ann"},
 		{"grantees", "Grantees", "Bea Cole", `"grantees":["Bea Cole"]`, "Bea Cole"},
 		{"consideration", "Amount", "$387,500", `"consideration":"387500.00"`, "$387,500.00"},
+		{"consideration", "Amount", "$10 &  OVC", `"consideration":"10.00","consideration_text":"$10 \u0026 OVC"`, "$10 & OVC"},
+		{"consideration", "Amount", "love and affection", `"consideration_text":"love and affection"`, "love and affection"},
+		{"recorded", "Recorded", "3-9-98 2:05 pm", `"recorded":"1998-03-09","recorded_time":"14:05"`, "3/9/1998 2:05 PM"},
+		{"dated", "Dated", "March 9 1998", `"dated":"1998-03-09"`, "3/9/1998"},
 		{"remarks", "Remarks", "one\ntwo", `"remarks":"one\ntwo"`, "one\ntwo"},
 		{"status", "Status", "released", `"status":"released"`, "Released"},
 		{"status", "Status", "automatic", `"version":`, ""},
@@ -226,9 +231,9 @@ func TestSaveCell(t *testing.T) {
 	}
 	for _, c := range []struct{ field, value, want string }{
 		{"type", "grant", "“grant” isn't a document type. Select one from the list."},
-		{"recorded", "2/30/2001", "The recording date is not a valid date."},
+		{"recorded", "2/30/2001", "“2/30/2001” isn't a date. Write it like 3/9/1998."},
 		{"recorded", "5/2/2001 25:00", "must be a time such as 14:05"},
-		{"consideration", "one dollar", "must be a number of dollars"},
+		{"consideration", strings.Repeat("x", 201), "can have at most 200 characters"},
 		{"status", "paid", "“paid” isn't a status. Select one from the list."},
 		{"status", "e", "“e” isn't a status."},
 		{"type", "j", "“j” isn't a document type."},
@@ -384,15 +389,17 @@ func TestInstrumentForm(t *testing.T) {
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindSubmatch(page.body)
 	form := url.Values{"once": {string(once[1])}, "type_id": {"14"}, "recorded": {"2010-02-30"},
 		"grantors":      {"First Bank\r\n\r\n Second Bank "},
-		"other_parties": {"Trustee: Ned Cole\r\nMERS"}, "consideration": {"lots"}, "relations.0.kind": {"releases"}, "relations.0.instrument_id": {"99"},
+		"other_parties": {"Trustee: Ned Cole\r\nMERS"}, "consideration": {strings.Repeat("x", 201)},
+		"relations.0.kind": {"releases"}, "relations.0.instrument_id": {"99"},
 		"relations.3.kind": {"references"}, "relations.3.text": {"Bk 1 <Pg> 2"}, "documents.1.file_id": {"1"}, "documents.1.pages": {"2-9"},
 		"county": {""}, "exception": {"B-II"}, "status": {""}}
 	wrong := staff.post(t, 422, path+"/instruments", form)
-	wrong.has(t, "Fix 4 fields to continue.", "This is not a valid date", `value="2010-02-30"`, `value="lots"`, "must be a number of dollars",
+	wrong.has(t, "Fix 4 fields to continue.", "“2010-02-30” isn&#39;t a date. Write it like 3/9/1998.", `value="2010-02-30"`, `xxx"`,
+		"can have at most 200 characters",
 		"Row 1: The selected instrument id is invalid.", "Row 1: The pages field must not be above the document&#39;s last page, 2.",
 		"First Bank\nSecond Bank", "Bk 1 &lt;Pg&gt; 2", `value="2-9"`, `<option value="14" selected`)
 	form.Set("recorded", "1/5/2010")
-	form.Set("consideration", "$1,000")
+	form.Set("consideration", "$1,000 & OVC")
 	form.Set("relations.0.instrument_id", fmt.Sprint(mortgage))
 	form.Set("documents.1.pages", "2")
 	to := staff.post(t, 303, path+"/instruments", form).Header.Get("Location")
@@ -405,11 +412,10 @@ func TestInstrumentForm(t *testing.T) {
 		t.Fatalf("ID in %s: %v", to, err)
 	}
 	i := h.getInstrument(t, id)
-	want := fmt.Sprintf("14 2010-01-05 [First Bank Second Bank] [{Trustee Ned Cole} { MERS}] 1000.00 [{releases %d } {references 0 Bk 1 <Pg> 2}] [{1 2}]  NY B-II",
+	want := fmt.Sprintf("14 2010-01-05 [First Bank Second Bank] [{Trustee Ned Cole} { MERS}] 1000.00 $1,000 & OVC [{releases %d } {references 0 Bk 1 <Pg> 2}] [{1 2}]  NY B-II",
 		mortgage)
-	if got := fmt.Sprintf("%v %v %v %v %v %v %v %v %v %v", i.TypeID, i.Recorded, i.Grantors, i.OtherParties, i.Consideration, i.Relations,
-		i.Documents,
-		i.County, i.State, i.Exception); got != want {
+	if got := fmt.Sprintf("%v %v %v %v %v %v %v %v %v %v %v", i.TypeID, i.Recorded, i.Grantors, i.OtherParties, i.Consideration,
+		i.ConsiderationText, i.Relations, i.Documents, i.County, i.State, i.Exception); got != want {
 		t.Errorf("instrument = %s\nwant %s", got, want)
 	}
 	if status := h.getInstrument(t, mortgage).Status; status != model.InstrumentReleased {
@@ -420,7 +426,7 @@ func TestInstrumentForm(t *testing.T) {
 
 	address := fmt.Sprint("/instruments/", id)
 	edit := staff.get(t, 200, address+"/edit")
-	edit.has(t, "Trustee: Ned Cole\nMERS", `value="1000"`, `value="1/5/2010"`, `name="position"`, `value="Bk 1 &lt;Pg&gt; 2"`)
+	edit.has(t, "Trustee: Ned Cole\nMERS", `value="$1,000 &amp; OVC"`, `value="1/5/2010"`, `name="position"`, `value="Bk 1 &lt;Pg&gt; 2"`)
 	// Sending the form unchanged changes nothing.
 	sent := submittedForm(t, edit)
 	before := h.getInstrument(t, id)
@@ -494,7 +500,7 @@ func TestPasteRows(t *testing.T) {
 		"2\tLien\t\t\t\t\t\t\r\n3\tsat\t1/5/2010\t\t\t\t\treleases 1\r\n4\tPlat\t2/30/2010\t\t\t\tlots\t\r\n"
 	shown := staff.post(t, 200, address, url.Values{"text": {text}})
 	shown.has(t, "Add 2 instruments?", "2 rows can't be added:", "Row 3: “Lien” isn&#39;t a document type.", "Row 5: ",
-		"not a valid date", "$96,000.00",
+		"“2/30/2010” isn&#39;t a date", "$96,000.00",
 		"1022/314", "Ned &lt;Cole&gt;", "Release or Satisfaction", `name="confirm"`)
 	part := staff.post(t, 200, address, url.Values{"text": {text}}, scriptHeader...)
 	part.has(t, "Add 2 instruments?")

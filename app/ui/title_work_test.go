@@ -50,7 +50,7 @@ func TestAbstractOfOrder(t *testing.T) {
 	opaque := form.matches(t, `name="order" value="([^"]+)"`)[0]
 	sent := url.Values{"order": {opaque}, "template": {"1"}, "custom_fields.file_number": {"2026-9001"}, "due_date": {"11/30/2026"},
 		"address": {"9 Elm St"}, "county": {"Wexcombe"}, "once": {"x"}}
-	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}, "due_date": {"soon"}}).has(t, "not a valid date",
+	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}, "due_date": {"soon"}}).has(t, "isn&#39;t a date",
 		`value="soon"`)
 	abstract := kim.post(t, 303, "/abstracts", sent).location()
 	if again := kim.post(t, 303, "/abstracts", sent).location(); again != abstract {
@@ -146,7 +146,7 @@ func TestPeople(t *testing.T) {
 	form.has(t, "Kim of staff", "Owner", `name="version" value="0"`)
 	form.lacks(t, "Vera Viewer")
 	me := fmt.Sprint(kim.actor.ID)
-	kim.post(t, 422, path+"/people", url.Values{"searcher": {me}, "due_date": {"soon"}}).has(t, "not a valid date", `value="soon"`,
+	kim.post(t, 422, path+"/people", url.Values{"searcher": {me}, "due_date": {"soon"}}).has(t, "isn&#39;t a date", `value="soon"`,
 		`<option value="`+me+`" selected>`)
 	saved := kim.post(t, 200, path+"/people", url.Values{"searcher": {me}, "due_date": {"12/1/2026"}, "version": {"0"}}, "HX-Request", "true")
 	saved.has(t, "Kim of staff", `<time datetime="2026-12-01">`, "autofocus")
@@ -193,7 +193,7 @@ func TestNamesRun(t *testing.T) {
 	bad := url.Values{"name": {"", "Roe, Bo"}, "from": {"", "2026-02-30"}, "to": {"", ""}, "indexes": {"Deeds", ""}, "result": {"", ""},
 		"version": {"1"}}
 	wrong := kim.post(t, 422, section, bad, "HX-Request", "true")
-	wrong.has(t, "The name field is required.", "not a valid date", `value="2026-02-30"`, `value="Roe, Bo"`, `id="name-1-problem"`,
+	wrong.has(t, "The name field is required.", "isn&#39;t a date", `value="2026-02-30"`, `value="Roe, Bo"`, `id="name-1-problem"`,
 		`id="from-2-problem"`)
 	wrong.lacks(t, "<html")
 	clash := kim.post(t, 412, section, url.Values{"name": {"Roe, Bo"}, "version": {"0"}})
@@ -240,10 +240,10 @@ func TestCertificateAndBringDown(t *testing.T) {
 	form := kim.get(t, 200, section+"?edit=1")
 	form.has(t, `name="search_from" type="date" max="9999-12-31" value="1980-01-01"`, `name="indices_searched" value="UCC"`)
 	once := form.matches(t, `name="once" value="([^"]+)"`)[0]
-	kim.post(t, 422, section, url.Values{"effective_date": {""}, "search_from": {"2/30/2026"}}).has(t, "valid date", `value="2/30/2026"`)
+	kim.post(t, 422, section, url.Values{"effective_date": {""}, "search_from": {"2/30/2026"}}).has(t, "isn&#39;t a date", `value="2/30/2026"`)
 	reversed := kim.post(t, 422, section, url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1/1/2027"}})
 	reversed.has(t, "must not be before the start of the search")
-	reversed.lacks(t, "not a valid date")
+	reversed.lacks(t, "isn&#39;t a date")
 	sent := url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1980-01-01"}, "indices_searched": {"", "UCC", "Plats"},
 		"once": {once}}
 	for range 2 { // the second time is a double click
@@ -379,7 +379,7 @@ func TestPrintForClient(t *testing.T) {
 		model.Property{County: "Albany", Address: "12 Elm St"})
 	mortgage := h.addInstrument(t, a.Abstract.ID,
 		`{"type":"Mortgage","recorded":"2001-02-03","book":"900","page":"12","grantors":["Lee"],"remarks":"Ask the heirs",
-		"consideration":"125000","exception":"Mortgage of record"}`)
+		"consideration":"125000","consideration_text":"$125,000.00 & OVC","exception":"Mortgage of record"}`)
 	h.addInstrument(t, a.Abstract.ID,
 		fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-02-03","relations":[{"kind":"releases","instrument_id":%d}]}`,
 			mortgage.ID))
@@ -393,7 +393,7 @@ func TestPrintForClient(t *testing.T) {
 	h.addInstrument(t, a.Abstract.ID, `{"type":"Plat","legal":"Lot 4","county":"Rensselaer"}`)
 	printed = kim.get(t, 200, path+"/print")
 	printed.has(t, ">Legal<", "Lot 4", "Rensselaer")
-	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00", "Released", "Releases no. 2", "Lee, Ann",
+	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00 &amp; OVC", "Released", "Releases no. 2", "Lee, Ann",
 		"Mortgage of record", "Taxes of 2026", "Not certified.")
 	kim.post(t, 303, path+"/certificates", url.Values{"effective_date": {"2026-11-20"}})
 	printed = kim.get(t, 200, path+"/print")

@@ -5,7 +5,7 @@
 
   // parseDate returns a date typed in digits as month/day/year. It returns the text if it is not such
   // a date. A two-digit year means the latest such day that isn't in the future, or, if future is
-  // set, that is at most 60 years away (app/ui/page/typed_date.go).
+  // set, that is at most 60 years away (app/model/field_text.go).
   const parseDate = (text, future) => {
     const match = text.trim().match(/^(?:(\d{1,2})[/.-](\d{1,2})[/.-]|(\d\d)(\d\d))(\d{4}|\d\d)$/);
     if (!match) return text;

@@ -102,7 +102,7 @@
     switch (fields[at]) {
       case 'number': return position(tr);
       case 'dated': case 'recorded': return date ? date[3] * 10000 + date[1] * 100 + Number(date[2]) : null;
-      case 'consideration': return text ? Number(text.replace(/[$,]/g, '')) : null;
+      case 'consideration': return tr.cells[at].dataset.amount ? Number(tr.cells[at].dataset.amount) : null;
       default: return text || null;
     }
   };

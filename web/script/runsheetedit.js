@@ -142,7 +142,7 @@
         if ('edit' in cell.dataset) old.dataset.edit = cell.dataset.edit;
         return;
       }
-      for (const name of ['data-label', 'data-edit', 'class']) {
+      for (const name of ['data-label', 'data-edit', 'data-amount', 'class']) {
         if (cell.hasAttribute(name)) old.setAttribute(name, cell.getAttribute(name)); else old.removeAttribute(name);
       }
       old.replaceChildren(...cell.childNodes);
@@ -177,7 +177,6 @@
     input.spellcheck = field === 'remarks';
     if (lists[field]) input.setAttribute('list', lists[field]);
     if (field === 'status') input.placeholder = 'Automatic';
-    if (field === 'consideration') input.inputMode = 'decimal';
     return input;
   };
   let entering = false; // Tab goes from cell to cell once the user has edited one

@@ -43,11 +43,11 @@ var looks = []struct {
 }{
 	{character, "is only one character", func(v string, _ time.Time) bool { return utf8.RuneCountInString(v) == 1 }},
 	{late, "is in the future", func(v string, now time.Time) bool {
-		day, err := time.Parse(time.DateOnly, page.NormalizeDate(v))
+		day, err := time.Parse(time.DateOnly, model.TypedDate(v, model.LatestFuture(now)))
 		return err == nil && day.After(now.AddDate(0, 0, 1))
 	}},
-	{early, "is before 1600", func(v string, _ time.Time) bool {
-		day, err := time.Parse(time.DateOnly, page.NormalizeDate(v))
+	{early, "is before 1600", func(v string, now time.Time) bool {
+		day, err := time.Parse(time.DateOnly, model.TypedDate(v, model.LatestFuture(now)))
 		return err == nil && day.Year() < 1600
 	}},
 	{large, "is unusually large", func(v string, _ time.Time) bool {

@@ -38,6 +38,8 @@ const (
 	fieldDocuments = "documents"
 	fieldPosition  = "position"
 
+	fieldConsideration = "consideration"
+
 	// Pages is the field with the pages of the document beside the form.
 	Pages = "pages"
 )
@@ -81,7 +83,7 @@ var definitions = []definition{
 		as:   "a grantee", not: notParty},
 	{name: "other_parties", label: "Other parties", control: parties, hint: "One per line, such as Trustee: First Title Co.",
 		as: "a party", not: notParty},
-	{name: "consideration", label: "Consideration", control: money, text: func(i *model.Instrument) *string { return &i.Consideration },
+	{name: fieldConsideration, label: "Consideration", control: money, hint: "An amount, or what the instrument says, such as $10 & OVC",
 		as: "the amount", not: date | place | large},
 	{name: "parcels", label: "Parcel IDs", control: names, hint: "One per line",
 		list: func(i *model.Instrument) *[]string { return &i.Parcels },
@@ -177,6 +179,10 @@ func (d definition) stored(i vault.InstrumentView, file uint64) string {
 		return *d.text(&i.Instrument)
 	case d.name == fieldType:
 		return formatID(i.TypeID)
+	case d.control == money && i.ConsiderationText == "":
+		return i.Consideration
+	case d.control == money:
+		return page.FormatConsideration(i.Instrument)
 	case d.name == fieldPosition && i.Position > 0:
 		return strconv.Itoa(i.Position)
 	}
@@ -259,10 +265,13 @@ func (d definition) fingerprint(value string) string {
 	return page.Fingerprint(kind, []string{strings.TrimSpace(value)})
 }
 
-// apiName returns the name of the field in field errors and in the audit log.
-func (d definition) apiName() string {
-	if d.control == pages {
-		return fieldDocuments
+// apiNames returns the names of the field in field errors and in the audit log.
+func (d definition) apiNames() []string {
+	switch d.control {
+	case pages:
+		return []string{fieldDocuments}
+	case money:
+		return []string{d.name, "consideration_text"}
 	}
-	return d.name
+	return []string{d.name}
 }

@@ -23,7 +23,7 @@ func (f *Form) SetProblems(problems map[string]string) {
 		var texts []string
 		for _, key := range slices.Sorted(maps.Keys(problems)) {
 			name, place, _ := strings.Cut(key, ".")
-			if name != field.apiName() {
+			if !slices.Contains(field.apiNames(), name) {
 				continue
 			}
 			row, _, _ := strings.Cut(place, ".")
@@ -34,9 +34,6 @@ func (f *Form) SetProblems(problems map[string]string) {
 			}
 		}
 		field.Problem = strings.Join(texts, " ")
-		if field.Control == past || field.Control == future {
-			field.Problem = page.ProblemText(model.Date, field.Problem)
-		}
 		if field.Problem != "" {
 			f.Wrong = append(f.Wrong, field.Input)
 		}
@@ -99,7 +96,7 @@ func ChangedText(log []model.Event, zone *time.Location, now string, fields ...s
 func (f *Form) describeConflicts(log []model.Event) {
 	for _, field := range f.fields() {
 		if field.Clash {
-			field.Others = ChangedText(log, f.context.Zone, field.Theirs, field.apiName())
+			field.Others = ChangedText(log, f.context.Zone, field.Theirs, field.apiNames()...)
 		}
 	}
 	f.Focus()

@@ -3,6 +3,7 @@ package instrumentform
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,9 +18,6 @@ import (
 // rejects longer lists.
 const maxFormRows = model.MaxListItems + 10
 
-// futureYears is how far in the future a two-digit year of an expiration may be.
-const futureYears = 60
-
 // submitted returns the normalized text of a submitted field. sent is false if the form doesn't have it.
 func (f *Form) submitted(field *Field, form url.Values) (value string, sent bool) {
 	if field.Control == relations || field.Control == documents {
@@ -32,11 +30,11 @@ func (f *Form) submitted(field *Field, form url.Values) (value string, sent bool
 	value = strings.TrimSpace(normalizeLines(values[len(values)-1]))
 	switch field.Control {
 	case past:
-		value = page.ParseTypedDate(value, f.context.Now.AddDate(0, 0, 1)) // it may be tomorrow where the user is
+		value = model.TypedDate(value, model.LatestPast(f.context.Now))
 	case future:
-		value = page.ParseTypedDate(value, f.context.Now.AddDate(futureYears, 0, 0))
+		value = model.TypedDate(value, model.LatestFuture(f.context.Now))
 	case money:
-		if amount, ok := model.NormalizeMoney(value); ok {
+		if amount, says := model.ParseConsideration(value); says == "" {
 			value = amount
 		}
 	case names, parties:
@@ -151,10 +149,12 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 			patch.Rejected.Add(fieldPosition, "Enter a row number.")
 		}
 		patch.Position = n
+	case d.control == money:
+		maps.Copy(patch.Input, model.ConsiderationInput(value))
 	case encoded == "":
 		patch.Input[d.name] = json.RawMessage("null")
 	default:
-		patch.Input[d.apiName()] = page.EncodeJSON(encoded)
+		patch.Input[d.apiNames()[0]] = page.EncodeJSON(encoded)
 	}
 }
 

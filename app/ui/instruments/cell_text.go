@@ -24,7 +24,7 @@ const (
 var cellFields = map[string][]string{
 	columnType: {"type_id"}, "dated": {"dated"}, columnRecorded: {"recorded", "recorded_time"},
 	columnBookPage: {"book_type", "book", "page", "page_to"}, "instrument_number": {"instrument_number"}, "grantors": {"grantors"},
-	"grantees": {"grantees"}, "consideration": {"consideration"}, columnStatus: {"status"}, "remarks": {"remarks"},
+	"grantees": {"grantees"}, "consideration": {"consideration", "consideration_text"}, columnStatus: {"status"}, "remarks": {"remarks"},
 }
 
 // automaticStatus is what users type for a status that no person sets.
@@ -49,7 +49,7 @@ func cellText(i vault.InstrumentView, column string) string {
 	case "grantees":
 		return model.JoinNames(i.Grantees, "; ")
 	case "consideration":
-		return page.FormatValues(model.Money, []string{i.Consideration})
+		return page.FormatConsideration(i.Instrument)
 	case columnStatus:
 		return page.FormatStatus(i.Instrument.Status)
 	case "remarks":
@@ -69,7 +69,7 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		return model.InstrumentInput{}, ""
 	}
 	typedDate := func(text string) string {
-		return page.ParseTypedDate(text, now.AddDate(0, 0, 1)) // it may be tomorrow where the user is
+		return model.TypedDate(text, model.LatestPast(now))
 	}
 	switch column {
 	case columnType:
@@ -99,6 +99,8 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 			return nil, "“" + page.Truncate(text, 100) + "” isn't a status. Select one from the list."
 		}
 		return model.InstrumentInput{column: textOrNull(status)}, ""
+	case "consideration":
+		return model.ConsiderationInput(text), ""
 	case "grantors", "grantees":
 		return model.InstrumentInput{column: page.EncodeJSON(model.SplitNames(text))}, ""
 	}

@@ -75,9 +75,6 @@ func parsePaste(text, first string, types model.DocumentTypes) ([]runsheet.Entry
 		if t, found := types.Find(entryText(e, columnType)); found {
 			e.Fields[columnType] = page.EncodeJSON(t.Name)
 		}
-		if e.Fields["consideration"] != nil {
-			e.Fields["consideration"] = page.EncodeJSON(strings.ReplaceAll(entryText(e, "consideration"), " ", ""))
-		}
 	}
 	return entries, nil
 }

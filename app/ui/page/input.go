@@ -147,8 +147,8 @@ func StoredInputs(defs []model.Field, values model.CustomValues) []Input {
 func SubmittedInputs(defs []model.Field, form url.Values, rejected map[string]string) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
-		in := NewInput(def, SubmittedValues(def.Type, form[CustomFieldName(def.Key)]))
-		in.Problem = ProblemText(def.Type, rejected[in.Name])
+		in := NewInput(def, SubmittedValues(def.Type, def.Key, form[CustomFieldName(def.Key)]))
+		in.Problem = rejected[in.Name]
 		list = append(list, in)
 	}
 	return list

@@ -14,34 +14,10 @@ import (
 	"deedkeep/app/model"
 )
 
-// invalidDateText is the message for a text that is not a date.
-const invalidDateText = "This is not a valid date. Enter it as month/day/year, such as 3/14/2026."
-
-// ProblemText returns the message to show for a rejected value of the given type. A date that is only
-// before another one is valid.
-func ProblemText(kind model.FieldType, sentence string) string {
-	if sentence != "" && sentence != yearTooEarlyText && kind == model.Date && !strings.Contains(sentence, "must not be before") {
-		return invalidDateText
-	}
-	return sentence
-}
-
-// NormalizeDate converts a US date such as 3/14/2026 to 2026-03-14. Other text is returned
-// unchanged. A two-digit year is not accepted: the century of a deed would be unclear.
-func NormalizeDate(text string) string {
-	text = strings.TrimSpace(text)
-	for _, layout := range []string{"1/2/2006", "1-2-2006", "Jan 2, 2006", "January 2, 2006"} {
-		if day, err := time.Parse(layout, text); err == nil {
-			return day.Format(time.DateOnly)
-		}
-	}
-	return text
-}
-
 // SubmittedValues returns the submitted values of a field. For multiselects and checkboxes, the
 // form also has a hidden input with an empty value, so that the field is submitted even if nothing
 // is checked.
-func SubmittedValues(kind model.FieldType, sent []string) []string {
+func SubmittedValues(kind model.FieldType, name string, sent []string) []string {
 	if kind == model.Multiselect {
 		return slices.DeleteFunc(slices.Clone(sent), func(v string) bool { return v == "" })
 	}
@@ -50,9 +26,20 @@ func SubmittedValues(kind model.FieldType, sent []string) []string {
 	}
 	text := normalizeNewlines(sent[len(sent)-1])
 	if kind == model.Date {
-		text = NormalizeDate(text)
+		text = TypedDate(name, text)
 	}
 	return []string{text}
+}
+
+// TypedDate converts the date that users typed into a field of an order, an abstract, or a filter; see
+// model.TypedDate. The search period has passed. Other dates, such as a due date, may be in the near future.
+func TypedDate(name, text string) string {
+	latest := model.LatestDue(time.Now())
+	switch strings.TrimPrefix(name, CustomFieldName("")) {
+	case "search_from", "effective_date":
+		latest = model.LatestPast(time.Now())
+	}
+	return model.TypedDate(text, latest)
 }
 
 // normalizeNewlines replaces each CRLF with LF.
@@ -64,7 +51,7 @@ func SubmittedCustom(defs []model.Field, form url.Values) model.Custom {
 	sent := map[string]json.RawMessage{}
 	for _, def := range defs {
 		if values, there := form[CustomFieldName(def.Key)]; there {
-			sent[def.Key] = encodeValue(def.Type, SubmittedValues(def.Type, values))
+			sent[def.Key] = encodeValue(def.Type, SubmittedValues(def.Type, def.Key, values))
 		}
 	}
 	return model.Custom{Values: sent}
@@ -121,6 +108,20 @@ func formatAmount(kind model.FieldType, text string) string {
 		return text
 	}
 	return "$" + insertCommas(whole) + "." + cents
+}
+
+// FormatConsideration returns the consideration of an instrument as it is shown and typed: what the
+// instrument says or, if that is unknown, the amount. An amount that the text doesn't state comes first.
+func FormatConsideration(i model.Instrument) string {
+	amount, says := FormatValues(model.Money, []string{i.Consideration}), i.ConsiderationText
+	stated, _ := model.ParseConsideration(says)
+	switch {
+	case says == "":
+		return amount
+	case i.Consideration == "" || stated == i.Consideration:
+		return says
+	}
+	return amount + " (" + says + ")"
 }
 
 // normalizeMoney converts an amount of money to its stored form. Other text is returned unchanged.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -77,17 +78,17 @@ func cursorScope(r *Request, values url.Values) string {
 	return "page " + WithQuery(r.URL.Path, values)
 }
 
-// DayParam returns the date in the named query parameter, or the zero time if there is none. It
+// DayParam returns the date in the named query parameter or the zero time if there is none. It
 // replaces the parameter with the normalized date. If the date is invalid, it adds a problem under
 // the parameter's name.
 func DayParam(params url.Values, problems map[string]string, name string, zone *time.Location) time.Time {
-	text := NormalizeDate(params.Get(name))
+	text := TypedDate(name, params.Get(name))
 	if text == "" {
 		return time.Time{}
 	}
 	at, err := time.ParseInLocation(time.DateOnly, text, zone)
 	if err != nil || at.Year() < 1 {
-		problems[name] = invalidDateText
+		problems[name] = sentence(errs.Problem{Code: errs.NotDate, Value: text})
 		return time.Time{}
 	}
 	params.Set(name, text)

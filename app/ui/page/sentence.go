@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -12,8 +13,8 @@ import (
 // pageCodes maps codes whose sentences are written for developers to the sentences that pages show.
 var pageCodes = map[errs.Code]errs.Code{
 	errs.TooLong:          "The {field} can have at most %d characters.",
-	errs.NotDate:          "The {field} is not a valid date. Enter it as month/day/year, such as 3/14/2026.",
-	errs.NotMoney:         "The {field} must be a number of dollars, such as 1,250.00.",
+	errs.NotDate:          "{value} isn't a date. Write it like 3/9/1998.",
+	errs.NotMoney:         "{value} isn't an amount. Write it like 1,250.00.",
 	model.DateBefore:      "The {field} must not be before the %s.",
 	search.TextTooShort:   "Type at least two letters or digits.",
 	search.TextTooLong:    "The search is too long. Use at most %d characters.",
@@ -43,7 +44,11 @@ func sentence(p errs.Problem) string {
 			p.Args[i] = cmp.Or(pageNames[name], name)
 		}
 	}
-	return p.Sentence()
+	value := "This"
+	if p.Value != "" {
+		value = "“" + p.Value + "”"
+	}
+	return strings.ReplaceAll(p.Sentence(), "{value}", value)
 }
 
 // ErrorMessage returns the message of an error in the wording used on pages.

@@ -29,20 +29,20 @@ func FuzzTypedValues(f *testing.F) {
 	}
 	latest := time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		date := ParseTypedDate(text, latest)
-		if again := ParseTypedDate(date, latest); again != date {
-			t.Errorf("ParseTypedDate(%q) = %q, and of that %q", text, date, again)
+		date := model.TypedDate(text, latest)
+		if again := model.TypedDate(date, latest); again != date {
+			t.Errorf("model.TypedDate(%q) = %q, and of that %q", text, date, again)
 		}
 		day, err := time.Parse(time.DateOnly, date)
 		if isoDate.MatchString(date) && date != strings.TrimSpace(text) && err != nil {
-			t.Errorf("ParseTypedDate(%q) = %q, which is not a date", text, date)
+			t.Errorf("model.TypedDate(%q) = %q, which is not a date", text, date)
 		}
 		if err == nil && day.Year() >= 1000 {
-			if shown := FormatTypedDate(date); ParseTypedDate(shown, latest) != date {
-				t.Errorf("%q is shown as %q, which is parsed as %q", date, shown, ParseTypedDate(shown, latest))
+			if shown := FormatTypedDate(date); model.TypedDate(shown, latest) != date {
+				t.Errorf("%q is shown as %q, which is parsed as %q", date, shown, model.TypedDate(shown, latest))
 			}
 		}
-		for name, normalize := range map[string]func(string) string{"NormalizeDate": NormalizeDate, "normalizeNumber": normalizeNumber,
+		for name, normalize := range map[string]func(string) string{"normalizeNumber": normalizeNumber,
 			"normalizeMoney": normalizeMoney, "groupThousands": groupThousands} {
 			if once := normalize(text); normalize(once) != once {
 				t.Errorf("%s(%q) = %q, and of that %q", name, text, once, normalize(once))
@@ -58,7 +58,7 @@ func FuzzTypedValues(f *testing.F) {
 		}
 		for _, kind := range []model.FieldType{model.Text, model.Paragraph, model.Date, model.Number, model.Money, model.Phone,
 			model.Checkbox, model.Multiselect} {
-			values := SubmittedValues(kind, []string{"", text})
+			values := SubmittedValues(kind, "closing_date", []string{"", text})
 			stored := StoredTexts(encodeValue(kind, values))
 			_ = FormatValues(kind, stored)
 			if kind != model.Checkbox && strings.ToValidUTF8(text, "") == text && Fingerprint(kind, values) != Fingerprint(kind, stored) {

@@ -96,8 +96,9 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 
 // addOrder adds what the form shows about the order that the abstract is for.
 func (v *abstractForm) addOrder(form url.Values, rejected map[string]string) {
-	due := page.Input{Name: "due_date", Label: "Due date", Type: model.Date, Values: page.SubmittedValues(model.Date, form["due_date"])}
-	due.Problem = page.ProblemText(due.Type, rejected["due_date"])
+	due := page.Input{Name: "due_date", Label: "Due date", Type: model.Date,
+		Values: page.SubmittedValues(model.Date, "due_date", form["due_date"])}
+	due.Problem = rejected["due_date"]
 	v.Due = []page.Input{due}
 	markCarriedOver(v.Order, v.Template, v.Due, v.Property, v.Fields)
 	product := v.Order.Custom.Text("product")
@@ -165,7 +166,7 @@ func (p *Pages) createAbstract(r *page.Request) error {
 			if order.ID == 0 {
 				return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
 			}
-			due := page.EncodeJSON(page.NormalizeDate(form.Get("due_date")))
+			due := page.EncodeJSON(page.TypedDate("due_date", form.Get("due_date")))
 			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]json.RawMessage{"due_date": due}, tray,
 				idempotency)
 		}, p.renderNewAbstract)

@@ -92,8 +92,8 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 func orderInputs(value func(name string) string, rejected map[string]string) (list []page.Input) {
 	for _, def := range model.CoreOrderFields() {
 		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required,
-			Values: page.SubmittedValues(def.Type, []string{value(def.Key)})}
-		in.Problem = page.ProblemText(def.Type, rejected[def.Key])
+			Values: page.SubmittedValues(def.Type, def.Key, []string{value(def.Key)})}
+		in.Problem = rejected[def.Key]
 		list = append(list, in)
 	}
 	return list

@@ -51,7 +51,7 @@ func (p *Pages) createOrder(r *page.Request) error {
 	}
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	draft := model.OrderDraft{
-		Number: line("order_number"), DueDate: model.StringInput(page.NormalizeDate(form.Get("due_date"))),
+		Number: line("order_number"), DueDate: model.StringInput(page.TypedDate("due_date", form.Get("due_date"))),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		Custom:        page.SubmittedCustom(defs, form),
 	}

@@ -124,7 +124,7 @@ func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc) mergedFor
 	for i := range e.group.Fields {
 		in := &e.group.Fields[i]
 		values, there := form[in.Name]
-		mine, was := page.SubmittedValues(in.Type, values), form.Get("was."+in.Name)
+		mine, was := page.SubmittedValues(in.Type, in.Name, values), form.Get("was."+in.Name)
 		edited := was == "" || was != by(in.Type, mine)
 		others := was != "" && was != in.Was || was == "" && stale
 		switch {
@@ -163,7 +163,7 @@ func (g *fieldGroup) setProblems(rejected map[string]string) {
 	focused := false
 	for i := range g.Fields {
 		in := &g.Fields[i]
-		in.Problem = page.ProblemText(in.Type, rejected[in.Name])
+		in.Problem = rejected[in.Name]
 		in.Focus = in.Problem != "" && !focused
 		focused = focused || in.Focus
 	}

@@ -66,14 +66,14 @@ func (s source) certificateInputs(form url.Values, problems map[string]string) (
 		def = s.certificateField(def)
 		values := page.StoredTexts(s.abstract.Custom[def.Key])
 		if form != nil {
-			values = page.SubmittedValues(def.Type, form[def.Key])
+			values = page.SubmittedValues(def.Type, def.Key, form[def.Key])
 		} else if def.Type != model.Multiselect && len(values) > 1 {
 			values = []string{page.FormatValues(def.Type, values)}
 		}
 		in := page.NewInput(def, values)
-		in.Name, in.Fresh, in.Problem = def.Key, true, page.ProblemText(def.Type, problems[def.Key])
+		in.Name, in.Fresh, in.Problem = def.Key, true, problems[def.Key]
 		if in.Problem == "" {
-			in.Problem = page.ProblemText(def.Type, problems[page.CustomFieldName(def.Key)])
+			in.Problem = problems[page.CustomFieldName(def.Key)]
 		}
 		if def.Key == "indices_searched" && def.Type != model.Multiselect {
 			in.Hint = "Separate them with commas."
@@ -121,7 +121,7 @@ func (p *Pages) certify(r *page.Request) error {
 			continue
 		}
 		def = s.certificateField(def)
-		values := page.SubmittedValues(def.Type, sent)
+		values := page.SubmittedValues(def.Type, def.Key, sent)
 		switch {
 		case def.Type == model.Multiselect:
 			members[def.Key] = page.EncodeJSON(values)

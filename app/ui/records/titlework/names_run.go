@@ -81,9 +81,10 @@ func (p *Pages) namesRunPage(r *page.Request) error {
 }
 
 // submittedNames returns the rows of a submitted form.
-func submittedNames(form url.Values) (rows []NameRow) {
+func submittedNames(form url.Values, latest time.Time) (rows []NameRow) {
 	for i := range form["name"] {
-		rows = append(rows, NameRow{Name: formText(form, "name", i), From: formDate(form, "from", i), To: formDate(form, "to", i),
+		rows = append(rows, NameRow{Name: formText(form, "name", i), From: formDate(form, "from", i, latest),
+			To:      formDate(form, "to", i, latest),
 			Indexes: formText(form, "indexes", i), Result: formText(form, "result", i)})
 	}
 	return rows
@@ -97,9 +98,9 @@ func formText(form url.Values, name string, n int) string {
 	return ""
 }
 
-// formDate is formText for a date.
-func formDate(form url.Values, name string, n int) string {
-	return page.NormalizeDate(formText(form, name, n))
+// formDate is formText for a date, which is not after latest if its year has two digits.
+func formDate(form url.Values, name string, n int, latest time.Time) string {
+	return model.TypedDate(formText(form, name, n), latest)
 }
 
 // editRows handles the buttons of a form that add or remove a row without saving. done is false if
@@ -151,7 +152,7 @@ func (p *Pages) saveNamesRun(r *page.Request) error {
 	}
 	view := p.namesRun(s)
 	stored := view.Rows
-	rows, unsaved := editRows(r, submittedNames(r.PostForm))
+	rows, unsaved := editRows(r, submittedNames(r.PostForm, model.LatestPast(p.LocalNow())))
 	if unsaved {
 		view.Version, _ = strconv.ParseUint(r.PostForm.Get("version"), 10, 64) // 0 if missing
 		return p.showNamesRun(r, http.StatusOK, s, view.edited(rows))

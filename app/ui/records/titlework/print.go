@@ -44,10 +44,8 @@ func (i printedInstrument) StatusText() string { return i.Type.StatusText(i.Stat
 // Time returns the time of recording.
 func (i printedInstrument) Time() string { return page.FormatTimeOfDay(i.RecordedTime) }
 
-// Amount returns the consideration in dollars.
-func (i printedInstrument) Amount() string {
-	return page.FormatValues(model.Money, []string{i.Consideration})
-}
+// Amount returns the consideration.
+func (i printedInstrument) Amount() string { return page.FormatConsideration(i.Instrument) }
 
 // printPage serves an abstract for printing. Clients may see it.
 func (p *Pages) printPage(r *page.Request) error {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
@@ -171,11 +172,11 @@ func (p *Pages) requirementsPage(r *page.Request) error {
 }
 
 // submittedRequirements returns the rows of a submitted form.
-func submittedRequirements(form url.Values) (rows []RequirementRow) {
+func submittedRequirements(form url.Values, latest time.Time) (rows []RequirementRow) {
 	for i := range form["text"] {
 		instrument, _ := strconv.ParseUint(formText(form, "instrument", i), 10, 63) // 0: none
 		rows = append(rows, RequirementRow{Kind: formText(form, "kind", i), Text: formText(form, "text", i),
-			Cleared: formDate(form, "cleared", i), InstrumentID: instrument})
+			Cleared: formDate(form, "cleared", i, latest), InstrumentID: instrument})
 	}
 	return rows
 }
@@ -192,7 +193,7 @@ func (p *Pages) saveRequirements(r *page.Request) error {
 		return err
 	}
 	stored := view.Rows
-	rows, unsaved := editRows(r, submittedRequirements(r.PostForm))
+	rows, unsaved := editRows(r, submittedRequirements(r.PostForm, model.LatestPast(p.LocalNow())))
 	if unsaved {
 		view.Version, _ = strconv.ParseUint(r.PostForm.Get("version"), 10, 64) // 0 if missing
 		return p.showRequirements(r, http.StatusOK, s, view.edited(rows))
