@@ -233,7 +233,7 @@ func testEditTemplate(t *testing.T, env *browserEnv) {
 		b.waitVisible("tr .name | " + field.label)
 	}
 	b.drag("[data-sort=fields] tr:nth-child(2) .grip", "[data-sort=fields] tr:nth-child(4) .grip")
-	b.waitText("Field sequence saved.")
+	b.waitText("Fields reordered.")
 	b.waitSettled("tr .name | Consideration")
 	b.click("a | Consideration")
 	b.fill("#label", "Consideration paid")

@@ -157,7 +157,7 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.waitVisible(".viewer-count | OCR is off")
 	b.screenshot("scene-find-in-a-scan")
 	b.goTo("/abstracts/" + f.abstract)
-	b.waitVisible(".document .badge | Not searchable")
+	b.waitVisible(".document .badge | OCR off")
 	b.screenshot("scene-not-searchable")
 	// The text view helps users who can't read images.
 	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chainDocuments[4].name]))

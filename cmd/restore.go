@@ -43,9 +43,10 @@ it uses the newest backup that this version of deedkeep can read. It prints the 
 age of that backup, and warns if there are newer ones elsewhere. The command checks the
 version and the free space before it creates anything.
 
-API keys and users are restored as of the time of the backup. Revoke keys again that
-were revoked since. All users have to sign in again. Backups don't contain config.yaml,
-patterns.yaml, or the folder languages: copy them into the directory.
+API keys and users are restored as of the time of the backup. Revoke again any API keys
+that you revoked after the backup. All users have to sign in again. Backups don't
+contain config.yaml, patterns.yaml, or the folder languages: copy them into the
+directory.
 
 If the backup is encrypted with a passphrase, the command prompts for it or reads it
 from --passphrase-file or DEEDKEEP_BACKUP_PASSPHRASE. If it is encrypted for an age

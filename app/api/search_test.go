@@ -141,7 +141,7 @@ func TestSearchIsDescribed(t *testing.T) {
 	doc := loadDescription(t)
 	text := doc.Components.Parameters["Text"].Value.Description
 	for _, term := range []string{"All words", "prefix", "quotation marks", "Case, accents, and punctuation", "Book and page",
-		"typing error", "1,000"} {
+		"typo", "1,000"} {
 		if !strings.Contains(text, term) {
 			t.Errorf("description of q lacks %q:\n%s", term, text)
 		}

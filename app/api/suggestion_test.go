@@ -64,7 +64,7 @@ func TestReadRunsheetFile(t *testing.T) {
 		t.Errorf("instrument of the deed that is recorded already = %v, want 1", third.InstrumentID)
 	}
 	if e := body.Errors; e[0].Row != 5 || e[0].Error != "The selected type is invalid. (and 1 more error)" || e[1].Row != 6 ||
-		!strings.Contains(e[1].Error, "must not be the instrument itself") {
+		!strings.Contains(e[1].Error, "can't refer to the same instrument") {
 		t.Errorf("errors = %+v, want rows 5 and 6", e)
 	}
 	if ids, _, _ := srv.runsheet(t, abstract); len(ids) != 1 {

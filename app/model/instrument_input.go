@@ -26,7 +26,7 @@ const (
 	PagesTooHigh  errs.Code = "The {field} field must not be above the document's last page, %d."
 	PagesUnknown  errs.Code = "The {field} field must be empty because the document has no page count."
 	NoTarget      errs.Code = "The {field} field must have an instrument id or text."
-	SelfRelation  errs.Code = "The {field} field must not be the instrument itself."
+	SelfRelation  errs.Code = "The {field} field can't refer to the same instrument."
 	CyclicRelease errs.Code = "The {field} field must not be an instrument that releases this one."
 	PageToAlone   errs.Code = "The {field} field must not be set without a page."
 )

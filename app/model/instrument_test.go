@@ -100,7 +100,7 @@ func TestInvalidInstrumentInput(t *testing.T) {
 		{"another abstract's document", `{"documents": [{"file_id": 12}]}`, "documents.0.file_id: The selected file id is invalid."},
 		{"unknown relation", `{"relations": [{"kind": "cancels", "instrument_id": 1}]}`, "relations.0.kind: The selected kind is invalid."},
 		{"relation to itself", `{"relations": [{"kind": "releases", "instrument_id": 3}]}`,
-			"relations.0.instrument_id: The instrument id field must not be the instrument itself."},
+			"relations.0.instrument_id: The instrument id field can't refer to the same instrument."},
 		{"relation to nothing", `{"relations": [{"kind": "releases"}]}`,
 			"relations.0.instrument_id: The instrument id field must have an instrument id or text."},
 		{"relation to an unknown instrument", `{"relations": [{"kind": "releases", "instrument_id": 8}]}`,

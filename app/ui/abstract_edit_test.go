@@ -80,7 +80,7 @@ func TestEditAbstract(t *testing.T) {
 		t.Errorf("unexpected city or county: %+v", a)
 	}
 	stale := change(412, map[string]string{"city": "Hudson", "county": "Ulster"})
-	stale.has(t, "Another person saved changes while you were editing", `value="Ulster"`, "Lee changed this to “Greene” on ",
+	stale.has(t, "Someone else saved changes while you were editing", `value="Ulster"`, "Lee changed this to “Greene” on ",
 		"kim changed this to “Catskill” on ", `name="pick.county" value="theirs"> Keep “Greene”`)
 	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").lacks(t, "<html")
 	form = hiddenFields(stale)

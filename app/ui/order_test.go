@@ -85,7 +85,7 @@ func TestEditOrder(t *testing.T) {
 	second.Set("city", "Utica")
 	for _, header := range [][]string{nil, scriptHeader} {
 		conflict := staff.post(t, 412, path, second, header...)
-		conflict.has(t, "Another person saved changes while you were editing", "Kim of staff changed this to “Albany” on ", `value="Utica"`)
+		conflict.has(t, "Someone else saved changes while you were editing", "Kim of staff changed this to “Albany” on ", `value="Utica"`)
 	}
 	now, err := h.vault.Orders.Get(t.Context(), o.ID)
 	if err != nil || now.City != "Albany" || now.State != "VT" || now.Version != 3 {

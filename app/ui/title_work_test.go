@@ -152,7 +152,7 @@ func TestPeople(t *testing.T) {
 	saved.has(t, "Kim of staff", `<time datetime="2026-12-01">`, "autofocus")
 	saved.lacks(t, "<html", "<select")
 	clash := kim.post(t, 412, path+"/people", url.Values{"examiner": {me}, "version": {"0"}})
-	clash.has(t, "Another person changed the assignment", "Searcher: Kim of staff. Examiner: none. Due: Dec 1, 2026.",
+	clash.has(t, "Someone else changed the searcher, examiner, or due date", "Searcher: Kim of staff. Examiner: none. Due: Dec 1, 2026.",
 		`name="version" value="1"`)
 	if got := kim.post(t, 303, path+"/people", url.Values{"examiner": {me}, "searcher": {me}, "version": {"1"}}); got.location() != path {
 		t.Errorf("Location = %q, want the abstract", got.location())
@@ -197,7 +197,7 @@ func TestNamesRun(t *testing.T) {
 		`id="from-2-problem"`)
 	wrong.lacks(t, "<html")
 	clash := kim.post(t, 412, section, url.Values{"name": {"Roe, Bo"}, "version": {"0"}})
-	clash.has(t, "Another person changed the names run", `value="Roe, Bo"`, "Saved in the meantime", "Lee, Ann", `name="version" value="1"`)
+	clash.has(t, "Someone else changed the names run", `value="Roe, Bo"`, "Saved in the meantime", "Lee, Ann", `name="version" value="1"`)
 	saved := kim.post(t, 200, section, url.Values{"name": {"Roe, Bo"}, "version": {"1"}}, "HX-Request", "true")
 	saved.has(t, "Roe, Bo", "autofocus")
 	saved.lacks(t, "Lee, Ann", "<input")
@@ -291,7 +291,7 @@ func TestNotes(t *testing.T) {
 			kim.post(t, 200, note, url.Values{"record": {record}, "text": {"Called"}, "version": {"1"}}, "HX-Request", "true").has(t, "Called",
 				"edited")
 			kim.post(t, 412, note, url.Values{"record": {record}, "text": {"Mine"}, "version": {"1"}}).has(t,
-				"Another person changed this note to “Called”", "Mine")
+				"Someone else changed this note to “Called”", "Mine")
 			kim.post(t, 412, note+"/delete", url.Values{"record": {record}, "version": {"1"}}).has(t, "It was not deleted")
 			kim.post(t, 303, note+"/delete", url.Values{"record": {record}, "version": {"2"}})
 			kim.get(t, 200, path+"/notes").has(t, "No notes yet")

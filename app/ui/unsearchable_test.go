@@ -68,10 +68,10 @@ func TestDocumentsWithoutText(t *testing.T) {
 		file        model.File
 		badge, find string // text in the document's row and in a search without results
 	}{
-		{scan, "Not searchable yet", `{"hits":[],"more":false,"waiting":3}`},
-		{partly, "2 pages not searchable yet", `{"hits":[],"more":false,"waiting":2}`},
+		{scan, "Waiting for OCR", `{"hits":[],"more":false,"waiting":3}`},
+		{partly, "2 pages waiting for OCR", `{"hits":[],"more":false,"waiting":2}`},
 		{all, "", `{"hits":[],"more":false}`},
-		{picture, "Not searchable yet", ""},
+		{picture, "Waiting for OCR", ""},
 	} {
 		t.Run(row.badge, func(t *testing.T) {
 			got := g.get(t, 200, documentPath(row.file, "/row"), "HX-Request", "true")
@@ -145,8 +145,8 @@ func TestScansIfOCRIsOff(t *testing.T) {
 	h.waitForProcessing(t)
 	for address, want := range map[string]string{
 		"/find?q=quillfeather":                 "2 scans can&#39;t be searched: OCR is off. An administrator can turn it on with the setting ocr.enabled.",
-		documentPath(scan, "/row"):             ">Not searchable</span>",
-		documentPath(partly, "/row"):           ">2 pages not searchable</span>",
+		documentPath(scan, "/row"):             ">OCR off</span>",
+		documentPath(partly, "/row"):           ">OCR off for 2 pages</span>",
 		documentPath(scan, ""):                 "None (OCR is off)",
 		documentPath(partly, ""):               "All except 2 pages (OCR is off)",
 		documentPath(scan, "/text"):            "and OCR is off.",

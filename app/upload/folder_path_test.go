@@ -82,7 +82,7 @@ func TestUploadInvalidPath(t *testing.T) {
 		{"too deep", upload.Plan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, string(model.MsgFolderTooDeep)},
 		{"empty name", upload.Plan{Path: []string{"a", "", "b"}}, "The name field is required."},
 		{"long name", upload.Plan{Path: []string{strings.Repeat("x", model.MaxNameLength+1)}}, "The name field"},
-		{"folder of an abstract", upload.Plan{Abstract: abstract.Abstract.ID, Path: []string{"a"}}, "Abstracts don't have folders."},
+		{"folder of an abstract", upload.Plan{Abstract: abstract.Abstract.ID, Path: []string{"a"}}, "Documents of an abstract can't be in folders. Omit `path`."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.plan.Filename, tt.plan.Size = "a.pdf", 10

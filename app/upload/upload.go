@@ -212,7 +212,7 @@ func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) er
 			return err
 		}
 		if plan.Abstract != 0 && len(plan.Path) > 0 {
-			return errs.InvalidField("path", "Abstracts don't have folders.")
+			return errs.InvalidField("path", "Documents of an abstract can't be in folders. Omit `path`.")
 		}
 		_, _, err := vault.ResolvePath(t, plan.Folder, plan.Path)
 		return err

@@ -108,7 +108,7 @@ func (p *Pages) eventQuery(r *page.Request, filters url.Values, problems map[str
 		}
 		switch len(records) {
 		case 0:
-			problems["record"] = "No record has this number, name, or address. Check the spelling, or paste the address of its page."
+			problems["record"] = "No record has this number, name, or address. Check the spelling, or paste the page's URL."
 		case 1:
 			where(vault.ColumnRecord, records[0].record)
 		default:

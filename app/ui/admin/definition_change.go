@@ -27,10 +27,10 @@ func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 		return fmt.Sprintf("Status %q added.", form.Get("name")), nil
 	case action == "statuses" && b.hasStatuses:
 		t.Statuses, err = reordered(t.Statuses, form["order"], func(s string) string { return s })
-		return "Status sequence saved.", err
+		return "Statuses reordered.", err
 	case action == "fields" && b.hasFields:
 		t.Fields, err = reordered(t.Fields, form["order"], func(f model.Field) string { return f.Key })
-		return "Field sequence saved.", err
+		return "Fields reordered.", err
 	case action == "field-save" && b.hasFields:
 		return b.saveField(form)
 	case action == "status-rename" && b.hasStatuses && at >= 0:

@@ -44,14 +44,14 @@ var errorPages = map[errs.Kind][2]string{
 	errs.Forbidden:           {"You don't have permission", ""},
 	errs.NotFound:            {"Page not found", "No page exists at this address, or its record was deleted."},
 	errs.Conflict:            {"Action not available", ""},
-	errs.InsufficientStorage: {"Disk full", "The server can't store anything more. Contact your administrator."},
+	errs.InsufficientStorage: {"Disk full", "Nothing was saved. Contact your administrator."},
 	errs.Unavailable:         {"Temporarily unavailable", "The server is stopping or read-only. Nothing was changed. Try again in a minute."},
 	errs.PreconditionFailed:  {"Someone else changed this", "Go back, reload the page to see the latest version, and make your change again."},
 	errs.Locked:              {"Currently in use", ""},
 }
 
 // serverErrorText is the text of the page for unexpected errors, with the request ID.
-const serverErrorText = "Try again. If it keeps happening, contact your administrator and quote request ID %s."
+const serverErrorText = "Try again. If it keeps happening, contact your administrator and give them request ID %s."
 
 // errorPageFor returns the page for an error. Every error page is selected here.
 func errorPageFor(err error) errorPage {

@@ -22,7 +22,7 @@ func (p *Pages) reorderDocuments(r *page.Request) error {
 		return err
 	}
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, p.documentRowAddress(filed, move.File), "Document sequence saved.")
+		return p.RedirectWithNotice(r, p.documentRowAddress(filed, move.File), "Documents reordered.")
 	}
 	l, err := p.listDocuments(r, filed)
 	if err != nil {

@@ -118,8 +118,7 @@ func unreadScansNotice(scans search.UnreadScans, q search.Query, off bool) strin
 	said := page.Plural(n, "scan", "scans")
 	county := q.County
 	switch q.County = ""; {
-	case !scans.Known:
-		said += " in the vault"
+	case !scans.Known: // those of all records
 	case county != "" && !q.Filtered():
 		said += " in this county"
 	case county != "" || q.Filtered():

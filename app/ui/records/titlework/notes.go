@@ -214,7 +214,7 @@ func (p *Pages) deleteNote(r *page.Request) error {
 		if err != nil {
 			return err
 		}
-		view.Problem = "Another person changed the note. It was not deleted."
+		view.Problem = "Someone else changed the note. It was not deleted."
 		return p.showNotes(r, why.status, of, view)
 	}
 	if err != nil {

@@ -94,7 +94,7 @@ func (v People) name(id uint64) string {
 func (v People) OrderGone() bool { return v.Linked && v.Order.ID == 0 }
 
 func (p *Pages) showPeople(r *page.Request, status int, s source, view People) error {
-	return p.show(r, status, s, "titlework_people", "Order and people", view)
+	return p.show(r, status, s, "titlework_people", "Order, searcher, and examiner", view)
 }
 
 // peoplePage serves the order and the people of an abstract, or the form of the assignment.
@@ -141,7 +141,7 @@ func (p *Pages) savePeople(r *page.Request) error {
 		return err
 	}
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, s.path+"#people", "Assignment saved.")
+		return p.RedirectWithNotice(r, s.path+"#people", "Searcher, examiner, and due date saved.")
 	}
 	s.work = work
 	view, err := p.people(r, s)
