@@ -71,7 +71,7 @@ func New(opts Options) (http.Handler, error) {
 		turns:     httpx.NewTurns(turnsPerCore*runtime.GOMAXPROCS(0), maxTurnWait),
 	}
 	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType,
-		assignmentType, namesRunType, requirementsType, runsheetType} {
+		assignmentType, namesRunType, requirementsType, runsheetType, checksType} {
 		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}
 	auth := &authenticator{server: s, keys: v.Keys, failing: stats.NewRateLimiter(opts.FailingKeys, opts.Now),
@@ -171,6 +171,7 @@ func titleWorkRoutes(s *server) []route {
 		{"PUT", "/abstracts/:id/names-run", work.setNamesRun},
 		{"GET", "/abstracts/:id/requirements", work.requirements},
 		{"PUT", "/abstracts/:id/requirements", work.setRequirements},
+		{"GET", "/abstracts/:id/checks", work.checks},
 		{"GET", "/abstracts/:id/certificate", work.certificates},
 		{"POST", "/abstracts/:id/certificate", work.certify},
 		{"POST", "/abstracts/:id/bring-down", work.bringDown},

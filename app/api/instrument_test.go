@@ -340,7 +340,8 @@ func TestCertificateAndBringDown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { srv.do(t, jsonCall("POST", path+"/certificate", body, 422)) })
 	}
-	srv.do(t, jsonCall("POST", path+"/certificate", `{"effective_date":"2026-11-01","search_from":"1966-01-01","indices_searched":["Mortgages","UCC"]}`, 201).
+	srv.do(t, jsonCall("POST", path+"/certificate",
+		`{"effective_date":"2026-11-01","search_from":"1966-01-01","indices_searched":["Mortgages","UCC"]}`, 201).
 		withHas(`"effective_date":"2026-11-01"`, `"file_id":1`, `"changed_since":false`))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path, status: 200,
 		has: []string{`"effective_date":"2026-11-01"`, `"search_from":"1966-01-01"`,
@@ -355,6 +356,53 @@ func TestCertificateAndBringDown(t *testing.T) {
 		t.Errorf("runsheet of the bring-down = %v %v, want copies that are %v", ids, statuses, want)
 	}
 	srv.do(t, call{as: "read", method: "GET", path: fmt.Sprint("/v1/instruments/", ids[0]), status: 200, has: []string{`"prior":true`}})
+	srv.vaultIsIntact(t)
+}
+
+// The checks list what to fix or to accept. A certificate keeps what was accepted, and lists the rest. The next
+// one gets the reasons as proposals. With If-Match, a search that changed isn't certified.
+func TestChecksOfCertificate(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", "Essex"), fieldPart("custom_fields", `{"file_number":"A-1"}`)))
+	path := "/abstracts/" + abstract
+	mortgage := srv.createInstrument(t, abstract, `{"type":"Mortgage","grantors":["Ann Lee"],"recorded":"2001-02-03","instrument_number":"7"}`)
+	open := fmt.Sprintf("open_lien:%d", mortgage.ID)
+	checks := func(has ...string) string {
+		t.Helper()
+		return srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/checks", status: 200, has: has}).Header.Get("ETag")
+	}
+	tag := checks(`{"id":"effective_time","check":"effective_time","text":"The certificate has no effective time.",`,
+		`"id":"`+open+`","check":"open_lien","text":"Mortgage · Inst. 7 · Ann Lee is open, and no requirement names it."`,
+		fmt.Sprintf(`"instrument_id":%d,"file_id":null,"proposal":null}`, mortgage.ID))
+	const fields = `{"effective_date":"2026-11-01","effective_time":"8:00 am","search_from":"1966-01-01","indices_searched":["UCC"]`
+	for name, body := range map[string]string{
+		"time": `{"effective_date":"2026-11-01","effective_time":"25:00"}`, "accepted": fields + `,"accepted":"all"}`,
+		"no reason": fields + `,"accepted":[{"check":"gap","reason":" "}]}`, "no check": fields + `,"accepted":[{"reason":"x"}]}`,
+		"row": fields + `,"accepted":["gap"]}`,
+	} {
+		t.Run(name, func(t *testing.T) { srv.do(t, jsonCall("POST", path+"/certificate", body, 422)) })
+	}
+	certify := func(match, accepted string, status int, has ...string) {
+		t.Helper()
+		c := jsonCall("POST", path+"/certificate", fields+`,"accepted":`+accepted+`}`, status)
+		if match != "" {
+			c.header = append(c.header, "If-Match: "+match)
+		}
+		srv.do(t, c.withHas(has...))
+	}
+	certify("", "null", 201, `"effective_time":"08:00"`, `"accepted":[],"unaccepted":[{"check":"`+open+`"`)
+	certify(tag, "[]", 412)
+	tag = checks(`"proposal":null`)
+	certify(tag, `[{"check":"open_lien","reason":"Paid at closing."},{"check":"gap","reason":"None."}]`, 201,
+		`"accepted":[{"check":"`+open+`","text":"Mortgage · Inst. 7 · Ann Lee is open, and no requirement names it.",`+
+			`"reason":"Paid at closing."},`+
+			`{"check":"gap","text":null,"reason":"None."}],"unaccepted":[]`)
+	checks(`"proposal":"Paid at closing."`)
+	srv.do(t, jsonCall("PATCH", fmt.Sprint("/instruments/", mortgage.ID), `{"instrument_number":"8"}`, 200))
+	checks(`Inst. 8 · Ann Lee is open`, `"proposal":null`)
+	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/certificate", status: 200,
+		has: []string{`"reason":"Paid at closing."`, `"accepted":[],"unaccepted":[{`}})
 	srv.vaultIsIntact(t)
 }
 

@@ -85,6 +85,7 @@ func TestMatrix(t *testing.T) {
 		"PUT /abstracts/{id}/names-run":     {status: 200, header: []string{asJSON}, body: `{"rows":[{"name":"Jones, Bea"}]}`},
 		"GET /abstracts/{id}/requirements":  {status: 200},
 		"PUT /abstracts/{id}/requirements":  {status: 200, header: []string{asJSON}, body: `{"rows":[]}`},
+		"GET /abstracts/{id}/checks":        {status: 200},
 		"GET /abstracts/{id}/notes":         {status: 200},
 		"POST /abstracts/{id}/notes":        {status: 201, header: []string{asJSON}, body: `{"text":"See page 2."}`},
 		"GET /orders/{id}/abstracts":        {status: 200, path: "/orders/" + orderID + "/abstracts"},

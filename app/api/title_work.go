@@ -10,6 +10,7 @@ import (
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/titlecheck"
 	"deedkeep/app/vault"
 )
 
@@ -27,6 +28,7 @@ const (
 	namesRunType     = "names_run"
 	requirementsType = "requirements"
 	runsheetType     = "runsheet"
+	checksType       = "checks"
 )
 
 // read returns the title work of the abstract in the path.
@@ -195,9 +197,35 @@ func (h titleWorkHandler) setRequirements(r *request) (response, error) {
 
 // certificate converts a certificate to its JSON form. version is the current version of the runsheet.
 func certificate(c model.Certificate, version uint64) apitypes.SearchCertificate {
-	return apitypes.SearchCertificate{ID: int64(c.ID), EffectiveDate: c.EffectiveDate, SearchFrom: encode.OptionalString(c.SearchFrom),
-		IndicesSearched: c.IndicesSearched, By: encode.Actor(c.By), At: apitypes.At(c.At), FileID: encode.OptionalID(c.FileID), SHA256: c.Digest,
-		ChangedSince: version > c.RunsheetVersion}
+	body := apitypes.SearchCertificate{ID: int64(c.ID), EffectiveDate: c.EffectiveDate, EffectiveTime: encode.OptionalString(c.EffectiveTime),
+		SearchFrom: encode.OptionalString(c.SearchFrom), IndicesSearched: c.IndicesSearched, By: encode.Actor(c.By), At: apitypes.At(c.At),
+		FileID: encode.OptionalID(c.FileID), SHA256: c.Digest, ChangedSince: version > c.RunsheetVersion}
+	for _, row := range c.Accepted {
+		body.Accepted = append(body.Accepted, apitypes.AcceptedCheck{Check: row.Check, Text: encode.OptionalString(row.Text), Reason: row.Reason})
+	}
+	for _, row := range c.Unaccepted {
+		body.Unaccepted = append(body.Unaccepted, apitypes.OpenCheck{Check: row.Check, Text: row.Text})
+	}
+	return body
+}
+
+// checks returns what to fix or to accept before the search of an abstract is certified.
+func (h titleWorkHandler) checks(r *request) (response, error) {
+	work, err := h.read(r)
+	if err != nil {
+		return response{}, err
+	}
+	checks, err := h.service.Checks(r.Context(), work.AbstractID, nil)
+	if err != nil {
+		return response{}, err
+	}
+	body := apitypes.Checks{}
+	for _, f := range checks.Findings {
+		before, _ := titlecheck.Proposal(f, checks.Before)
+		body.Data = append(body.Data, apitypes.Check{ID: f.ID, Check: f.Check, Text: f.Text, Advice: f.Advice,
+			InstrumentID: encode.OptionalID(f.Instrument), FileID: encode.OptionalID(f.Document), Proposal: encode.OptionalString(before.Reason)})
+	}
+	return h.part(checksType, work.AbstractID, checks.Version, body), nil
 }
 
 func (h titleWorkHandler) certificates(r *request) (response, error) {
@@ -213,7 +241,7 @@ func (h titleWorkHandler) certificates(r *request) (response, error) {
 }
 
 func (h titleWorkHandler) certify(r *request) (response, error) {
-	work, sent, err := h.body(r, "effective_date", "search_from", "indices_searched")
+	work, sent, err := h.body(r, "effective_date", "effective_time", "search_from", "indices_searched", "accepted")
 	if err != nil {
 		return response{}, err
 	}
@@ -221,7 +249,8 @@ func (h titleWorkHandler) certify(r *request) (response, error) {
 		return response{status: http.StatusCreated, body: apitypes.CertificateBody{Data: certificate(c, c.RunsheetVersion)}}
 	}
 	return perform(r, render, func(keep vault.Idempotency[model.Certificate]) (model.Certificate, error) {
-		return h.service.Certify(r.Context(), r.actor, work.AbstractID, sent, keep)
+		return h.service.Certify(r.Context(), r.actor, work.AbstractID, vault.CertificateRequest{Members: sent,
+			Match: h.server.etags[checksType].match(r.Header, work.AbstractID)}, keep)
 	})
 }
 

@@ -93,6 +93,7 @@ type Certificates struct {
 type SearchCertificate struct {
 	ID              int64        `json:"id"`
 	EffectiveDate   string       `json:"effective_date"`
+	EffectiveTime   *string      `json:"effective_time"`
 	SearchFrom      *string      `json:"search_from"`
 	IndicesSearched List[string] `json:"indices_searched"`
 	By              Actor        `json:"by"`
@@ -100,4 +101,38 @@ type SearchCertificate struct {
 	FileID          *int64       `json:"file_id"`
 	SHA256          string       `json:"sha256"`
 	ChangedSince    bool         `json:"changed_since"`
+	// Accepted are the findings that were accepted with a reason, and Unaccepted are the others.
+	Accepted   List[AcceptedCheck] `json:"accepted"`
+	Unaccepted List[OpenCheck]     `json:"unaccepted"`
+}
+
+// AcceptedCheck is a finding with the reason why it is accepted. Check is the ID of a Check, and Text what it says; nil if
+// there was no such finding.
+type AcceptedCheck struct {
+	Check  string  `json:"check"`
+	Text   *string `json:"text"`
+	Reason string  `json:"reason"`
+}
+
+// OpenCheck is a finding that wasn't accepted.
+type OpenCheck struct {
+	Check string `json:"check"`
+	Text  string `json:"text"`
+}
+
+// Checks is the response of GET /abstracts/{id}/checks.
+type Checks struct {
+	Data List[Check] `json:"data"`
+}
+
+// Check is something to fix or to accept before a search is certified. ID identifies it, and Check is its kind, such as
+// "open_lien". Proposal is the reason for which the same finding was accepted before.
+type Check struct {
+	ID           string  `json:"id"`
+	Check        string  `json:"check"`
+	Text         string  `json:"text"`
+	Advice       string  `json:"advice"`
+	InstrumentID *int64  `json:"instrument_id"`
+	FileID       *int64  `json:"file_id"`
+	Proposal     *string `json:"proposal"`
 }

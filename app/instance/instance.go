@@ -225,8 +225,8 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Vault = vault.New(in.DB, vault.Options{
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
-			MaxInstrumentsPerAbstract: set.InstrumentsPerAbstract,
-			InspectLimits:             set.Inspect, Runsheet: set.Runsheet, ExtractRules: extractRules(opts.Dir, in.Log), Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			MaxInstrumentsPerAbstract: set.InstrumentsPerAbstract, ReadsScans: opts.OCRReader != nil,
+			InspectLimits: set.Inspect, Runsheet: set.Runsheet, ExtractRules: extractRules(opts.Dir, in.Log), Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
 			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,

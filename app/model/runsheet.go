@@ -117,7 +117,7 @@ type Gap struct {
 // theirs and are not checked.
 func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 	var gaps []Gap
-	received := receivedNames{byWord: map[string][]int{}, known: map[string]bool{}}
+	received := NewPartyNames()
 	last := uint64(0)
 	for _, i := range runsheet {
 		t, _ := types.ByID(i.TypeID)
@@ -143,19 +143,37 @@ func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 	return gaps
 }
 
-// receivedNames are the names of parties who received title.
-type receivedNames struct {
+// PartyNames is a set of names of parties, such as of those who received title. Names match in spite of
+// initials, suffixes, and words such as "et ux".
+type PartyNames struct {
 	list   []partyName
 	byWord map[string][]int // indexes in list of the names with a word
 	known  map[string]bool  // names in list, as returned by partyName.key
 	work   int              // words that were compared
 }
 
+// NewPartyNames returns an empty set.
+func NewPartyNames() *PartyNames {
+	return &PartyNames{byWord: map[string][]int{}, known: map[string]bool{}}
+}
+
+// Add adds a name.
+func (r *PartyNames) Add(name string) { r.add(parsePartyName(name)) }
+
+// Has reports whether a name in the set matches.
+func (r *PartyNames) Has(name string) bool { return r.has(parsePartyName(name)) }
+
+// SameParty reports whether two names match.
+func SameParty(a, b string) bool { return parsePartyName(a).matches(parsePartyName(b)) }
+
+// IsOfficial reports whether a party acts by office, such as a sheriff.
+func IsOfficial(name string) bool { return parsePartyName(name).official }
+
 // maxComparedWords limits the time for finding the gaps of a runsheet to about a second. Above it, which
 // takes thousands of different names with the same words, a name matches only one with the same words.
 const maxComparedWords = 20_000_000
 
-func (r *receivedNames) add(name partyName) {
+func (r *PartyNames) add(name partyName) {
 	if r.known[name.key()] {
 		return
 	}
@@ -168,7 +186,7 @@ func (r *receivedNames) add(name partyName) {
 
 // has reports whether a received name matches. Names that are not the same have two equal words, so it
 // leaves out those that have only the most frequent word of the name.
-func (r *receivedNames) has(name partyName) bool {
+func (r *PartyNames) has(name partyName) bool {
 	if len(name.words) == 0 || r.known[name.key()] {
 		return len(name.words) > 0
 	}

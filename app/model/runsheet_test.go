@@ -109,7 +109,7 @@ func TestReceivedNames(t *testing.T) {
 		}
 		return parsePartyName(strings.Join(list, " "))
 	}
-	received := receivedNames{byWord: map[string][]int{}, known: map[string]bool{}}
+	received := NewPartyNames()
 	var all []partyName
 	for range 60 {
 		added := name()

@@ -41,6 +41,7 @@ type NameRun struct {
 	To      string    `json:"to,omitempty"`   // YYYY-MM-DD
 	Indexes []string  `json:"indexes,omitempty"`
 	Result  string    `json:"result,omitempty"`
+	Pending bool      `json:"pending,omitempty"` // carried over by a bring-down and not run again yet
 	By      Actor     `json:"by"`
 	At      time.Time `json:"at"`
 }
@@ -64,7 +65,8 @@ type RequirementRow struct {
 // as a document.
 type Certificate struct {
 	ID              uint64    `json:"id"`
-	EffectiveDate   string    `json:"effective_date"` // certified through, YYYY-MM-DD
+	EffectiveDate   string    `json:"effective_date"`           // certified through, YYYY-MM-DD
+	EffectiveTime   string    `json:"effective_time,omitempty"` // HH:MM or HH:MM:SS
 	SearchFrom      string    `json:"search_from,omitempty"`
 	IndicesSearched []string  `json:"indices_searched,omitempty"`
 	By              Actor     `json:"by"`
@@ -72,4 +74,14 @@ type Certificate struct {
 	RunsheetVersion uint64    `json:"runsheet_version"`
 	FileID          uint64    `json:"file_id,omitempty"`
 	Digest          string    `json:"digest,omitempty"` // SHA-256 of the runsheet's document, lower-case hex
+	// Accepted are the findings that were accepted with a reason. Unaccepted are the others; see app/titlecheck.
+	Accepted   []AcceptedCheck `json:"accepted,omitempty"`
+	Unaccepted []AcceptedCheck `json:"unaccepted,omitempty"`
+}
+
+// AcceptedCheck is a finding about a search, with the reason why it was accepted.
+type AcceptedCheck struct {
+	Check  string `json:"check"`          // ID of the finding, or of a check for all of its findings
+	Text   string `json:"text,omitempty"` // the finding; "" if there was no such finding
+	Reason string `json:"reason,omitempty"`
 }

@@ -16,8 +16,7 @@ const MaxTitleRows = 500
 const DateBefore errs.Code = "The {field} field must not be before the %s field."
 
 // rows returns the elements of a list of up to MaxTitleRows objects.
-func (f *validation) rows(raw json.RawMessage) []json.RawMessage {
-	const field = "rows"
+func (f *validation) rows(field string, raw json.RawMessage) []json.RawMessage {
 	var items []json.RawMessage
 	switch {
 	case isEmptyValue(raw):
@@ -37,7 +36,7 @@ func (f *validation) rows(raw json.RawMessage) []json.RawMessage {
 func CheckNamesRun(raw json.RawMessage, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
 	var f validation
 	var list []NameRun
-	for n, item := range f.rows(raw) {
+	for n, item := range f.rows("rows", raw) {
 		field := itemField("rows", n)
 		members, ok := f.members(field, item)
 		if !ok {
@@ -56,7 +55,7 @@ func CheckNamesRun(raw json.RawMessage, current []NameRun, actor Actor, at time.
 			f.Add(field+".to", DateBefore, "from")
 		}
 		if old := slices.IndexFunc(current, run.sameSearch); old >= 0 {
-			run.By, run.At = current[old].By, current[old].At
+			run.By, run.At, run.Pending = current[old].By, current[old].At, current[old].Pending
 		}
 		list = append(list, run)
 	}
@@ -74,7 +73,7 @@ func (r NameRun) sameSearch(other NameRun) bool {
 func CheckRequirements(raw json.RawMessage, isInstrument func(id uint64) bool) ([]RequirementRow, errs.Fields) {
 	var f validation
 	var list []RequirementRow
-	for n, item := range f.rows(raw) {
+	for n, item := range f.rows("rows", raw) {
 		field := itemField("rows", n)
 		members, ok := f.members(field, item)
 		if source, _ := decodeString(members["source"]); !ok || source == "instrument" {
@@ -129,12 +128,33 @@ func CheckCertificate(members map[string]json.RawMessage) (Certificate, errs.Fie
 	var f validation
 	c := Certificate{
 		EffectiveDate:   f.date("effective_date", textInput(members["effective_date"])),
+		EffectiveTime:   f.timeOfDay("effective_time", textInput(members["effective_time"])),
 		SearchFrom:      f.date("search_from", textInput(members["search_from"])),
 		IndicesSearched: f.nameList("indices_searched", members["indices_searched"]),
+		Accepted:        f.accepted(members["accepted"]),
 	}
 	f.require("effective_date", c.EffectiveDate)
 	if c.SearchFrom != "" && c.EffectiveDate != "" && c.EffectiveDate < c.SearchFrom {
 		f.Add("effective_date", DateBefore, "search from")
 	}
 	return c, f.Fields
+}
+
+// accepted validates the findings that a certificate accepts.
+func (f *validation) accepted(raw json.RawMessage) (list []AcceptedCheck) {
+	for n, item := range f.rows("accepted", raw) {
+		field := itemField("accepted", n)
+		members, ok := f.members(field, item)
+		if !ok {
+			continue
+		}
+		row := AcceptedCheck{
+			Check:  f.line(field+".check", textInput(members["check"]), MaxLineLength),
+			Reason: f.line(field+".reason", textInput(members["reason"]), MaxLineLength),
+		}
+		f.require(field+".check", row.Check)
+		f.require(field+".reason", row.Reason)
+		list = append(list, row)
+	}
+	return list
 }

@@ -6,31 +6,52 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
 
+	"deedkeep/app/audit"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/store"
+	"deedkeep/app/titlecheck"
 	"deedkeep/app/txn"
 )
 
 // Keys of the custom fields that a certificate reads and writes, if the template has them.
 const (
 	fieldEffectiveDate   = "effective_date"
+	fieldEffectiveTime   = "effective_time"
 	fieldSearchFrom      = "search_from"
 	fieldIndicesSearched = "indices_searched"
 )
 
+// fieldAccepted is the member of a certificate with the findings that are accepted.
+const fieldAccepted = "accepted"
+
+// CertificateRequest is the input for a certificate.
+type CertificateRequest struct {
+	// Members are the fields of the certificate. One that is absent defaults to the abstract's field.
+	Members map[string]json.RawMessage
+	// Match is a condition on Checks.Version.
+	Match Match
+	// AllAccepted rejects the certificate unless each finding is accepted.
+	AllAccepted bool
+}
+
 // Certify certifies the search of an abstract through a date. It stores the runsheet as an Excel
 // document of the abstract, adds its SHA-256 to the audit log, and writes the date, the start of the
-// search, and the indexes to the abstract's fields. A member that is absent defaults to its field. It
-// returns Invalid, listing every invalid field, or Conflict if other users keep changing the runsheet.
-func (s *TitleWork) Certify(ctx context.Context, actor model.Actor, abstract uint64, members map[string]json.RawMessage,
+// search, and the indexes to the abstract's fields. The certificate keeps the findings, with the reasons of those
+// that are accepted. It returns Invalid, listing every invalid field, PreconditionFailed if the search changed since
+// its findings were listed, or Conflict if other users keep changing it.
+func (s *TitleWork) Certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
+	if err := s.v.events.FlushViews(ctx); err != nil { // so that a document that was just opened counts
+		return certificate, err
+	}
 	for range maxCertifyTries {
-		certificate, err = s.certify(ctx, actor, abstract, members, idempotency)
+		certificate, err = s.certify(ctx, actor, abstract, req, idempotency)
 		if !errors.Is(err, errRunsheetChanged) {
 			break
 		}
@@ -41,22 +62,38 @@ func (s *TitleWork) Certify(ctx context.Context, actor model.Actor, abstract uin
 // maxCertifyTries is how many times a runsheet is stored if others change it at the same time.
 const maxCertifyTries = 5
 
-// errRunsheetChanged is returned if the runsheet changed after it was stored and before it was
+// errRunsheetChanged is returned if the search changed after its runsheet was stored and before it was
 // certified.
 var errRunsheetChanged = &errs.Error{Kind: errs.Conflict, Message: "The runsheet changed while it was certified. Try again."}
 
-// certify certifies a search unless its runsheet changes while it is stored.
-func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uint64, members map[string]json.RawMessage,
+// certify certifies a search unless it changes while its runsheet is stored.
+func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
 	var draft certificateDraft
 	check := func(t *store.Tx) (err error) {
-		draft, err = s.checkCertificate(t, abstract, members)
-		return err
+		if draft, err = s.draftCertificate(t, abstract, req.Members); err != nil {
+			return err
+		}
+		if err := req.Match.check(draft.version()); err != nil {
+			return err
+		}
+		return draft.rejected.Err()
 	}
-	if err := s.v.Store.View(ctx, check); err != nil {
+	var findings []titlecheck.Finding
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		if err := check(t); err != nil {
+			return err
+		}
+		findings, err = s.findings(ctx, t, draft)
+		return err
+	})
+	if err != nil {
 		return certificate, err
 	}
-	stored := draft.work.RunsheetVersion
+	if req.AllAccepted && len(titlecheck.Unaccepted(findings, draft.certificate.Accepted)) > 0 {
+		return certificate, errs.InvalidField(fieldAccepted, "Fix or accept each finding before you certify.")
+	}
+	stored := draft.version()
 	upload, err := s.stageRunsheet(ctx, abstract)
 	if err != nil {
 		return certificate, err
@@ -78,7 +115,7 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 			return err
 		}
 		switch {
-		case draft.work.RunsheetVersion != stored:
+		case draft.version() != stored:
 			return errRunsheetChanged
 		case len(draft.result.Files) >= s.v.MaxFilesPerAbstract():
 			return &errs.Error{Kind: errs.Conflict, Message: "The abstract has too many documents. Delete some first."}
@@ -92,7 +129,7 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 		}
 		document := result.Files[len(result.Files)-1]
 		result.Abstract.Custom = draft.custom
-		certificate = draft.complete(document, at, actor)
+		certificate = draft.complete(findings, document, at, actor)
 		return errors.Join(t.PutAbstract(result.Abstract), t.PutTitleWork(draft.work),
 			s.v.AddEvent(t, at, actor, "certificate.created", txn.RecordRef(AbstractOps.Name, abstract),
 				map[string]string{"sha256": document.Digest, "effective_date": certificate.EffectiveDate}),
@@ -102,30 +139,41 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 	return certificate, err
 }
 
-// certificateDraft is a validated certificate and what it changes.
+// certificateDraft is a certificate that isn't created yet, and what it changes.
 type certificateDraft struct {
 	result      AbstractWithFiles
 	work        model.TitleWork
 	custom      model.CustomValues
 	certificate model.Certificate
+	rejected    errs.Fields // why it can't be created
+}
+
+// version identifies a version of what a search is checked for: its fields, documents, instruments, names run,
+// and requirements.
+func (d *certificateDraft) version() uint64 {
+	h := fnv.New64a()
+	a, v := d.result.Abstract, d.work.Versions
+	fmt.Fprint(h, a.Version, a.Files, d.work.RunsheetVersion, v.NamesRun, v.Requirements, len(d.work.Certificates))
+	return h.Sum64()
 }
 
 // complete adds the certificate to the title work after its runsheet was stored as document.
-func (d *certificateDraft) complete(document model.File, at time.Time, actor model.Actor) model.Certificate {
+func (d *certificateDraft) complete(findings []titlecheck.Finding, document model.File, at time.Time, actor model.Actor) model.Certificate {
 	certificate := d.certificate
 	certificate.ID, certificate.At = uint64(len(d.work.Certificates)+1), at
 	certificate.By = model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
 	certificate.FileID, certificate.Digest, certificate.RunsheetVersion = document.ID, document.Digest, d.work.RunsheetVersion
+	certificate.Accepted, certificate.Unaccepted = titlecheck.Settle(findings, d.certificate.Accepted)
 	d.work.Certificates = append(slices.Clone(d.work.Certificates), certificate)
 	return certificate
 }
 
-// checkCertificate validates a certificate against the abstract and its template.
-func (s *TitleWork) checkCertificate(t *store.Tx, abstract uint64, members map[string]json.RawMessage) (d certificateDraft, err error) {
+// draftCertificate validates a certificate against the abstract and its template.
+func (s *TitleWork) draftCertificate(t *store.Tx, abstract uint64, members map[string]json.RawMessage) (d certificateDraft, err error) {
 	if d.result, err = AbstractOps.get(t, abstract); err != nil {
 		return d, err
 	}
-	if d.work, err = t.TitleWork(abstract); err != nil {
+	if d.work, err = existingTitleWork(t, abstract); err != nil {
 		return d, err
 	}
 	a := d.result.Abstract
@@ -135,9 +183,9 @@ func (s *TitleWork) checkCertificate(t *store.Tx, abstract uint64, members map[s
 			return d, err
 		}
 	}
-	all := map[string]json.RawMessage{}
+	all := map[string]json.RawMessage{fieldAccepted: members[fieldAccepted]}
 	custom := model.Custom{Values: map[string]json.RawMessage{}}
-	for _, key := range []string{fieldEffectiveDate, fieldSearchFrom, fieldIndicesSearched} {
+	for _, key := range []string{fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched} {
 		value, sent := members[key]
 		if !sent {
 			value = a.Custom[key]
@@ -147,13 +195,90 @@ func (s *TitleWork) checkCertificate(t *store.Tx, abstract uint64, members map[s
 			custom.Values[key] = value
 		}
 	}
-	certificate, rejected := model.CheckCertificate(all)
+	d.certificate, d.rejected = model.CheckCertificate(all)
 	patched, rejectedFields := model.AbstractPatch{Custom: model.Some(custom)}.Check(a, &template, s.v.Settings.Rules)
-	if len(rejected) == 0 {
-		rejected = rejectedFields
+	if d.custom = patched.Custom; len(d.rejected) == 0 {
+		d.rejected = rejectedFields
 	}
-	d.certificate, d.custom = certificate, patched.Custom
-	return d, rejected.Err()
+	return d, nil
+}
+
+// Checks are the findings about a search that isn't certified yet.
+type Checks struct {
+	Findings []titlecheck.Finding
+	// Before says how findings were accepted in the latest certificate, or else in that of the prior search.
+	Before  []model.AcceptedCheck
+	Version uint64 // for CertificateRequest.Match
+}
+
+// Checks returns what to fix or to accept before the search of an abstract is certified. members are those of the
+// certificate, as for Certify; invalid ones count as missing.
+func (s *TitleWork) Checks(ctx context.Context, abstract uint64, members map[string]json.RawMessage) (checks Checks, err error) {
+	if err := s.v.events.FlushViews(ctx); err != nil {
+		return checks, err
+	}
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		draft, err := s.draftCertificate(t, abstract, members)
+		if err != nil {
+			return err
+		}
+		checks.Version = draft.version()
+		if checks.Findings, err = s.findings(ctx, t, draft); err != nil {
+			return err
+		}
+		before := draft.work.Certificates
+		if len(before) == 0 && draft.work.PriorID != 0 {
+			prior, err := t.TitleWork(draft.work.PriorID)
+			if err != nil {
+				return err
+			}
+			before = prior.Certificates
+		}
+		if n := len(before); n > 0 {
+			checks.Before = before[n-1].Accepted
+		}
+		return nil
+	})
+	return checks, err
+}
+
+// findings returns the findings about a search.
+func (s *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDraft) ([]titlecheck.Finding, error) {
+	sheet, err := s.v.Instruments.runsheet(ctx, t, d.result.Abstract.ID)
+	if err != nil {
+		return nil, err
+	}
+	search := titlecheck.Search{Abstract: d.result.Abstract, Work: d.work, Types: sheet.types, Certificate: d.certificate,
+		Requirements: slices.Clone(d.work.Requirements), Today: s.v.Instruments.today()}
+	for _, i := range sheet.Instruments {
+		search.Instruments = append(search.Instruments, titlecheck.Instrument{Instrument: i.Instrument, Type: i.Type, Status: i.Status})
+		if i.Requirement != "" {
+			search.Requirements = append(search.Requirements, model.RequirementRow{Kind: model.RequirementKind, InstrumentID: i.ID})
+		}
+	}
+	for _, file := range d.result.Files {
+		document := titlecheck.Document{File: file}
+		if document.Opened, err = wasOpened(t, file.ID); err != nil {
+			return nil, err
+		}
+		if s.v.Settings.ReadsScans {
+			document.Unread = file.PagesWaitingForOCR()
+		}
+		search.Documents = append(search.Documents, document)
+	}
+	return titlecheck.Run(&search), nil
+}
+
+// wasOpened reports whether the audit log says that someone opened or downloaded a document.
+func wasOpened(t *store.Tx, file uint64) (bool, error) {
+	for _, kind := range []string{audit.Opened, audit.Downloaded} {
+		page, err := t.ListEvents(store.Query{Limit: 1, Filters: []store.Filter{
+			{Column: store.ColumnRecord, Value: txn.RecordRef(FileOps.Name, file)}, {Column: store.ColumnKind, Value: kind}}})
+		if err != nil || len(page.Items) > 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // stageRunsheet stages the runsheet of an abstract as an Excel document.
@@ -176,108 +301,4 @@ func (s *TitleWork) stageRunsheet(ctx context.Context, abstract uint64) (*Staged
 		return nil, err
 	}
 	return upload, nil
-}
-
-// BringDown creates an abstract that brings another one down to date. It carries over the property,
-// the template, most field values, and the instruments, which it marks as prior. Its search starts
-// at the effective date of the prior abstract.
-func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint64, idempotency Idempotency[AbstractWithFiles],
-) (created AbstractWithFiles, err error) {
-	var from AbstractWithFiles
-	var work model.TitleWork
-	var template model.Template
-	err = s.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := idempotency.CheckUnused(t, s.v); err != nil {
-			return err
-		}
-		if from, err = AbstractOps.get(t, prior); err != nil {
-			return err
-		}
-		if work, err = t.TitleWork(prior); err != nil {
-			return err
-		}
-		if from.Abstract.TemplateID != 0 {
-			template, err = t.Template(from.Abstract.TemplateID)
-		}
-		return err
-	}, func(t *store.Tx) error {
-		a := broughtDown(from.Abstract, work, template)
-		a, _, err := s.v.Abstracts.create(t, actor, a, &acceptedFiles{})
-		if err != nil {
-			return err
-		}
-		created = AbstractWithFiles{Abstract: a}
-		sequence, err := s.copyInstruments(t, prior, a)
-		if err != nil {
-			return err
-		}
-		return errors.Join(t.PutTitleWork(model.TitleWork{AbstractID: a.ID, PriorID: prior, Sequence: sequence, RunsheetVersion: 1}),
-			s.v.AddEvent(t, a.CreatedAt, actor, "abstract.brought_down", txn.RecordRef(AbstractOps.Name, a.ID),
-				map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, prior)}),
-			idempotency.SaveResponse(t, a.CreatedAt, created))
-	})
-	return created, err
-}
-
-// broughtDown returns the new abstract for a bring-down. Fields about the finished search start
-// empty: the file number, the effective date, and the names run.
-func broughtDown(from model.Abstract, work model.TitleWork, template model.Template) model.Abstract {
-	a := model.Abstract{TemplateID: from.TemplateID, Property: from.Property, TaxMap: from.TaxMap, Custom: model.CustomValues{}}
-	if len(template.Statuses) > 0 {
-		a.Status = template.Statuses[0]
-	}
-	for key, value := range from.Custom {
-		if !slices.Contains([]string{"file_number", fieldEffectiveDate, fieldSearchFrom, "names_run"}, key) {
-			a.Custom[key] = value
-		}
-	}
-	since := from.Custom.Text(fieldEffectiveDate)
-	if n := len(work.Certificates); n > 0 {
-		since = work.Certificates[n-1].EffectiveDate
-	}
-	set := func(key, value string) {
-		if raw, err := json.Marshal(value); err == nil && value != "" &&
-			slices.ContainsFunc(template.Fields, func(f model.Field) bool { return f.Key == key }) {
-			a.Custom[key] = raw
-		}
-	}
-	set(fieldSearchFrom, since)
-	set("prior_effective_date", since)
-	set("prior_file_number", from.FileNumber())
-	return a
-}
-
-// copyInstruments copies the live instruments of the prior abstract to its bring-down and returns
-// their IDs in the sequence of the runsheet. Relations among them refer to the copies.
-func (s *TitleWork) copyInstruments(t *store.Tx, prior uint64, to model.Abstract) (sequence []uint64, err error) {
-	work, err := t.TitleWork(prior)
-	if err != nil {
-		return nil, err
-	}
-	list, err := t.LiveInstruments(prior)
-	if err != nil {
-		return nil, err
-	}
-	copies := map[uint64]uint64{}
-	list = model.SortRunsheet(list, work.Sequence)
-	for _, i := range list {
-		if copies[i.ID], err = t.NewInstrumentID(); err != nil {
-			return nil, err
-		}
-	}
-	for _, i := range list {
-		i.ID, i.AbstractID, i.Prior, i.Version = copies[i.ID], to.ID, true, 1
-		i.CreatedAt, i.UpdatedAt = to.CreatedAt, to.CreatedAt
-		i.Relations = slices.Clone(i.Relations)
-		for n, r := range i.Relations {
-			if id, ok := copies[r.InstrumentID]; ok {
-				i.Relations[n].InstrumentID = id
-			}
-		}
-		if err := t.PutInstrument(i); err != nil {
-			return nil, err
-		}
-		sequence = append(sequence, i.ID)
-	}
-	return sequence, nil
 }

@@ -96,7 +96,8 @@ func TestCertifyChangingRunsheet(t *testing.T) {
 			record = func() { addInstrument(t, v, abstract, `{"type":"Mortgage"}`) }
 			left.Store(row.changes)
 			members := map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-10-01"`)}
-			got, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, abstract, members, vault.Idempotency[model.Certificate]{})
+			got, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, abstract, vault.CertificateRequest{Members: members},
+				vault.Idempotency[model.Certificate]{})
 			left.Store(0)
 			if row.want != 0 {
 				vaulttest.WantKind(t, "Certify", err, row.want)

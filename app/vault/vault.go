@@ -50,8 +50,9 @@ type Reader interface {
 type Settings struct {
 	MaxFileSize               int64 // bytes
 	MaxFilesPerRequest        int
-	MaxFilesPerAbstract       int // 0: 2,000
-	MaxInstrumentsPerAbstract int // 0: 100,000; includes the trash
+	MaxFilesPerAbstract       int  // 0: 2,000
+	MaxInstrumentsPerAbstract int  // 0: 100,000; includes the trash
+	ReadsScans                bool // pages without text are read by OCR
 	InspectLimits             document.InspectLimits
 	Runsheet                  runsheet.Limits
 	ExtractRules              *extract.Rules // nil: extract.DefaultRules

@@ -1,13 +1,18 @@
 package titlework
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/titlecheck"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -17,7 +22,33 @@ type Certificates struct {
 	section
 	List   []CertificateRow // newest first
 	Inputs []page.Input     // the form for a new certificate
+	Checks []CheckGroup     // what to fix or to accept first
 	Once   string           // identifies the forms, so that submitting one twice has no effect
+}
+
+// CheckGroup is the findings of a check.
+type CheckGroup struct {
+	Check, Title, Advice string
+	Rows                 []CheckRow
+	Reason               string // the submitted reason for all of them
+}
+
+// CheckRow is a finding.
+type CheckRow struct {
+	titlecheck.Finding
+	N        int // place in the form, starting with 1
+	Links    []Link
+	Reason   string // submitted, or else that of the same finding in the latest certificate
+	Proposed bool   // Reason is that of the latest certificate
+	Missing  bool   // the form was submitted without a reason
+}
+
+// Link is a link to where a finding is fixed.
+type Link struct{ Path, Text string }
+
+// Through returns the effective date and time.
+func (c CertificateRow) Through() string {
+	return strings.TrimSuffix(page.FormatDate(c.EffectiveDate)+", "+page.FormatTimeOfDay(c.EffectiveTime), ", ")
 }
 
 // CertificateRow is a certificate of an abstract.
@@ -32,6 +63,7 @@ type CertificateRow struct {
 // fields, which then determine their labels and types.
 var certificateFields = []model.Field{
 	{Key: "effective_date", Label: "Effective date (certified through)", Type: model.Date},
+	{Key: "effective_time", Label: "Effective time", Type: model.Text},
 	{Key: "search_from", Label: "Search from", Type: model.Date},
 	{Key: "indices_searched", Label: "Indexes searched", Type: model.Text},
 }
@@ -75,8 +107,11 @@ func (s source) certificateInputs(form url.Values, problems map[string]string) (
 		if in.Problem == "" {
 			in.Problem = problems[page.CustomFieldName(def.Key)]
 		}
-		if def.Key == "indices_searched" && def.Type != model.Multiselect {
+		switch {
+		case def.Key == "indices_searched" && def.Type != model.Multiselect:
 			in.Hint = "Separate them with commas."
+		case def.Key == "effective_time":
+			in.Hint = "Such as 8:00 AM."
 		}
 		list = append(list, in)
 	}
@@ -88,6 +123,62 @@ func (s source) certificateInputs(form url.Values, problems map[string]string) (
 	}
 	list[0].Focus = true
 	return list
+}
+
+// checkGroups returns the findings of a search with the submitted reasons. A missing effective date isn't one of
+// them, because the form requires it.
+func (s source) checkGroups(checks vault.Checks, form url.Values) (groups []CheckGroup) {
+	reasons := map[string]string{}
+	for n, id := range form["check"] {
+		reasons[id] = formText(form, "reason", n)
+	}
+	n := 0
+	for _, f := range checks.Findings {
+		if f.Check == "effective_date" {
+			continue
+		}
+		if len(groups) == 0 || groups[len(groups)-1].Title != titlecheck.Title(f.Check) {
+			groups = append(groups, CheckGroup{Check: f.Check, Title: titlecheck.Title(f.Check), Advice: f.Advice,
+				Reason: formText(form, "all."+f.Check, 0)})
+		}
+		group := &groups[len(groups)-1]
+		if group.Check != f.Check { // the certificate's own fields are a group
+			group.Check, group.Advice = "", "Fill in the fields above, or accept that they are blank."
+		}
+		n++
+		row := CheckRow{Finding: f, N: n, Links: s.checkLinks(f)}
+		reason, shown := reasons[f.ID]
+		before, accepted := titlecheck.Proposal(f, checks.Before)
+		switch {
+		case shown:
+			row.Reason = reason
+			row.Missing = cmp.Or(reason, group.Reason) == "" && form.Get("do") != "check"
+		case accepted:
+			row.Reason, row.Proposed = before.Reason, true
+		}
+		group.Rows = append(group.Rows, row)
+	}
+	return groups
+}
+
+// checkLinks returns links to where a finding is fixed.
+func (s source) checkLinks(f titlecheck.Finding) (links []Link) {
+	if f.Document != 0 {
+		links = append(links, Link{page.DocumentPath(f.Document), "Open document"})
+	}
+	if f.Instrument != 0 {
+		links = append(links, Link{fmt.Sprintf("%s?view=runsheet#instrument-%d", s.path, f.Instrument), "Show in runsheet"})
+	}
+	switch f.Place {
+	case titlecheck.NamesRun:
+		links = append(links, Link{s.path + "/names-run?edit=1", "Edit names run"})
+	case titlecheck.Requirements:
+		links = append(links, Link{s.path + "/requirements?edit=1", "Edit requirements"})
+	case titlecheck.Fields:
+		links = append(links, Link{s.path + "?edit=details&field=custom_fields.current_owner#group-details", "Edit fields"})
+	case titlecheck.Documents, titlecheck.Runsheet, titlecheck.Certificate:
+	}
+	return links
 }
 
 func (p *Pages) showCertificates(r *page.Request, status int, s source, view Certificates) error {
@@ -103,20 +194,20 @@ func (p *Pages) certificatesPage(r *page.Request) error {
 	view := p.certificates(s)
 	view.Focus = r.IsPart()
 	if view.Editing = isEditing(r); view.Editing {
-		view.Inputs = s.certificateInputs(nil, nil)
+		checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, nil)
+		if err != nil {
+			return err
+		}
+		view.Inputs, view.Checks, view.Version = s.certificateInputs(nil, nil), s.checkGroups(checks, nil), checks.Version
 	}
 	return p.showCertificates(r, http.StatusOK, s, view)
 }
 
-// certify certifies the search of an abstract.
-func (p *Pages) certify(r *page.Request) error {
-	s, err := p.read(r)
-	if err != nil {
-		return err
-	}
+// certificateMembers returns the submitted fields of a certificate.
+func (s source) certificateMembers(form url.Values) map[string]json.RawMessage {
 	members := map[string]json.RawMessage{}
 	for _, def := range certificateFields {
-		sent, there := r.PostForm[def.Key]
+		sent, there := form[def.Key]
 		if !there {
 			continue
 		}
@@ -131,17 +222,65 @@ func (p *Pages) certify(r *page.Request) error {
 			members[def.Key] = page.EncodeJSON(values[0])
 		}
 	}
+	return members
+}
+
+// acceptedRows returns the findings for which a reason was submitted, and that still exist.
+func acceptedRows(groups []CheckGroup) json.RawMessage {
+	rows := []map[string]string{}
+	for _, group := range groups {
+		for _, row := range group.Rows {
+			reason := row.Reason
+			if row.Proposed { // it wasn't in the form
+				reason = ""
+			}
+			if reason = cmp.Or(reason, group.Reason); reason != "" {
+				rows = append(rows, map[string]string{"check": row.ID, "reason": reason})
+			}
+		}
+	}
+	return page.EncodeJSON(rows)
+}
+
+// changedSearch is the problem of a form whose list of findings is out of date.
+const changedSearch = "The search has changed since you opened this list. Look at the list again, then certify."
+
+// certify certifies the search of an abstract. If a finding is neither fixed nor accepted, it shows the form
+// again.
+func (p *Pages) certify(r *page.Request) error {
+	s, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	members := s.certificateMembers(r.PostForm)
+	checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, members)
+	if err != nil {
+		return err
+	}
+	members["accepted"] = acceptedRows(s.checkGroups(checks, r.PostForm))
 	show := func(r *page.Request, status int, form url.Values, problems map[string]string) error {
+		checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, members) // they may have changed in the meantime
+		if err != nil {
+			return err
+		}
 		view := p.certificates(s)
-		view.Editing, view.Once = true, form.Get("once")
-		view.Inputs = s.certificateInputs(form, problems)
-		view.Problem = generalProblem(problems)
+		view.Editing, view.Once, view.Version = true, form.Get("once"), checks.Version
+		view.Inputs, view.Checks = s.certificateInputs(form, problems), s.checkGroups(checks, form)
+		view.Problem = cmp.Or(generalProblem(problems), problems["accepted"])
 		return p.showCertificates(r, status, s, view)
+	}
+	if r.PostForm.Get("do") == "check" {
+		return show(r, http.StatusOK, r.PostForm, nil)
 	}
 	return page.CreateRecord(p.Site, r, "Search certified. The runsheet was added to the documents.",
 		func(model.Certificate) string { return s.path + "#certificates" },
 		func(idempotency vault.Idempotency[model.Certificate]) (model.Certificate, error) {
-			return p.Vault.TitleWork.Certify(r.Context(), r.Actor, s.abstract.ID, members, idempotency)
+			created, err := p.Vault.TitleWork.Certify(r.Context(), r.Actor, s.abstract.ID,
+				vault.CertificateRequest{Members: members, Match: match(r), AllAccepted: true}, idempotency)
+			if errs.KindOf(err) == errs.PreconditionFailed {
+				err = errs.InvalidField("", changedSearch)
+			}
+			return created, err
 		}, show)
 }
 

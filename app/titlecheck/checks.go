@@ -1,0 +1,257 @@
+package titlecheck
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/model"
+)
+
+// The checks pass the part of an ID that makes it unique, and the text of the finding, to add.
+
+func missingDate(s *Search, add func(about, text string) *Finding) {
+	if s.Certificate.EffectiveDate == "" {
+		add("", "The certificate has no effective date.")
+	}
+}
+
+func missingTime(s *Search, add func(about, text string) *Finding) {
+	if s.Certificate.EffectiveTime == "" {
+		add("", "The certificate has no effective time.")
+	}
+}
+
+func missingStart(s *Search, add func(about, text string) *Finding) {
+	if s.Certificate.SearchFrom == "" {
+		add("", "The certificate doesn't say when the search period starts.")
+	}
+}
+
+func missingIndexes(s *Search, add func(about, text string) *Finding) {
+	if len(s.Certificate.IndicesSearched) == 0 {
+		add("", "The certificate names no indexes searched.")
+	}
+}
+
+// of adds a finding about an instrument.
+func of(i Instrument, add func(about, text string) *Finding, about, text string) {
+	id := strconv.FormatUint(i.ID, 10)
+	if about != "" {
+		id += ":" + about
+	}
+	add(id, i.Heading(i.Type)+" "+text).Instrument = i.ID
+}
+
+func gaps(s *Search, add func(about, text string) *Finding) {
+	list := make([]model.Instrument, 0, len(s.Instruments))
+	for _, i := range s.Instruments {
+		list = append(list, i.Instrument)
+	}
+	for _, gap := range model.Gaps(list, s.Types) {
+		text := fmt.Sprintf("No earlier instrument in this runsheet names %s as grantee.", gap.Name)
+		add(fmt.Sprintf("%d:%s", gap.After, gap.Name), text).Instrument = gap.After
+	}
+}
+
+// isInChain reports whether the parties of an instrument are part of the chain of title.
+func isInChain(i Instrument) bool {
+	return i.Type.Category == model.Conveyance || i.Type.Category == model.Court
+}
+
+// lastGrantee compares the current owner with the grantees of the last conveyance and of later court papers.
+func lastGrantee(s *Search, add func(about, text string) *Finding) {
+	owners := model.SplitNames(s.Abstract.Custom.Text("current_owner"))
+	last := -1
+	for n, i := range s.Instruments {
+		if i.Type.Category == model.Conveyance && len(i.Grantees) > 0 {
+			last = n
+		}
+	}
+	if last < 0 || len(owners) == 0 {
+		return
+	}
+	grantees := s.Instruments[last].Grantees
+	later := slices.Clone(grantees)
+	for _, i := range s.Instruments[last+1:] {
+		if isInChain(i) {
+			later = append(later, i.Grantees...)
+		}
+	}
+	named := func(list []string) func(name string) bool {
+		return func(name string) bool {
+			return !slices.ContainsFunc(list, func(other string) bool { return model.SameParty(name, other) })
+		}
+	}
+	if slices.ContainsFunc(owners, named(later)) || len(later) == len(grantees) && slices.ContainsFunc(grantees, named(owners)) {
+		text := fmt.Sprintf("The last conveyance in this runsheet names %s as grantee. The abstract names %s as current owner.",
+			model.JoinNames(grantees, "; "), model.JoinNames(owners, "; "))
+		add("", text).Instrument = s.Instruments[last].ID
+	}
+}
+
+// namesNotRun checks the names in the chain of title. Officials act by office, so they aren't run.
+func namesNotRun(s *Search, add func(about, text string) *Finding) {
+	run, pending, seen := model.NewPartyNames(), model.NewPartyNames(), model.NewPartyNames()
+	for _, row := range s.Work.NamesRun {
+		if row.Pending {
+			pending.Add(row.Name)
+		} else {
+			run.Add(row.Name)
+		}
+	}
+	for _, i := range s.Instruments {
+		if !isInChain(i) {
+			continue
+		}
+		for _, name := range slices.Concat(i.Grantors, i.Grantees) {
+			switch {
+			case run.Has(name) || seen.Has(name) || model.IsOfficial(name):
+				continue
+			case pending.Has(name):
+				add(name, name+" is to be run again since the prior search.")
+			default:
+				add(name, name+" is in the chain, but not in the names run.").Instrument = i.ID
+			}
+			seen.Add(name)
+		}
+	}
+}
+
+func openLiens(s *Search, add func(about, text string) *Finding) {
+	required := map[uint64]bool{}
+	for _, row := range s.Requirements {
+		required[row.InstrumentID] = required[row.InstrumentID] || row.Kind == model.RequirementKind
+	}
+	for _, i := range s.Instruments {
+		isLien := i.Type.Encumbrance && (i.Type.Category == model.Security || i.Type.Category == model.Lien)
+		if isLien && i.Status == model.InstrumentOpen && !required[i.ID] {
+			of(i, add, "", "is open, and no requirement names it.")
+		}
+	}
+}
+
+// contradictions finds instruments that a person marked as open although they ended.
+func contradictions(s *Search, add func(about, text string) *Finding) {
+	ends := map[uint64]Instrument{}
+	for _, i := range s.Instruments {
+		for _, r := range i.Relations {
+			if r.Ends() {
+				ends[r.InstrumentID] = i
+			}
+		}
+	}
+	for _, i := range s.Instruments {
+		if i.Instrument.Status != model.InstrumentOpen {
+			continue
+		}
+		if by, ended := ends[i.ID]; ended {
+			of(i, add, "ended", "is marked as open, but "+by.Heading(by.Type)+" releases or terminates it.")
+		}
+		if i.Expires != "" && i.Expires < s.Today {
+			of(i, add, "expired", "is marked as open, but expired on "+date(i.Expires)+".")
+		}
+	}
+}
+
+// otherPlaces finds instruments of another county, state, or parcel than the abstract's.
+func otherPlaces(s *Search, add func(about, text string) *Finding) {
+	for _, i := range s.Instruments {
+		for _, d := range i.PlaceDifferences(s.Abstract) {
+			of(i, add, d.Field, d.String()+".")
+		}
+	}
+}
+
+// notRecorded finds instruments without a recording date, or without a book and page or a number. Tax bills,
+// correspondence, and other supporting papers may have none.
+func notRecorded(s *Search, add func(about, text string) *Finding) {
+	for _, i := range s.Instruments {
+		if i.Type.Category == model.Support || i.Type.Category == model.Tax {
+			continue
+		}
+		var missing []string
+		if i.Recorded == "" {
+			missing = append(missing, "no recording date")
+		}
+		if (i.Book == "" || i.Page == "") && cmp.Or(i.Number, i.CaseNumber, i.CertificateOfTitle) == "" {
+			missing = append(missing, "no book and page or number")
+		}
+		if len(missing) > 0 {
+			of(i, add, "", "has "+strings.Join(missing, " and ")+".")
+		}
+	}
+}
+
+// eachDocument calls fn for the documents of an abstract, apart from the runsheets of its certificates.
+func (s *Search) eachDocument(fn func(Document)) {
+	for _, d := range s.Documents {
+		if !slices.ContainsFunc(s.Work.Certificates, func(c model.Certificate) bool { return c.FileID == d.ID }) {
+			fn(d)
+		}
+	}
+}
+
+// unlinkedDocuments finds documents without an instrument. A supporting paper, by its name, needs none.
+func unlinkedDocuments(s *Search, add func(about, text string) *Finding) {
+	linked := map[uint64]bool{}
+	for _, i := range s.Instruments {
+		for _, d := range i.Documents {
+			linked[d.FileID] = true
+		}
+	}
+	s.eachDocument(func(d Document) {
+		if !linked[d.ID] && !s.isSupport(d.Filename) {
+			add(strconv.FormatUint(d.ID, 10), d.Filename+" is in no instrument of the runsheet.").Document = d.ID
+		}
+	})
+}
+
+// isSupport reports whether a filename names a type of supporting papers, such as "Starter 12 Elm St.pdf". The
+// type Other says nothing.
+func (s *Search) isSupport(filename string) bool {
+	if name, ok := model.TypeInTitle(filename, s.Types); ok {
+		t, _ := s.Types.ByName(name)
+		return t.Category == model.Support
+	}
+	words := " " + model.NormalizeText(filename) + " "
+	return slices.ContainsFunc(s.Types, func(t model.DocumentType) bool {
+		return t.Category == model.Support && t.Name != "Other" && strings.Contains(words, " "+model.NormalizeText(t.Name)+" ")
+	})
+}
+
+func unopenedDocuments(s *Search, add func(about, text string) *Finding) {
+	s.eachDocument(func(d Document) {
+		if !d.Opened {
+			add(strconv.FormatUint(d.ID, 10), "No one has opened "+d.Filename+".").Document = d.ID
+		}
+	})
+}
+
+func unreadScans(s *Search, add func(about, text string) *Finding) {
+	s.eachDocument(func(d Document) {
+		if d.Unread > 0 {
+			text := fmt.Sprintf("The server hasn't read the text of %s of %s.", plural(d.Unread, "page", "pages"), d.Filename)
+			add(strconv.FormatUint(d.ID, 10), text).Document = d.ID
+		}
+	})
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// date formats a date as on pages.
+func date(text string) string {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil { // stored dates are valid
+		return text
+	}
+	return day.Format("Jan 2, 2006")
+}
