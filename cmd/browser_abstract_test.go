@@ -176,4 +176,18 @@ func testLeaveWarning(t *testing.T, env *browserEnv) {
 	b.expect("dialog: beforeunload")
 	b.clickLink("nav a | Abstracts")
 	b.limitUpload(0)
+
+	// Changes of a form that could not be saved are not lost either.
+	b.goTo("/abstracts/" + id)
+	b.click("#edit-details")
+	b.fill("#group-details [name='custom_fields.vesting']", "Ann Poe")
+	b.allow("net::ERR_CONNECTION_REFUSED", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET", "htmx:")
+	srv.stop()
+	b.click("#group-details button | Save")
+	b.waitVisible("#page-problem | The server isn't responding. What you typed is still here.")
+	b.checkWarned("after a failed save", true)
+	srv.start()
+	b.click("#group-details button | Save")
+	b.waitVisible("#group-details dd | Ann Poe")
+	b.checkWarned("after a save", false)
 }

@@ -46,6 +46,7 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 	two.expect("status of 412")
 	two.press(kb.Enter)
 	two.waitVisible("#group-details .pick legend | " + admin + " changed this to “Ann Poe” on ")
+	two.checkWarned("with a conflict", true)
 	two.checkAccessible(t, "conflict")
 	two.setTheme("dark")
 	two.checkAccessible(t, "conflict, dark")

@@ -29,17 +29,24 @@
     cancel.click();
   });
 
-  // Asks before unsaved changes are lost.
+  // Asks before unsaved changes are lost. A form that htmx sends keeps its changes until the response replaces
+  // it. A form that comes back with problems or a conflict isn't saved.
   document.addEventListener('input', (event) => {
     const form = event.target.closest('[data-editing]');
     if (form) form.dataset.touched = '';
   });
-  for (const type of ['submit', 'click']) {
-    document.addEventListener(type, (event) => {
-      const form = type === 'submit' ? event.target : event.target.closest('[data-cancel]')?.closest('[data-editing]');
-      if (form) delete form.dataset.touched;
-    });
-  }
+  document.addEventListener('submit', (event) => {
+    if (!event.defaultPrevented) delete event.target.dataset.touched;
+  });
+  document.addEventListener('click', (event) => {
+    const form = event.target.closest('[data-cancel]')?.closest('[data-editing]');
+    if (form) delete form.dataset.touched;
+  });
+  const markRejected = () => {
+    for (const form of document.querySelectorAll('[data-editing]')) {
+      if (form.querySelector('.pick, .problem, [aria-invalid="true"]')) form.dataset.touched = '';
+    }
+  };
   window.addEventListener('beforeunload', (event) => {
     if (document.querySelector('[data-editing][data-touched]')) event.preventDefault();
   });
@@ -56,5 +63,7 @@
     for (const group of document.querySelectorAll('.group')) group.classList.toggle('opens', Boolean(group.querySelector('[id^="edit-"]')));
   };
   document.addEventListener('htmx:afterSettle', markEditable);
+  document.addEventListener('htmx:afterSwap', markRejected);
   markEditable();
+  markRejected();
 })();
