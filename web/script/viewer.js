@@ -653,13 +653,13 @@
   }, { root: strip, rootMargin: '50% 0px' });
 
   let stripShown = false;
-  const showStrip = (on) => {
+  const showStrip = (on, remember = innerWidth >= 700) => {
     if (on && !thumbnails.length) buildStrip();
     stripShown = on;
     viewer.classList.toggle('with-strip', on);
     const button = query('[data-do="strip"]');
     if (button) button.setAttribute('aria-pressed', String(on));
-    if (innerWidth >= 700) store('strip', on ? 'on' : 'off');
+    if (remember) store('strip', on ? 'on' : 'off');
     for (const link of thumbnails) {
       if (on) thumbnailObserver.observe(link);
       else thumbnailObserver.unobserve(link);
@@ -667,6 +667,11 @@
     updateStrip(current);
     if (ready) layout();
   };
+  // On a narrow window, the thumbnails would leave too little space for the page.
+  matchMedia('(max-width: 44rem)').addEventListener('change', ({ matches }) => {
+    if (matches && stripShown) showStrip(false, false);
+    else if (!matches && !stripShown && load('strip') === 'on') showStrip(true);
+  });
   const updateStrip = (n) => {
     const before = strip.querySelector('[aria-current]');
     const link = thumbnails[n - 1];
@@ -677,6 +682,7 @@
     if (!stripShown) return;
     const box = link.getBoundingClientRect(), frame = strip.getBoundingClientRect();
     if (box.top < frame.top || box.bottom > frame.bottom) strip.scrollTop += box.top - frame.top - (frame.height - box.height) / 2;
+    if (box.left < frame.left || box.right > frame.right) strip.scrollLeft += box.left - frame.left - (frame.width - box.width) / 2;
   };
 
   // Search in the document
