@@ -267,6 +267,7 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 			t.Errorf("height of a button in the panel = %v px, want at least 24", height)
 		}
 	}
+	two.checkWarned("with a conflict", true)
 	two.screenshot("scene-panel-conflict")
 	two.click(".pick label | Keep “8”")
 	two.click("[data-then=stay]")
@@ -277,6 +278,7 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 	one.fill("#instrument-remarks", "typed while the server was away")
 	one.click("[data-then=stay]")
 	one.waitVisible("[data-panel-problem] | The server isn't responding. What you typed is still here.")
+	one.checkWarned("after a failed save", true)
 	srv.start()
 	one.saveInPanel()
 	if got := eval[string](one, `document.getElementById("instrument-remarks").value`); got != "typed while the server was away" {

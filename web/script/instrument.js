@@ -59,5 +59,38 @@
     if (event.target.matches('[data-type]')) applyType(form, true);
   });
 
+  // The first letters of an option select it. If more is typed or pasted and fits none, the first letters don't
+  // change the selection either.
+  let list = null, typed = '', before = -1, typedAt = 0;
+  const select = (n) => {
+    if (list.selectedIndex === n) return;
+    list.selectedIndex = n;
+    for (const type of ['input', 'change']) list.dispatchEvent(new Event(type, { bubbles: true }));
+  };
+  const reject = () => {
+    select(before);
+    window.deedkeep.announce(`No choice is “${typed}”. The selection is unchanged.`);
+  };
+  const startsWith = (option, text) => option.label.toLowerCase().startsWith(text.toLowerCase());
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.key?.length !== 1) return;
+    if (!event.target.matches('[data-instrument-form] select')) return;
+    if (list !== event.target || event.timeStamp - typedAt > 1000) [list, typed, before] = [event.target, '', event.target.selectedIndex];
+    if (event.key === ' ' && !typed) return; // opens the list
+    typedAt = event.timeStamp;
+    typed += event.key;
+    const repeated = [...typed.toLowerCase()].every((letter) => letter === typed[0].toLowerCase());
+    if (repeated || [...list.options].some((option) => startsWith(option, typed))) return;
+    event.preventDefault();
+    reject();
+  });
+  document.addEventListener('paste', (event) => {
+    if (!event.target.matches?.('[data-instrument-form] select')) return;
+    event.preventDefault();
+    [list, typed, before] = [event.target, event.clipboardData.getData('text/plain').trim(), event.target.selectedIndex];
+    const n = [...list.options].findIndex((option) => typed && option.label.toLowerCase() === typed.toLowerCase());
+    if (n < 0) reject(); else select(n);
+  });
+
   window.instrumentForm = { applyType, formatDate };
 })();

@@ -26,7 +26,8 @@
     link.textContent = 'Sign in again in a new tab';
     return link;
   };
-  window.deedkeep = Object.freeze({ typing, addHidden, signInLink });
+  const announce = (text) => { statusLine.textContent = text; };
+  window.deedkeep = Object.freeze({ typing, addHidden, signInLink, announce });
 
   // Escape closes an open menu.
   document.addEventListener('keydown', (event) => {

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -27,8 +28,9 @@ type instrumentPanel struct {
 	Saved     string     // result of the last action
 	Undo      string     // "trash" or "restore": the action that undoes it
 	UndoID    uint64
-	Focus     bool // the first field gets the focus
-	PageCount int  // 0 if pages can't be assigned
+	Focus     bool   // the first field gets the focus
+	PageCount int    // 0 if pages can't be assigned
+	Reading   string // says that the server reads the text; "" if it has read all pages
 }
 
 // abstractFacts are the facts about an abstract that an examiner needs to record instruments.
@@ -143,6 +145,9 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 	if err != nil {
 		return nil, err
 	}
+	if r.MayWrite() && !p.OCRIsOff() {
+		panel.Reading = readingText(s.File)
+	}
 	panel.Abstract = p.factsOf(filed.Abstract, s.Place.Name)
 	sheet, err := p.Vault.Instruments.Runsheet(r.Context(), s.File.AbstractID)
 	if err != nil {
@@ -168,6 +173,20 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		panel.Form.Focus()
 	}
 	return panel, nil
+}
+
+// readingText says which page of a document the server reads. It is "" if all pages have been read.
+func readingText(f model.File) string {
+	waiting := f.PagesWaitingForOCR()
+	switch {
+	case f.Processing:
+		return "Text is being read."
+	case waiting == 0:
+		return ""
+	case f.OCR == nil:
+		return fmt.Sprintf("Text is being read: page 1 of %d", waiting)
+	}
+	return fmt.Sprintf("Text is being read: page %d of %d", f.OCR.Read+1, f.OCR.Pages)
 }
 
 // panelForm is the form for an instrument of a document.

@@ -143,6 +143,9 @@ func (v instrumentSaver) reject(status int, form *panelForm) error {
 
 // follow continues after an instrument was saved. undo is the action that undoes it, or "".
 func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string) error {
+	if saved.ID != 0 { // for a script whose user typed more in the meantime
+		v.r.W.Header().Set("Content-Location", page.WithQueryValue(v.s.PanelPath(), "instrument", strconv.FormatUint(saved.ID, 10)))
+	}
 	state := panelState{saved: notice, blank: true, focus: true, undo: undo, undoID: saved.ID}
 	switch {
 	case v.then == thenStay:
