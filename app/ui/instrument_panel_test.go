@@ -387,7 +387,7 @@ func TestFormQuestion(t *testing.T) {
 	}
 	path := page.InstrumentPath(saved.ID)
 	changes := url.Values{"book": {"Assign"}, "recorded": {"2/30/2019"}, "keep.book": {"Assign"}}
-	p.staff.post(t, 422, path, changes).has(t, "“Assign” looks like words. Keep it as the book?", `value="Assign" checked`, "not a valid date")
+	p.staff.post(t, 422, path, changes).has(t, "“Assign” looks like words. Keep it as the book?", `value="Assign" checked`, `id="recorded-problem"`)
 	changes.Del("keep.book")
 	changes.Set("recorded", "2/28/2019")
 	p.staff.post(t, 422, path, changes).has(t, "Keep it as the book?", `value="Assign"> Keep`)

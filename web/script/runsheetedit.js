@@ -275,7 +275,8 @@
       }
       if (later === entry) forget(cell);
       apply(state, tr);
-      remember(added ? trashStep(state.id) : cellStep(state.id, cell.cellIndex, state.before, shownText(fresh)));
+      if (added) remember(trashStep(state.id));
+      else if (state.before) remember(cellStep(state.id, cell.cellIndex, state.before, shownText(fresh)));
       if (!unsaved.size) clearMessages();
     });
   };
@@ -336,7 +337,7 @@
       return null;
     }
     sheet.announce(`${nameOf(cell)}: ${shownText(cell) || 'blank'} again.`);
-    return cellStep(id, at, state.before, shownText(cell));
+    return state.before ? cellStep(id, at, state.before, shownText(cell)) : null;
   };
   const trashStep = (id) => async () => {
     const state = await send(`/instruments/${id}/trash`, {});
