@@ -60,7 +60,11 @@ func suggestion(g vault.Suggestion) apitypes.Suggestion {
 	if len(g.Files) > 0 {
 		line = g.Files[0].Filename
 	}
-	shape := encode.Suggestion(g.Row, g.Fields, g.Existing, line)
+	existing := g.Existing
+	if g.Possible {
+		existing = 0
+	}
+	shape := encode.Suggestion(g.Row, g.Fields, existing, line)
 	for field, e := range g.Evidence {
 		if _, set := shape.Fields[field]; set {
 			shape.Evidence[field] = apitypes.Evidence{Page: encode.OptionalID(uint64(e.Page)), Line: e.Line, Confidence: confidence(e.Confidence)}

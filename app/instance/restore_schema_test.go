@@ -74,7 +74,7 @@ func addTitleWork(t *testing.T, v *instance.Instance) {
 		{Row: 1, InstrumentPatch: input(`{"type": "Mortgage", "book": "0417", "page": "7", "grantors": ["Cole, Bea"]}`)},
 		{Row: 2, InstrumentPatch: input(`{"type": "Release or Satisfaction", "book": "500", "page": "1"}`),
 			Relations: []vault.RowRelation{{Kind: model.Releases, Row: 1}}},
-	}, vault.Idempotency[[]vault.InstrumentView]{}); err != nil {
+	}, vault.Idempotency[vault.Added]{}); err != nil {
 		t.Fatalf("Instruments.CreateMany: %v", err)
 	}
 	if _, err := v.Notes.Create(t.Context(), operator, "abstract", a.Abstract.ID,

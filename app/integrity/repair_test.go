@@ -46,7 +46,7 @@ func recordRelease(t *testing.T, v *instance.Instance, abstract uint64) {
 		{Row: 1, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Mortgage"), "book": text("417")}}},
 		{Row: 2, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Release or Satisfaction")}},
 			Relations: []vault.RowRelation{{Kind: model.Releases, Row: 1}}},
-	}, vault.Idempotency[[]vault.InstrumentView]{}); err != nil {
+	}, vault.Idempotency[vault.Added]{}); err != nil {
 		t.Fatalf("record instruments: %v", err)
 	}
 	if _, err := v.Notes.Create(t.Context(), vaulttest.Operator, "abstract", abstract,

@@ -233,6 +233,47 @@ func (i Instrument) Changes(to Instrument) []Change {
 	return c
 }
 
+// FillBlank returns i with the values of from in its blank fields, and with the documents of from. It
+// replaces no value. The status and the relations stay. Values that belong together, such as book and page,
+// come from one instrument unless they are equal.
+func (i Instrument) FillBlank(from Instrument) Instrument {
+	i.TypeID = cmp.Or(i.TypeID, from.TypeID)
+	otherBook := i.Book+i.Page != "" && NormalizeRecordingNumber(i.Book) != NormalizeRecordingNumber(from.Book)
+	otherPage := i.Page != "" && NormalizeRecordingNumber(i.Page) != NormalizeRecordingNumber(from.Page)
+	keep := map[string]bool{"status": true, "book_type": otherBook, "book": otherBook, "page": otherBook, "page_to": otherBook || otherPage,
+		"consideration":      i.ConsiderationText != "" && i.ConsiderationText != from.ConsiderationText,
+		"consideration_text": i.Consideration != "" && i.Consideration != from.Consideration,
+		"recorded_time":      i.Recorded != "" && i.Recorded != from.Recorded}
+	for _, field := range instrumentTexts {
+		if value := field.value(&i); !keep[field.name] {
+			*value = cmp.Or(*value, *field.value(&from))
+		}
+	}
+	for _, field := range instrumentLists {
+		if value := field.value(&i); len(*value) == 0 {
+			*value = *field.value(&from)
+		}
+	}
+	if len(i.OtherParties) == 0 {
+		i.OtherParties = from.OtherParties
+	}
+	i.Documents = slices.Clone(i.Documents)
+	for _, link := range from.Documents {
+		if !slices.Contains(i.Documents, link) {
+			i.Documents = append(i.Documents, link)
+		}
+	}
+	return i
+}
+
+// Title returns a short name of the instrument: its type and where it is recorded, or else its parties.
+func (i Instrument) Title(t DocumentType) string {
+	if reference := i.RecordingReference(); reference != "" {
+		return joinNonEmpty(", ", t.Label(), reference)
+	}
+	return i.Heading(t)
+}
+
 // Normalize returns the input with the values that an instrument got from it.
 func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) InstrumentInput {
 	out := InstrumentInput{}

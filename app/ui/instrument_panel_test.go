@@ -332,14 +332,10 @@ func TestPanelOpensInstrument(t *testing.T) {
 }
 
 // The panel shows what the text of a document says about its instrument, with the line where it was
-// read. It doesn't fill in the form.
-func TestSuggestionsFromText(t *testing.T) {
-	t.Parallel()
-	p := newPanelTest(t)
-	text := "Deed Book 2417 Page 0883\nWARRANTY DEED\nTHIS DEED, made this 15th day of April, 2019, by and between\n" +
-		"John & Mary Alder, Grantors, and Dana Birch, Grantee,\n" +
-		"WITNESSETH, that in consideration of the sum of THREE HUNDRED THOUSAND DOLLARS ($300,000.00), in hand paid\n"
-	err := p.vault.Vault.Previews.Put(p.deed.Digest, blobstore.TextFile, func(w io.Writer) error {
+// putText stores the text of a page that was read in a document.
+func putText(t *testing.T, h *testServer, f model.File, text string) {
+	t.Helper()
+	err := h.vault.Vault.Previews.Put(f.Digest, blobstore.TextFile, func(w io.Writer) error {
 		pages, err := blobstore.NewTextWriter(w)
 		if err != nil {
 			return err
@@ -349,6 +345,16 @@ func TestSuggestionsFromText(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Put: %v", err)
 	}
+}
+
+// read. It doesn't fill in the form.
+func TestSuggestionsFromText(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	text := "Deed Book 2417 Page 0883\nWARRANTY DEED\nTHIS DEED, made this 15th day of April, 2019, by and between\n" +
+		"John & Mary Alder, Grantors, and Dana Birch, Grantee,\n" +
+		"WITNESSETH, that in consideration of the sum of THREE HUNDRED THOUSAND DOLLARS ($300,000.00), in hand paid\n"
+	putText(t, p.testServer, p.deed, text)
 	got := p.staff.get(t, 200, p.path(p.deed, "")+"&panel=new")
 	got.has(t, "Suggested from the text", `data-accept="instrument-type_id" data-value="`+p.typeID("Warranty Deed")+`"`,
 		`data-accept="instrument-book" data-value="2417"`, "<q>Deed Book 2417 Page 0883</q>", `data-evidence="1"`,

@@ -9,6 +9,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,7 +81,7 @@ func TestRunsheetUpload(t *testing.T) {
 	if notice := h.noticeOf(t, accept(303, "2")); notice != "1 instrument added." {
 		t.Errorf("notice after other rows were selected = %q", notice)
 	}
-	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Already in this runsheet")
+	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Already on the runsheet as No. 1")
 	bad, _ := fileForm("a,b\n1,2\n")
 	h.sendBody(t, 422, "POST", path+"/runsheet/upload", bad, staff.cookie, kind).has(t, "column titles")
 	h.sendBody(t, 415, "POST", path+"/runsheet/upload", "file=x", staff.cookie, "Content-Type: application/x-www-form-urlencoded")
@@ -88,31 +89,109 @@ func TestRunsheetUpload(t *testing.T) {
 	staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": {"x"}})
 }
 
-// The selected instruments that the names of documents describe are added with one button.
+// reviewForm returns the hidden fields of a review.
+func reviewForm(page reply) url.Values {
+	hidden := url.Values{}
+	for _, match := range hiddenField.FindAllStringSubmatch(string(page.body), -1) {
+		hidden.Set(match[1], html.UnescapeString(match[2]))
+	}
+	return hidden
+}
+
+// The rows of a file that are on the runsheet already are skipped, unless the user fills the instrument or
+// adds the row anyway.
+func TestRepeatedRowsOfFile(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	add := func(form url.Values) { staff.post(t, 303, path+"/instruments", form) }
+	add(url.Values{"type_id": {"1"}, "book_type": {"Deed Book"}, "book": {"3433"}, "page": {"481"}})
+	add(url.Values{"book": {"7"}, "page": {"8"}})
+	body, kind := fileForm("No.,Type,Book,Page,Grantors,Relations\n1,Warranty Deed,3433,0481,Amos Reed,\n" +
+		"2,Release or Satisfaction,500,1,,corrects 1\n3,Mortgage,7,8,Bea Cole,\n4,Mortgage,07,8,Bea Cole,\n5,Mortgage,3433,481,,\n")
+	review := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	review.has(t, "Already on the runsheet as No. 2: Warranty Deed, Deed Book 3433, Page 481",
+		"Already on the runsheet as No. 1: Instrument, Book 7, Page 8",
+		"May already be on the runsheet as No. 2", `<option value="skip" selected>Skip</option>`, "Fill blank fields of No. 1",
+		`<option value="add" selected>Add anyway</option>`)
+	form := reviewForm(review)
+	form["row"], form["act.4"], form["act.6"] = []string{"3"}, []string{"fill"}, []string{"skip"}
+	done := staff.post(t, 303, path+"/runsheet/accept", form)
+	if notice := h.noticeOf(t, done); notice != "1 instrument added, 1 instrument on the runsheet completed." {
+		t.Errorf("notice = %q", notice)
+	}
+	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+	vaulttest.NoError(t, err)
+	var got []string
+	for _, i := range sheet.Instruments {
+		got = append(got, fmt.Sprintf("%d %s %v %v", i.ID, i.Type.Name, i.Grantors, i.Relations))
+	}
+	want := []string{"1 Warranty Deed [] []", "2 Mortgage [Bea Cole] []", "3 Release or Satisfaction [] [{corrects 1 }]"}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("runsheet = %q\nwant       %q", got, want)
+	}
+}
+
+// The instruments that documents describe are reviewed on a page. Those on the runsheet get the document.
+// All of it is undone in one step.
 func TestAcceptSuggestions(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	staff := h.newUser(t, "kim", model.RoleStaff)
 	viewer := h.newUser(t, "vera", model.RoleViewer)
 	created := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("01_WD_Bk900-Pg7_Smith-to-Jones.pdf", "1"),
-		vaulttest.PDFDoc("Mortgage Bk 9 Pg 8.pdf", "2"))
+		vaulttest.PDFDoc("Mortgage Bk 9 Pg 8.pdf", "2"), vaulttest.PDFDoc("Deed_Bk3433-Pg481.pdf", "3"))
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	staff.post(t, 303, path+"/instruments", url.Values{"type_id": {"1"}, "book": {"3433"}, "page": {"0481"}})
 	viewer.post(t, 403, path+"/suggestions", nil)
 	part := h.request(t, 200, "GET", path+"/suggestions", staff.cookie, "HX-Request: true")
-	part.has(t, "2 suggested instruments")
-	part.lacks(t, "<html")
-	staff.get(t, 303, path+"/suggestions")
+	part.has(t, "3 suggested instruments", "Review suggestions")
+	part.lacks(t, "<html", "checkbox")
 	viewer.get(t, 403, path+"/suggestions")
-	first, second := fmt.Sprint(created.Files[0].ID), fmt.Sprint(created.Files[1].ID)
-	for _, row := range []struct {
-		files []string
-		want  string
-	}{
-		{nil, "0 instruments added."}, {[]string{second}, "1 instrument added."}, {[]string{first, second}, "1 instrument added."},
-		{[]string{first, second}, "0 instruments added."},
-	} {
-		if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", url.Values{"file": row.files})); notice != row.want {
-			t.Errorf("notice after accepting %v = %q, want %q", row.files, notice, row.want)
-		}
+
+	staff.get(t, 200, path+"/suggestions", "Text not read completely yet", "Page 7", "01_WD_Bk900-Pg7_Smith-to-Jones.pdf")
+	putText(t, h, created.Files[0], "Deed Book 901 Page 7\nWARRANTY DEED\nTHIS DEED, made this 15th day of April, 2019, by and between\n"+
+		"Amos Reed, Grantor, and Bea Cole, Grantee\n")
+	review := staff.get(t, 200, path+"/suggestions", "3 instruments in documents", "Book 901, Page 7", "Mortgage Bk 9 Pg 8.pdf",
+		"Already on the runsheet as No. 1: Warranty Deed, Book 3433, Page 0481", `<option value="fill" selected>Add document to No. 1</option>`)
+	review.lacks(t, "Book 900")
+	form := reviewForm(review)
+	none := staff.post(t, 422, path+"/suggestions", url.Values{"packed": form["packed"], "act.3": {"skip"}})
+	none.has(t, "No rows are selected.", "Suggested instruments")
+	form["row"] = []string{"1", "2"}
+	done := staff.post(t, 303, path+"/suggestions", form)
+	notice, undo, fields := h.undoOf(t, done)
+	if notice != "2 instruments added, 1 instrument on the runsheet completed." || undo == "" {
+		t.Fatalf("notice = %q, undo %q", notice, undo)
 	}
+	linked := func() (list []string) {
+		sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+		vaulttest.NoError(t, err)
+		for _, i := range sheet.Instruments {
+			list = append(list, fmt.Sprint(i.Book, i.Documents))
+		}
+		return list
+	}
+	if got, want := linked(), []string{"9[{2 }]", "901[{1 }]", "3433[{3 }]"}; !slices.Equal(got, want) {
+		t.Errorf("runsheet = %q, want %q", got, want)
+	}
+	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", form)); notice != "These instruments were already added." {
+		t.Errorf("notice after the form was sent again = %q", notice)
+	}
+	staff.get(t, 200, path+"/suggestions", "No suggestions")
+
+	viewer.post(t, 403, undo, fields)
+	staff.post(t, 404, undo, url.Values{"key": {strings.Repeat("0", 64)}})
+	staff.post(t, 404, undo, url.Values{"key": {"x"}})
+	if notice := h.noticeOf(t, staff.post(t, 303, undo, fields)); notice != "Undone: 3 instruments." {
+		t.Errorf("notice after Undo = %q", notice)
+	}
+	if got, want := linked(), []string{"3433[]"}; !slices.Equal(got, want) {
+		t.Errorf("runsheet after Undo = %q, want %q", got, want)
+	}
+	part = h.request(t, 200, "GET", path+"/suggestions", staff.cookie, "HX-Request: true")
+	part.has(t, "3 suggested instruments")
 }

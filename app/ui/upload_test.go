@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -393,15 +394,24 @@ func TestUploadWhileWorkersAreKilled(t *testing.T) {
 // noticeOf returns the notice that the response sets for the next page.
 func (h *testServer) noticeOf(t *testing.T, r reply) string {
 	t.Helper()
+	notice, _, _ := h.undoOf(t, r)
+	return notice
+}
+
+// undoOf returns the notice that a response sets, and the address and the form of its Undo button.
+func (h *testServer) undoOf(t *testing.T, r reply) (notice, path string, fields url.Values) {
+	t.Helper()
 	for _, c := range r.Cookies() {
 		if c.Name == "deedkeep_notice" {
 			text, ok := h.vault.Secrets.Cursors().Decode("notice", c.Value)
 			if !ok {
 				t.Fatalf("notice %q can't be decrypted", c.Value)
 			}
-			_, notice, _ := strings.Cut(string(text), "\n") // the undo address comes first
-			return notice
+			undo, notice, _ := strings.Cut(string(text), "\n")
+			to, err := url.Parse(undo)
+			vaulttest.NoError(t, err)
+			return notice, to.Path, to.Query()
 		}
 	}
-	return ""
+	return "", "", nil
 }

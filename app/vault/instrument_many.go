@@ -13,14 +13,38 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // NewInstrument is the input for one of several new instruments. Row is how errors and the relations
-// of the others refer to it, such as the row of a file. It must be unique.
+// of the others refer to it, such as the row of a file. It must be unique. If Into is not 0, the input is
+// for that instrument of the abstract instead: it fills blank fields, and its documents are added.
 type NewInstrument struct {
 	InstrumentPatch
 	Row       int
 	Relations []RowRelation
+	Into      uint64
+}
+
+// Added is what CreateMany stored.
+type Added struct {
+	Created []InstrumentView // in the sequence of the runsheet
+	Undo    Undo
+}
+
+// Undo is what Instruments.Undo needs to reverse what CreateMany stored.
+type Undo struct {
+	Abstract uint64             `json:"abstract"`
+	Created  []StoredInstrument `json:"created,omitempty"`
+	Filled   []StoredInstrument `json:"filled,omitempty"` // existing instruments that changed
+}
+
+// StoredInstrument is a version of an instrument, and which fields and documents it got.
+type StoredInstrument struct {
+	ID        uint64               `json:"id"`
+	Version   uint64               `json:"version"`
+	Fields    []string             `json:"fields,omitempty"`
+	Documents []model.DocumentLink `json:"documents,omitempty"`
 }
 
 // RowRelation is a relation to another new instrument.
@@ -35,12 +59,12 @@ const (
 	TooManyRows errs.Code = "The {field} field must not have more than %d rows."
 )
 
-// CreateMany records several instruments of an abstract in one transaction and returns them in the
-// sequence of the runsheet. If the abstract has no instruments yet, they are placed by their
+// CreateMany records several instruments of an abstract in one transaction, or fills those that the
+// abstract has already. If the abstract has no instruments yet, they are placed by their
 // positions; otherwise, by their recording dates. If one of them is invalid, it records none and
 // returns Invalid, listing every invalid field as "rows.ROW.FIELD".
 func (s *Instruments) CreateMany(ctx context.Context, actor model.Actor, abstract uint64, list []NewInstrument,
-	idempotency Idempotency[[]InstrumentView]) (views []InstrumentView, err error) {
+	idempotency Idempotency[Added]) (added Added, err error) {
 	var checked []model.Instrument
 	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
 		if err := idempotency.CheckUnused(t, s.v); err != nil {
@@ -50,12 +74,12 @@ func (s *Instruments) CreateMany(ctx context.Context, actor model.Actor, abstrac
 		return err
 	}, func(t *store.Tx) error {
 		at := s.v.Now()
-		if views, err = s.addMany(ctx, t, actor, at, abstract, list, checked); err != nil {
+		if added, err = s.addMany(ctx, t, actor, at, abstract, list, checked); err != nil {
 			return err
 		}
-		return idempotency.SaveResponse(t, at, views)
+		return idempotency.SaveResponse(t, at, added)
 	})
-	return views, err
+	return added, err
 }
 
 // checkMany validates new instruments and their relations to each other.
@@ -91,6 +115,14 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 			return nil, err
 		}
 		checked = append(checked, i)
+		if item.Into == 0 {
+			continue
+		}
+		if into, err := t.Instrument(item.Into); errs.KindOf(err) == errs.NotFound || err == nil && into.AbstractID != abstract {
+			return nil, &errs.Error{Kind: errs.Conflict, Message: "An instrument is no longer on the runsheet. Check the rows again."}
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	for row, fields := range checkRowRelations(list, checked) {
 		reject(row, fields)
@@ -178,33 +210,49 @@ func reaches(edges map[int][]int, start int) bool {
 // addMany stores validated instruments and returns them in the sequence of the runsheet. It reads the
 // runsheet only once.
 func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Actor, at time.Time, abstract uint64,
-	list []NewInstrument, checked []model.Instrument) ([]InstrumentView, error) {
+	list []NewInstrument, checked []model.Instrument) (added Added, err error) {
+	ids := map[int]uint64{}
+	for _, item := range list {
+		if ids[item.Row] = item.Into; item.Into != 0 {
+			continue
+		}
+		if ids[item.Row], err = t.NewInstrumentID(); err != nil {
+			return added, err
+		}
+	}
+	added.Undo.Abstract = abstract
+	for n, item := range list {
+		if item.Into == 0 {
+			continue
+		}
+		if err := s.fill(t, actor, at, item, checked[n], &added.Undo); err != nil {
+			return added, err
+		}
+	}
 	work, err := t.TitleWork(abstract)
 	if err != nil {
-		return nil, err
+		return added, err
 	}
 	keys, err := s.runsheetKeys(t, abstract)
 	if err != nil {
-		return nil, err
-	}
-	ids := map[int]uint64{}
-	for _, item := range list {
-		if ids[item.Row], err = t.NewInstrumentID(); err != nil {
-			return nil, err
-		}
+		return added, err
 	}
 	wasEmpty := len(keys) == 0
 	created := make(map[uint64]model.Instrument, len(list))
 	positions := map[uint64]int{}
 	for n, item := range list {
+		if item.Into != 0 {
+			continue
+		}
 		i := checked[n]
 		i.ID, i.Relations = ids[item.Row], slices.Clone(i.Relations)
 		for _, r := range item.Relations {
 			i.Relations = append(i.Relations, model.Relation{Kind: r.Kind, InstrumentID: ids[r.Row]})
 		}
 		if i, err = s.add(t, actor, at, i); err != nil {
-			return nil, err
+			return added, err
 		}
+		added.Undo.Created = append(added.Undo.Created, StoredInstrument{ID: i.ID, Version: i.Version})
 		created[i.ID], keys = i, append(keys, i.RunsheetKey())
 		if item.Position > 0 {
 			positions[i.ID] = item.Position
@@ -215,9 +263,106 @@ func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Acto
 	}
 	work.RunsheetVersion++
 	if err := t.PutTitleWork(work); err != nil {
-		return nil, err
+		return added, err
 	}
-	return s.viewMany(ctx, t, model.SortKeys(keys, work.Sequence), created)
+	added.Created, err = s.viewMany(ctx, t, model.SortKeys(keys, work.Sequence), created)
+	return added, err
+}
+
+// fill fills the blank fields of the existing instrument of a row, and adds the documents.
+func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item NewInstrument, from model.Instrument, undo *Undo) error {
+	old, err := t.Instrument(item.Into)
+	if err != nil {
+		return err
+	}
+	if item.Input["county"] == nil {
+		from.County = "" // that of the abstract
+	}
+	if item.Input["state"] == nil {
+		from.State = ""
+	}
+	now := old.FillBlank(from)
+	if len(now.Documents) > model.MaxListItems {
+		return errs.InvalidField(fmt.Sprintf("rows.%d.documents", item.Row), model.TooManyItems, model.MaxListItems)
+	}
+	stored := StoredInstrument{ID: old.ID, Version: old.Version + 1, Documents: now.Documents[len(old.Documents):]}
+	changes := old.Changes(now)
+	for _, change := range changes {
+		if change.Field != "documents" {
+			stored.Fields = append(stored.Fields, change.Field)
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	undo.Filled = append(undo.Filled, stored)
+	return s.put(t, actor, at, old, now)
+}
+
+// put stores a changed instrument and adds an audit entry.
+func (s *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, now model.Instrument) error {
+	now.Version, now.UpdatedAt = old.Version+1, nextUpdateTime(at, old.UpdatedAt)
+	return errors.Join(putInstrument(t, now), t.AddEvent(model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
+		Record: txn.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}))
+}
+
+// Undo reverses what CreateMany stored, in one transaction: it moves new instruments to the trash, clears
+// the fields that were filled, and removes the links to documents. An instrument that was changed in the
+// meantime keeps its fields, and a new one stays. kept is their number.
+func (s *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (undone, kept int, err error) {
+	err = s.v.UpdateFromReserve(ctx, actor, nil, func(t *store.Tx) error {
+		undone, kept = 0, 0
+		at := s.v.Now()
+		for n, stored := range slices.Concat(undo.Created, undo.Filled) {
+			i, err := t.Instrument(stored.ID)
+			if errs.KindOf(err) == errs.NotFound || err == nil && i.AbstractID != undo.Abstract {
+				continue // in the trash already, or moved
+			}
+			if err != nil {
+				return err
+			}
+			unchanged := i.Version == stored.Version
+			switch isNew := n < len(undo.Created); {
+			case isNew && unchanged:
+				err = s.putTrashed(t, actor, at, i)
+			case !isNew:
+				err = s.put(t, actor, at, i, stored.removeFrom(i))
+			}
+			if err != nil {
+				return err
+			}
+			if unchanged {
+				undone++
+			} else {
+				kept++
+			}
+		}
+		return nil
+	})
+	return undone, kept, err
+}
+
+// removeFrom returns an instrument without the documents that it got and, if it didn't change in the
+// meantime, without the fields.
+func (g StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
+	clear := model.InstrumentInput{}
+	for _, field := range g.Fields {
+		if i.Version == g.Version {
+			clear[field] = json.RawMessage("null")
+		}
+	}
+	i, _ = clear.Check(i, model.InstrumentContext{})
+	i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(link model.DocumentLink) bool {
+		return slices.Contains(g.Documents, link)
+	})
+	return i
+}
+
+// putTrashed moves an instrument to the trash.
+func (s *Instruments) putTrashed(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) error {
+	i.Trashed = &model.Trashed{At: at, By: actor}
+	return errors.Join(putInstrument(t, i), s.v.AddEvent(t, at, actor, instrumentType+".trashed", txn.RecordRef(instrumentType, i.ID),
+		map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, i.AbstractID)}))
 }
 
 // viewMany returns new instruments in the sequence of the runsheet. Only they can refer to each other.

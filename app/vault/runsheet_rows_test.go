@@ -253,10 +253,9 @@ func BenchmarkCreate(b *testing.B) {
 		b.Run(fmt.Sprintf("rows=%d", count), func(b *testing.B) {
 			for b.Loop() {
 				abstract := vaulttest.CreateAbstractFromTemplate(b, v, 1, nil).ID
-				views, err := v.Instruments.CreateMany(b.Context(), vaulttest.Operator, abstract, list,
-					vault.Idempotency[[]vault.InstrumentView]{})
-				if err != nil || len(views) != count {
-					b.Fatalf("CreateMany = %d instruments, %v, want %d", len(views), err, count)
+				added, err := v.Instruments.CreateMany(b.Context(), vaulttest.Operator, abstract, list, vault.Idempotency[vault.Added]{})
+				if err != nil || len(added.Created) != count {
+					b.Fatalf("CreateMany = %d instruments, %v, want %d", len(added.Created), err, count)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*count), "µs/row")

@@ -122,7 +122,7 @@ func createRows(t *testing.T, v *instance.Instance, abstract uint64, rows []deri
 		}
 		list = append(list, item)
 	}
-	views, err := v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, list, vault.Idempotency[[]vault.InstrumentView]{})
+	views, err := createMany(t, v, abstract, list...)
 	if invalid, ok := errors.AsType[*errs.Error](err); ok && invalid.Kind == errs.Invalid {
 		return nil, false
 	}

@@ -6,14 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Suggestion is an instrument that a row of a runsheet, the text of a document, or its name describes.
@@ -26,8 +27,21 @@ type Suggestion struct {
 	Type       model.DocumentType    // zero if the instrument has no type
 	Evidence   map[string]Evidence   // by field: where it was read in the text of the document
 	Files      []model.File          // documents whose name this is, such as the PDF and the TIFF of a deed
-	Existing   uint64                // instrument of the abstract that is recorded in the same place; 0: none
+	Reading    bool                  // text of one of the documents is still being read
+	Repeat
 }
+
+// Repeat says which instrument a suggestion repeats: one of the runsheet, or that of an earlier row.
+type Repeat struct {
+	Existing uint64 // instrument of the runsheet; 0: none
+	Possible bool   // they agree in one respect but differ in another; see runsheet.Duplicate
+	Position int    // place of Existing in the runsheet
+	Title    string // of Existing; see model.Instrument.Title
+	Twice    int    // the earlier row, if there is no Existing; 0: none
+}
+
+// IsNew reports whether the suggestion is certainly or probably a new instrument.
+func (r Repeat) IsNew() bool { return r.Existing == 0 && r.Twice == 0 || r.Possible }
 
 // RejectedRow is a row of a runsheet that isn't valid.
 type RejectedRow struct {
@@ -112,14 +126,13 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 	}
 	var recorded []uint64
 	if len(rows) == 0 {
-		if recorded, err = s.runsheetSequence(t, abstract); err != nil {
-			return nil, nil, err
-		}
+		recorded = d.sequence
 	}
 	for n := range list {
 		list[n].resolveRelations(rows, recorded)
 		d.finish(&list[n])
 	}
+	d.findTwice(list)
 	return withoutCycles(list, rejected)
 }
 
@@ -164,9 +177,12 @@ func withoutCycles(list []Suggestion, rejected []RejectedRow) ([]Suggestion, []R
 
 // suggestionDraft is what suggestions for an abstract start from.
 type suggestionDraft struct {
-	blank    model.Instrument // with the county and state of the abstract
-	types    model.DocumentTypes
-	existing map[string]uint64 // instruments of the abstract by recordedIn
+	blank     model.Instrument // with the county and state of the abstract
+	types     model.DocumentTypes
+	recorded  map[uint64]model.Instrument // live instruments of the abstract
+	sequence  []uint64                    // of the runsheet
+	positions map[uint64]int              // in sequence
+	existing  *runsheet.Duplicates        // of recorded
 }
 
 // newDraft returns the draft for an abstract. If abstract is 0, it is for a document that belongs to
@@ -180,12 +196,16 @@ func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft,
 		return d, err
 	}
 	list, err := t.LiveInstruments(abstract)
+	if err != nil {
+		return d, err
+	}
+	d.sequence, err = s.runsheetSequence(t, abstract)
 	d.blank = model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
-	d.existing = map[string]uint64{}
+	d.recorded, d.positions = make(map[uint64]model.Instrument, len(list)), positionsOf(d.sequence)
+	d.existing = runsheet.NewDuplicates(d.types, func(id uint64) (model.Instrument, bool) { return d.recorded[id], true })
 	for _, i := range list {
-		if place := recordedIn(i); place != "" && d.existing[place] == 0 {
-			d.existing[place] = i.ID
-		}
+		d.recorded[i.ID] = i
+		d.existing.Add(i.RunsheetKey())
 	}
 	return d, err
 }
@@ -194,142 +214,124 @@ func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft,
 func (d suggestionDraft) finish(g *Suggestion) {
 	g.Fields = g.Fields.Normalize(g.Instrument, d.types)
 	g.Type, _ = d.types.ByID(g.Instrument.TypeID)
-	g.Existing = d.existing[recordedIn(g.Instrument)]
+	if d.existing == nil {
+		return
+	}
+	if found := d.existing.Of(g.Instrument); found.ID != 0 {
+		kind, _ := d.types.ByID(d.recorded[found.ID].TypeID)
+		g.Repeat = Repeat{Existing: found.ID, Possible: found.Possible, Position: d.positions[found.ID],
+			Title: d.recorded[found.ID].Title(kind)}
+	}
 }
 
-// recordedIn returns a text that is equal for instruments that are recorded in the same place, or
-// "" if the place isn't known.
-func recordedIn(i model.Instrument) string {
-	county := model.Fold(i.County) + "\n" + model.Fold(i.State) + "\n"
-	switch {
-	case i.Number != "":
-		return county + model.NormalizeRecordingNumber(i.Number)
-	case i.Book != "" && i.Page != "":
-		return county + fmt.Sprintf("%s\n%s\n%d", model.NormalizeRecordingNumber(i.Book), model.NormalizeRecordingNumber(i.Page), i.TypeID)
+// findTwice marks the suggestions that repeat an earlier one.
+func (d suggestionDraft) findTwice(list []Suggestion) {
+	rows := map[uint64]model.Instrument{}
+	seen := runsheet.NewDuplicates(d.types, func(row uint64) (model.Instrument, bool) { return rows[row], true })
+	for n := range list {
+		g := &list[n]
+		if earlier := seen.Of(g.Instrument); earlier.ID != 0 && g.Existing == 0 {
+			g.Repeat = Repeat{Twice: int(earlier.ID), Possible: earlier.Possible} // #nosec G115 -- the number of a row
+		}
+		i := g.Instrument
+		i.ID = uint64(g.Row) // #nosec G115 -- the number of a row
+		rows[i.ID] = i
+		seen.Add(i.RunsheetKey())
 	}
-	return ""
 }
 
 // SuggestFromFilenames returns the instruments that the names of the documents of an abstract
 // describe. Documents that are already linked to an instrument are left out.
 func (s *Instruments) SuggestFromFilenames(ctx context.Context, abstract uint64) (list []Suggestion, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		a, err := AbstractOps.get(t, abstract)
-		if err == nil {
-			list, err = s.suggestFromFilenames(t, abstract, a.Files)
-		}
-		return err
-	})
+	list, _, err = s.SuggestFromDocuments(ctx, abstract, 0)
 	return list, err
 }
 
-func (s *Instruments) suggestFromFilenames(t *store.Tx, abstract uint64, files []model.File) (list []Suggestion, err error) {
-	d, err := s.newDraft(t, abstract)
-	if err != nil {
-		return nil, err
+// SuggestFromDocuments is like SuggestFromFilenames but also reads the text of the documents, which wins
+// over their names. It is limited to the first documents; more reports whether there are others. If limit is
+// 0, it takes all documents but reads none.
+func (s *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint64, limit int) (list []Suggestion, more bool, err error) {
+	var d suggestionDraft
+	var files []model.File
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		a, err := AbstractOps.get(t, abstract)
+		if err != nil {
+			return err
+		}
+		if d, err = s.newDraft(t, abstract); err == nil {
+			files, err = namedFiles(t, a.Files, d.types)
+		}
+		return err
+	})
+	if more = limit > 0 && len(files) > limit; more {
+		files = files[:limit]
 	}
-	seen := map[string]int{} // suggestions by recordedIn
+	same := map[uint64]model.Instrument{} // the suggested instruments, by their number in list
+	seen := runsheet.NewDuplicates(d.types, func(id uint64) (model.Instrument, bool) { return same[id], true })
 	for n, f := range files {
-		fields, ok := model.SuggestFromFilename(f.Filename, d.types)
+		var read extract.Fields
+		reading := false
+		if limit > 0 && err == nil {
+			if read, err = s.fieldsOf(ctx, f, d); err == nil {
+				reading, err = s.isReading(f)
+			}
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		g, ok := d.suggest(f, read)
 		if !ok {
+			continue
+		}
+		g.Row, g.Reading = n+1, reading
+		if first := seen.Of(g.Instrument); first.ID != 0 && !first.Possible { // another document of the same instrument
+			list[first.ID-1].addFile(f, reading)
+			continue
+		}
+		list = append(list, g)
+		i := g.Instrument
+		i.ID = uint64(len(list))
+		same[i.ID] = i
+		seen.Add(i.RunsheetKey())
+	}
+	return list, more, err
+}
+
+// isReading reports whether more text of a document may still be found.
+func (s *Instruments) isReading(f model.File) (bool, error) {
+	if f.Processing {
+		return true, nil
+	}
+	state, err := s.v.Texts.State(f)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return len(state.Missing) > 0, err
+}
+
+// namedFiles returns the documents whose names describe an instrument and that aren't linked to one.
+func namedFiles(t *store.Tx, files []model.File, types model.DocumentTypes) (named []model.File, err error) {
+	for _, f := range files {
+		if _, ok := model.SuggestFromFilename(f.Filename, types); !ok {
 			continue
 		}
 		linked, err := t.InstrumentsOfFile(f.ID)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(linked, func(i model.Instrument) bool { return i.Trashed == nil }) {
-			continue
+		if !hasInstrument(linked) {
+			named = append(named, f)
 		}
-		fields["documents"] = json.RawMessage(fmt.Sprintf(`[{"file_id":%d}]`, f.ID))
-		i, invalid := fields.Check(d.blank, model.InstrumentContext{Types: d.types, File: func(uint64) (*int, bool) { return f.Pages, true }})
-		if len(invalid) > 0 {
-			continue
-		}
-		if place := recordedIn(i); place != "" {
-			if at, again := seen[place]; again { // another document of the same instrument
-				list[at].addFile(f)
-				continue
-			}
-			seen[place] = len(list)
-		}
-		g := Suggestion{Row: n + 1, Fields: fields, Instrument: i, Files: []model.File{f}}
-		d.finish(&g)
-		list = append(list, g)
 	}
-	return list, nil
+	return named, nil
 }
 
 // addFile adds a document to a suggestion.
-func (g *Suggestion) addFile(f model.File) {
+func (g *Suggestion) addFile(f model.File, reading bool) {
 	if len(g.Files) >= model.MaxListItems {
 		return
 	}
-	g.Files = append(g.Files, f)
+	g.Files, g.Reading = append(g.Files, f), g.Reading || reading
 	links := bytes.TrimSuffix(g.Fields["documents"], []byte("]"))
 	g.Fields["documents"] = fmt.Appendf(bytes.Clone(links), `,{"file_id":%d}]`, f.ID)
-}
-
-// AcceptFilenames records the instruments that the names of the documents of an abstract describe
-// (SuggestFromFilenames) and that wanted accepts. A document of an instrument that is recorded already
-// is linked to it.
-func (s *Instruments) AcceptFilenames(ctx context.Context, actor model.Actor, abstract uint64,
-	wanted func(Suggestion) bool) (created, linked int, err error) {
-	var list []Suggestion
-	var inputs []NewInstrument
-	var checked []model.Instrument
-	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
-		a, err := AbstractOps.get(t, abstract)
-		if err != nil {
-			return err
-		}
-		if list, err = s.suggestFromFilenames(t, abstract, a.Files); err != nil {
-			return err
-		}
-		list = slices.DeleteFunc(list, func(g Suggestion) bool { return !wanted(g) })
-		if len(list) == 0 {
-			return txn.ErrNoChange
-		}
-		inputs = nil
-		for _, g := range list {
-			if g.Existing == 0 {
-				inputs = append(inputs, g.Input())
-			}
-		}
-		checked, err = s.checkMany(t, actor, abstract, inputs)
-		return err
-	}, func(t *store.Tx) error {
-		at := s.v.Now()
-		created, linked = len(inputs), len(list)-len(inputs)
-		for _, g := range list {
-			if g.Existing == 0 {
-				continue
-			}
-			if err := s.linkDocuments(t, actor, g.Existing, g.Files); err != nil {
-				return err
-			}
-		}
-		_, err := s.addMany(ctx, t, actor, at, abstract, inputs, checked)
-		return err
-	})
-	if errors.Is(err, txn.ErrNoChange) {
-		err = nil
-	}
-	return created, linked, err
-}
-
-// linkDocuments links documents to an instrument and adds an audit entry.
-func (s *Instruments) linkDocuments(t *store.Tx, actor model.Actor, instrument uint64, files []model.File) error {
-	old, err := t.Instrument(instrument)
-	if err != nil || len(old.Documents)+len(files) > model.MaxListItems {
-		return err
-	}
-	now, at := old, s.v.Now()
-	now.Documents = slices.Clone(old.Documents)
-	for _, f := range files {
-		now.Documents = append(now.Documents, model.DocumentLink{FileID: f.ID})
-	}
-	now.Version, now.UpdatedAt = old.Version+1, nextUpdateTime(at, old.UpdatedAt)
-	return errors.Join(putInstrument(t, now), t.AddEvent(model.Event{At: at, Actor: actor, Kind: "instrument.changed",
-		Record: txn.RecordRef(instrumentType, instrument), Changes: old.Changes(now)}))
 }

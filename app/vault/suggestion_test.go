@@ -42,7 +42,8 @@ func books(t *testing.T, v *instance.Instance, abstract uint64) (list []string) 
 // createMany records instruments without an idempotency key.
 func createMany(t *testing.T, v *instance.Instance, abstract uint64, list ...vault.NewInstrument) ([]vault.InstrumentView, error) {
 	t.Helper()
-	return v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, list, vault.Idempotency[[]vault.InstrumentView]{})
+	added, err := v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, list, vault.Idempotency[vault.Added]{})
+	return added.Created, err
 }
 
 // An abstract has at most as many instruments as the settings allow. Those in the trash count.
@@ -135,34 +136,128 @@ func TestCreateMany(t *testing.T) {
 	}
 }
 
-// The names of documents describe instruments. Accepting them records these or links the documents to
-// instruments that are recorded already.
-func TestAcceptFilenames(t *testing.T) {
+// The names of documents describe instruments. A document of an instrument that is on the runsheet
+// suggests adding it to that one.
+func TestSuggestFromFilenames(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("02_Mortgage_2019-03-14_Bk1022-Pg311.pdf", "1"),
 		vaulttest.PDFDoc("01_WD_2001-05-02_Bk900-Pg7_Smith-to-Jones.pdf", "2"), vaulttest.PDFDoc("02_Mortgage_2019-03-14_Bk1022-Pg311.pdf", "3"),
 		vaulttest.PDFDoc("QCD Bk 5 Pg 6.pdf", "4"), vaulttest.PDFDoc("notes.pdf", "5")).Abstract.ID
-	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"type": "Quitclaim Deed", "book": "5", "page": "06"}`)); err != nil {
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"type": "Quitclaim Deed", "book": "5", "page": "06"}`),
+		newInstrument(t, 2, `{"type": "Warranty Deed", "book": "1022", "page": "311"}`)); err != nil {
 		t.Fatalf("CreateMany: %v", err)
 	}
 	list, err := v.Instruments.SuggestFromFilenames(t.Context(), a)
-	if err != nil || len(list) != 3 || len(list[0].Files) != 2 || list[2].Existing != 1 {
-		t.Fatalf("SuggestFromFilenames = %+v, %v, want a mortgage with two documents, a deed, and a recorded deed", list, err)
+	if err != nil || len(list) != 3 || len(list[0].Files) != 2 {
+		t.Fatalf("SuggestFromFilenames = %+v, %v, want a mortgage with two documents and two deeds", list, err)
 	}
-	all := func(vault.Suggestion) bool { return true }
-	created, linked, err := v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a, all)
-	if err != nil || created != 2 || linked != 1 {
-		t.Errorf("AcceptFilenames = %d, %d, %v, want 2 created and 1 linked", created, linked, err)
+	for n, want := range map[int]vault.Repeat{0: {Existing: 2, Possible: true, Position: 2, Title: "Warranty Deed, Book 1022, Page 311"},
+		1: {}, 2: {Existing: 1, Position: 1, Title: "Quitclaim Deed, Book 5, Page 06"}} {
+		if got := list[n].Repeat; got != want {
+			t.Errorf("suggestion %d repeats %+v, want %+v", n, got, want)
+		}
 	}
-	if list := books(t, v, a); !slices.Equal(list, []string{"900", "1022", "5"}) {
-		t.Errorf("runsheet = %q", list)
+	if !list[0].IsNew() || !list[1].IsNew() || list[2].IsNew() {
+		t.Errorf("%+v: want the mortgage and the warranty deed to be new", list)
 	}
-	if i, err := v.Instruments.Get(t.Context(), 1); err != nil || len(i.Documents) != 1 || i.Documents[0].FileID != 4 {
-		t.Errorf("recorded deed = %+v, %v, want it linked to document 4", i, err)
+}
+
+// Rows fill the blank fields of instruments that are on the runsheet, and replace nothing. All rows are
+// undone in one step.
+func TestFillInstruments(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	created := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "1"), vaulttest.PDFDoc("b.pdf", "2"))
+	a := created.Abstract.ID
+	other := vaulttest.CreateAbstract(t, v).Abstract.ID
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"type": "Warranty Deed", "book": "5", "page": "6", "grantees": ["Cole, Bea"],
+		"documents": [{"file_id": 1}]}`), newInstrument(t, 2, `{"book": "7", "page": "8"}`)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
 	}
-	if created, linked, err = v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a, all); err != nil || created != 0 || linked != 0 {
-		t.Errorf("second AcceptFilenames = %d, %d, %v, want nothing", created, linked, err)
+	into := func(i vault.NewInstrument, id uint64) vault.NewInstrument { i.Into = id; return i }
+	before, err := v.Instruments.Get(t.Context(), 1)
+	vaulttest.NoError(t, err)
+	added, err := v.Instruments.CreateMany(t.Context(), vaulttest.Operator, a, []vault.NewInstrument{
+		into(newInstrument(t, 1, `{"type": "Quitclaim Deed", "book": "0005", "page": "6", "page_to": "7", "recorded": "2001-05-02",
+			"grantors": ["Amos Reed"], "grantees": ["Someone Else"], "status": "open", "documents": [{"file_id": 2, "pages": "1"}]}`), 1),
+		newInstrument(t, 2, `{"book": "9", "page": "1"}`, vault.RowRelation{Kind: model.Releases, Row: 1}),
+	}, vault.Idempotency[vault.Added]{})
+	if err != nil || len(added.Created) != 1 || added.Created[0].Relations[0].InstrumentID != 1 || len(added.Undo.Filled) != 1 {
+		t.Fatalf("CreateMany = %+v, %v, want one new instrument that releases the filled one", added, err)
+	}
+	filled, err := v.Instruments.Get(t.Context(), 1)
+	want := before.Instrument
+	want.Version, want.UpdatedAt = filled.Version, filled.UpdatedAt
+	want.PageTo, want.Recorded, want.Grantors = "7", "2001-05-02", []string{"Amos Reed"}
+	want.Documents = []model.DocumentLink{{FileID: 1}, {FileID: 2, Pages: "1"}}
+	if err != nil || fmt.Sprintf("%+v", filled.Instrument) != fmt.Sprintf("%+v", want) {
+		t.Errorf("filled instrument = %+v, %v\nwant %+v", filled.Instrument, err, want)
+	}
+	wantLogged(t, v, "instrument.created instrument:3", `instrument.changed instrument:1 page_to:null>"7" recorded:null>"2001-05-02" `+
+		`grantors:null>["Amos Reed"] documents:[{"file_id":1}]>[{"file_id":1},{"file_id":2,"pages":"1"}]`)
+
+	if undone, kept, err := v.Instruments.Undo(t.Context(), vaulttest.Operator, added.Undo); err != nil || undone != 2 || kept != 0 {
+		t.Errorf("Undo = %d, %d, %v, want 2 undone", undone, kept, err)
+	}
+	after, err := v.Instruments.Get(t.Context(), 1)
+	want = before.Instrument
+	want.Version, want.UpdatedAt = after.Version, after.UpdatedAt
+	if err != nil || fmt.Sprintf("%+v", after.Instrument) != fmt.Sprintf("%+v", want) {
+		t.Errorf("instrument after Undo = %+v, %v\nwant %+v", after.Instrument, err, want)
+	}
+	wantLogged(t, v, `instrument.changed instrument:1 page_to:"7">null recorded:"2001-05-02">null grantors:["Amos Reed"]>null `+
+		`documents:[{"file_id":1},{"file_id":2,"pages":"1"}]>[{"file_id":1}]`, "instrument.trashed instrument:3")
+	if list := books(t, v, a); !slices.Equal(list, []string{"5", "7"}) {
+		t.Errorf("runsheet after Undo = %q", list)
+	}
+
+	// Changes of others in the meantime stay, without the documents.
+	added, err = v.Instruments.CreateMany(t.Context(), vaulttest.Operator, a, []vault.NewInstrument{
+		into(newInstrument(t, 1, `{"remarks": "Faint.", "documents": [{"file_id": 2}]}`), 1), newInstrument(t, 2, `{"book": "9"}`),
+	}, vault.Idempotency[vault.Added]{})
+	vaulttest.NoError(t, err)
+	for _, id := range []uint64{1, added.Created[0].ID} {
+		court := newInstrument(t, 1, `{"court": "Probate"}`).InstrumentPatch
+		_, err := v.Instruments.Patch(t.Context(), vaulttest.Operator, id, court, vault.Match{})
+		vaulttest.NoError(t, err)
+	}
+	if undone, kept, err := v.Instruments.Undo(t.Context(), vaulttest.Operator, added.Undo); err != nil || undone != 0 || kept != 2 {
+		t.Errorf("Undo after changes = %d, %d, %v, want 2 kept", undone, kept, err)
+	}
+	if i, err := v.Instruments.Get(t.Context(), 1); err != nil || i.Remarks != "Faint." || len(i.Documents) != 1 {
+		t.Errorf("changed instrument after Undo = %+v, %v, want its remarks without the document", i, err)
+	}
+
+	// An instrument of another abstract, or one in the trash, is not filled.
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, 2, vault.Match{}))
+	for abstract, id := range map[uint64]uint64{other: 1, a: 2} {
+		_, err := createMany(t, v, abstract, into(newInstrument(t, 1, `{"remarks": "x"}`), id))
+		vaulttest.WantKind(t, "CreateMany into a missing instrument", err, errs.Conflict)
+	}
+}
+
+// Rows of a runsheet say which instrument they repeat, on the runsheet or in an earlier row.
+func TestRepeatedRows(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"type": "Warranty Deed", "book": "3433", "page": "481"}`)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	text := "Type,Book,Page,Number\nWarranty Deed,3433,0481,\nMortgage,3433,481,\nMortgage,1,2,77\nMortgage,01,2,\n" +
+		"Assignment,1,2,78\n,,,\nPlat,9,9,9\n"
+	list, _, err := v.Instruments.ReadRunsheet(t.Context(), vaulttest.Operator, a, []byte(text))
+	if err != nil {
+		t.Fatalf("ReadRunsheet: %v", err)
+	}
+	var got []string
+	for _, g := range list {
+		got = append(got, fmt.Sprint(g.Row, g.Existing, g.Position, g.Twice, g.Possible))
+	}
+	want := []string{"2 1 1 0 false", "3 1 1 0 true", "4 0 0 0 false", "5 0 0 4 false", "6 0 0 4 true", "8 0 0 0 false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows = %q\nwant   %q", got, want)
 	}
 }
 

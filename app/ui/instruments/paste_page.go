@@ -78,7 +78,7 @@ func (p *Pages) pasteRows(r *page.Request) error {
 		inputs[n] = g.Input()
 	}
 	_, err = p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs,
-		page.FormIdempotency(r, "", func([]vault.InstrumentView) string { return view.Sheet }))
+		page.FormIdempotency(r, "", func(vault.Added) string { return view.Sheet }))
 	if err != nil && !errors.Is(err, vault.ErrAlreadyProcessed) {
 		return p.showChecked(r, view, err)
 	}

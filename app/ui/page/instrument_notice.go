@@ -1,11 +1,56 @@
 package page
 
-import "regexp"
+import (
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"regexp"
+
+	"deedkeep/app/vault"
+)
 
 // instrumentUndoPattern matches the addresses that an Undo button posts to after a change of the
 // instruments of a document, in addition to undoPattern.
-var instrumentUndoPattern = regexp.MustCompile(`^/documents/[0-9]+/instruments/(trash|restore)\?instrument=[0-9]+$`)
+var instrumentUndoPattern = regexp.MustCompile(`^/documents/[0-9]+/instruments/(trash|restore)\?instrument=[0-9]+$` +
+	`|^/abstracts/[0-9A-Za-z]+/instruments/undo\?key=[0-9a-f]{64}$`)
 
 // SetUndoNotice stores a notice that the next page shows with an Undo button. undo must match
 // undoPattern or instrumentUndoPattern; if it is "", there is no button.
 func (p *Site) SetUndoNotice(r *Request, notice, undo string) { p.setUndoNotice(r, notice, undo) }
+
+// AddedIdempotency is like FormIdempotency for several instruments. It also stores what is needed to undo
+// them; see UndoAdded.
+func AddedIdempotency(r *Request, to string) vault.Idempotency[vault.Added] {
+	once := FormIdempotency(r, "", func(vault.Added) string { return to })
+	if render := once.Render; render != nil {
+		once.Render = func(added vault.Added) (status int, header map[string]string, body []byte, err error) {
+			if status, header, _, err = render(added); err == nil {
+				body, err = json.Marshal(added.Undo)
+			}
+			return status, header, body, err
+		}
+	}
+	return once
+}
+
+// UndoAdded returns the undo form for instruments that were stored with AddedIdempotency, or "" if nothing
+// was stored.
+func (p *Site) UndoAdded(abstract uint64, once vault.Idempotency[vault.Added], added vault.Added) string {
+	if once.Render == nil || len(added.Undo.Created)+len(added.Undo.Filled) == 0 {
+		return ""
+	}
+	return UndoAddress(p.AbstractPath(abstract)+"/instruments/undo", url.Values{"key": {hex.EncodeToString(once.KeyHash[:])}})
+}
+
+// AddedText says how many instruments were stored.
+func AddedText(added vault.Added) string {
+	created, filled := len(added.Created), len(added.Undo.Filled)
+	text := Plural(created, "instrument added", "instruments added")
+	switch {
+	case filled > 0 && created == 0:
+		return Plural(filled, "instrument on the runsheet completed.", "instruments on the runsheet completed.")
+	case filled > 0:
+		text += ", " + Plural(filled, "instrument on the runsheet completed", "instruments on the runsheet completed")
+	}
+	return text + "."
+}

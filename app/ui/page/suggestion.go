@@ -2,6 +2,9 @@ package page
 
 import (
 	"context"
+	"fmt"
+	"net/url"
+	"slices"
 
 	"deedkeep/app/vault"
 )
@@ -29,3 +32,94 @@ func (p *Site) Suggestions(ctx context.Context, abstract uint64) Suggestions {
 
 // MissingText says that a part of a page is missing; see txn.DB.Derive. what is a plural noun.
 func MissingText(what string) string { return what + " can't be shown right now." }
+
+// RepeatText says which instrument a suggestion repeats, or "" if it repeats none.
+func RepeatText(r vault.Repeat) string {
+	switch {
+	case r.Existing != 0 && r.Possible:
+		return fmt.Sprintf("May already be on the runsheet as No. %d: %s", r.Position, r.Title)
+	case r.Existing != 0:
+		return fmt.Sprintf("Already on the runsheet as No. %d: %s", r.Position, r.Title)
+	case r.Twice != 0 && r.Possible:
+		return fmt.Sprintf("May repeat row %d", r.Twice)
+	case r.Twice != 0:
+		return fmt.Sprintf("Repeats row %d", r.Twice)
+	}
+	return ""
+}
+
+// Values of the form field that RowField names.
+const (
+	rowSkip = "skip"
+	rowFill = "fill"
+	rowAdd  = "add"
+)
+
+// RowField returns the form field for what to do with a row that repeats an instrument.
+func RowField(row int) string { return fmt.Sprintf("act.%d", row) }
+
+// RowChoice is an option of what to do with a row that repeats an instrument.
+type RowChoice struct {
+	Value, Label string
+	Chosen       bool
+}
+
+// RowChoices returns what users can do with a suggestion that repeats an instrument. The choice in form is
+// chosen, or else what is usual. It returns nil if the suggestion repeats none.
+func RowChoices(g vault.Suggestion, form url.Values) []RowChoice {
+	if g.Existing == 0 && g.Twice == 0 {
+		return nil
+	}
+	list := []RowChoice{{Value: rowSkip, Label: "Skip"}, {Value: rowAdd, Label: "Add anyway"}}
+	usual := rowSkip
+	if g.Existing != 0 {
+		label := fmt.Sprintf("Fill blank fields of No. %d", g.Position)
+		if len(g.Files) > 0 {
+			label, usual = fmt.Sprintf("Add document to No. %d", g.Position), rowFill
+		}
+		list = slices.Insert(list, 1, RowChoice{Value: rowFill, Label: label})
+	}
+	if g.IsNew() {
+		usual = rowAdd
+	}
+	chosen := form.Get(RowField(g.Row))
+	if !slices.ContainsFunc(list, func(c RowChoice) bool { return c.Value == chosen }) {
+		chosen = usual
+	}
+	for n := range list {
+		list[n].Chosen = list[n].Value == chosen
+	}
+	return list
+}
+
+// ChosenRows returns the input for the suggestions that a form selects: those that repeat no instrument if
+// selected returns true, and the others as chosen in RowChoices. A row that is skipped because it is
+// certainly on the runsheet stands for that instrument, so that other rows can relate to it.
+func ChosenRows(list []vault.Suggestion, form url.Values, selected func(vault.Suggestion) bool) (inputs []vault.NewInstrument, stores int) {
+	rows := map[int]bool{}
+	for _, g := range list {
+		input, choice := g.Input(), rowSkip
+		for _, c := range RowChoices(g, form) {
+			if c.Chosen {
+				choice = c.Value
+			}
+		}
+		switch {
+		case g.Existing == 0 && g.Twice == 0 && selected(g), choice == rowAdd:
+			stores++
+		case choice == rowFill:
+			input.Into = g.Existing
+			stores++
+		case g.Existing != 0 && !g.Possible:
+			input = vault.NewInstrument{Row: g.Row, Into: g.Existing}
+		default:
+			continue
+		}
+		rows[g.Row] = true
+		inputs = append(inputs, input)
+	}
+	for n := range inputs {
+		inputs[n].Relations = slices.DeleteFunc(slices.Clone(inputs[n].Relations), func(r vault.RowRelation) bool { return !rows[r.Row] })
+	}
+	return inputs, stores
+}

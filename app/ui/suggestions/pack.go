@@ -23,7 +23,9 @@ type packedRow struct {
 	Relations []vault.RowRelation   `json:"relations,omitempty"`
 	Type      string                `json:"type,omitempty"`
 	Shown     model.Instrument      `json:"shown"`
-	Existing  uint64                `json:"existing,omitempty"`
+	Repeat    vault.Repeat          `json:"repeat,omitzero"`
+	Files     []model.File          `json:"files,omitempty"` // only their names
+	Reading   bool                  `json:"reading,omitempty"`
 }
 
 // maxUnpacked is the maximum size of unpacked suggestions in bytes.
@@ -42,7 +44,11 @@ func packOwner(r *page.Request) string { return fmt.Sprintf("%s abstract:%d", r.
 func (p *Pages) pack(r *page.Request, list []vault.Suggestion) (string, error) {
 	rows := make([]packedRow, 0, len(list))
 	for _, g := range list {
-		rows = append(rows, packedRow{g.Row, g.Fields, g.Relations, g.Type.Name, g.Instrument, g.Existing})
+		row := packedRow{g.Row, g.Fields, g.Relations, g.Type.Name, g.Instrument, g.Repeat, nil, g.Reading}
+		for _, f := range g.Files {
+			row.Files = append(row.Files, model.File{ID: f.ID, Filename: f.Filename})
+		}
+		rows = append(rows, row)
 	}
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -76,7 +82,7 @@ func (p *Pages) unpack(r *page.Request, text string) ([]vault.Suggestion, error)
 	list := make([]vault.Suggestion, 0, len(rows))
 	for _, row := range rows {
 		list = append(list, vault.Suggestion{Row: row.Row, Fields: row.Fields, Relations: row.Relations, Instrument: row.Shown,
-			Type: model.DocumentType{Name: row.Type}, Existing: row.Existing})
+			Type: model.DocumentType{Name: row.Type}, Repeat: row.Repeat, Files: row.Files, Reading: row.Reading})
 	}
 	return list, nil
 }

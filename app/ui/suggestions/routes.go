@@ -16,7 +16,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /abstracts/{id}/runsheet/upload", page.MayWrite, p.uploadPage),
 		page.NewRawRoute("POST /abstracts/{id}/runsheet/upload", page.MayWrite, p.readRunsheet),
 		page.NewRoute("POST /abstracts/{id}/runsheet/accept", page.MayWrite, p.acceptRunsheet),
-		page.NewRoute("GET /abstracts/{id}/suggestions", page.MayWrite, p.filenameSuggestions),
-		page.NewRoute("POST /abstracts/{id}/suggestions", page.MayWrite, p.acceptFilenames),
+		page.NewRoute("GET /abstracts/{id}/suggestions", page.MayWrite, p.documentSuggestions),
+		page.NewRoute("POST /abstracts/{id}/suggestions", page.MayWrite, p.acceptDocuments),
+		page.NewRoute("POST /abstracts/{id}/instruments/undo", page.MayWrite, p.undo),
 	}
 }

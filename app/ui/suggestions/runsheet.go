@@ -3,11 +3,12 @@ package suggestions
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,9 +20,12 @@ import (
 	"deedkeep/app/vault"
 )
 
-// runsheetPage is the template data of the page on which a runsheet file is uploaded and reviewed.
+// runsheetPage is the template data of the page on which a runsheet file is uploaded and reviewed, and of
+// the page on which the suggestions from documents are reviewed.
 type runsheetPage struct {
 	Path, Abstract string // address and heading of the abstract
+	Documents      bool   // the suggestions are from documents
+	More           bool   // further documents are left out
 	Reviewed       bool   // a file was read
 	Rows           []reviewRow
 	Rejected       []rejectedRow
@@ -35,8 +39,13 @@ type runsheetPage struct {
 type reviewRow struct {
 	vault.Suggestion
 	Chosen   bool
-	Relation []string // "releases row 3"
+	Relation []string         // "releases row 3"
+	Repeats  string           // which instrument the row repeats; "" if it repeats none
+	Choices  []page.RowChoice // what to do with it then
 }
+
+// Field returns the form field of Choices.
+func (r reviewRow) Field() string { return page.RowField(r.Row) }
 
 // rejectedRow is a row of the file that isn't valid, with the reasons.
 type rejectedRow struct {
@@ -58,8 +67,12 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 		return err
 	}
 	view.Path, view.Abstract, view.Once = p.AbstractPath(r.PathID), headings[0], rand.Text()
+	heading := "Import runsheet"
+	if view.Documents {
+		heading = "Suggested instruments"
+	}
 	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
-		Heading: "Import runsheet", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
+		Heading: heading, Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
 	})
 }
 
@@ -91,11 +104,11 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 }
 
 // newReview returns the page for reviewing suggestions. The rows in chosen are selected; if chosen
-// is nil, all that aren't recorded yet.
+// is nil, all.
 func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, chosen map[int]bool) (view runsheetPage, err error) {
 	view.Reviewed = true
 	for _, g := range list {
-		row := reviewRow{Suggestion: g, Chosen: g.Existing == 0}
+		row := reviewRow{Suggestion: g, Chosen: true, Repeats: page.RepeatText(g.Repeat), Choices: page.RowChoices(g, r.PostForm)}
 		if chosen != nil {
 			row.Chosen = chosen[g.Row]
 		}
@@ -158,9 +171,19 @@ func (p *Pages) readFile(r *page.Request) (raw []byte, done func(), err error) {
 
 // acceptRunsheet adds the selected instruments of a runsheet file.
 func (p *Pages) acceptRunsheet(r *page.Request) error {
+	return p.accept(r, "The form was incomplete. Go back and upload the file again.")
+}
+
+// acceptDocuments adds the selected instruments that documents describe.
+func (p *Pages) acceptDocuments(r *page.Request) error {
+	return p.accept(r, "The form was incomplete. Go back and review the suggestions again.")
+}
+
+// accept adds the selected instruments of a review. incomplete is the problem if the form doesn't have them.
+func (p *Pages) accept(r *page.Request, incomplete string) error {
 	list, err := p.unpack(r, r.PostForm.Get("packed"))
 	if err != nil {
-		return page.NewHTTPError(http.StatusBadRequest, "Form incomplete", "The form was incomplete. Go back and upload the file again.")
+		return page.NewHTTPError(http.StatusBadRequest, "Form incomplete", incomplete)
 	}
 	chosen := map[int]bool{}
 	for _, text := range r.PostForm["row"] {
@@ -168,21 +191,15 @@ func (p *Pages) acceptRunsheet(r *page.Request) error {
 			chosen[n] = true
 		}
 	}
-	var inputs []vault.NewInstrument
-	for _, g := range list {
-		if chosen[g.Row] {
-			input := g.Input()
-			input.Relations = slices.DeleteFunc(input.Relations, func(relation vault.RowRelation) bool { return !chosen[relation.Row] })
-			inputs = append(inputs, input)
-		}
-	}
-	if len(inputs) == 0 {
+	inputs, stores := page.ChosenRows(list, r.PostForm, func(g vault.Suggestion) bool { return chosen[g.Row] })
+	if stores == 0 {
 		return p.reviewAgain(r, list, chosen, "No rows are selected. Select the instruments to add.")
 	}
-	once := page.FormIdempotency(r, "", func([]vault.InstrumentView) string { return p.RunsheetPath(r.PathID) })
-	views, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, once)
+	to := p.RunsheetPath(r.PathID)
+	once := page.AddedIdempotency(r, to)
+	added, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, once)
 	if errors.Is(err, vault.ErrAlreadyProcessed) {
-		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "These instruments were already added.")
+		return p.RedirectWithNotice(r, to, "These instruments were already added.")
 	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return p.reviewAgain(r, list, chosen, "No instruments were added. "+rowProblem(problem.Fields))
@@ -190,7 +207,7 @@ func (p *Pages) acceptRunsheet(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), page.Plural(len(views), "instrument added.", "instruments added."))
+	return p.RedirectWithUndo(r, to, page.AddedText(added), p.UndoAdded(r.PathID, once, added))
 }
 
 // reviewAgain shows the suggestions again with a problem.
@@ -200,7 +217,34 @@ func (p *Pages) reviewAgain(r *page.Request, list []vault.Suggestion, chosen map
 		return err
 	}
 	view.Problem = problem
+	view.Documents = len(list) > 0 && len(list[0].Files) > 0
 	return p.showRunsheet(r, http.StatusUnprocessableEntity, view)
+}
+
+// undo reverses what accept stored.
+func (p *Pages) undo(r *page.Request) error {
+	var key [32]byte
+	if n, err := hex.Decode(key[:], []byte(r.PostForm.Get("key"))); err != nil || n != len(key) {
+		return page.NotFound(r)
+	}
+	stored, found, err := p.Vault.StoredResponse(r.Context(), key)
+	if err != nil {
+		return err
+	}
+	var undo vault.Undo
+	if !found || json.Unmarshal(stored.Body, &undo) != nil || undo.Abstract != r.PathID {
+		return page.NotFound(r)
+	}
+	undone, kept, err := p.Vault.Instruments.Undo(r.Context(), r.Actor, undo)
+	if err != nil {
+		return err
+	}
+	notice := "Undone: " + page.Plural(undone, "instrument.", "instruments.")
+	if kept > 0 {
+		notice += " " + page.Plural(kept, "instrument was changed in the meantime and stays.",
+			"instruments were changed in the meantime and stay.")
+	}
+	return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), notice)
 }
 
 // rowProblem returns the first problem of a row, such as "Row 12: The dated field …".
@@ -216,37 +260,26 @@ func rowProblem(fields errs.Fields) string {
 	return fmt.Sprintf("Row %s: %s", parts[1], sentence)
 }
 
-// filenameSuggestions serves the notice of the page of an abstract about the instruments that the
-// names of its documents describe. Scripts reload it after uploads.
-func (p *Pages) filenameSuggestions(r *page.Request) error {
-	if !r.IsPart() {
-		return r.Redirect(p.AbstractPath(r.PathID))
-	}
+// maxReviewed is the maximum number of documents whose text is read for a review.
+const maxReviewed = 100
+
+// documentSuggestions shows the instruments that the text and the names of documents describe. To
+// scripts, which reload it after uploads, it serves the notice on the page of the abstract.
+func (p *Pages) documentSuggestions(r *page.Request) error {
 	if _, err := p.Vault.Abstracts.Get(r.Context(), r.PathID); err != nil {
 		return err
 	}
-	return p.RenderPart(r, http.StatusOK, "abstract.html", "suggestions-changes", p.Suggestions(r.Context(), r.PathID))
-}
-
-// acceptFilenames adds the instruments that the names of the documents describe.
-func (p *Pages) acceptFilenames(r *page.Request) error {
-	wanted := func(g vault.Suggestion) bool {
-		return slices.Contains(r.PostForm["file"], strconv.FormatUint(g.Files[0].ID, 10))
+	if r.IsPart() {
+		return p.RenderPart(r, http.StatusOK, "abstract.html", "suggestions-changes", p.Suggestions(r.Context(), r.PathID))
 	}
-	created, linked, err := p.Vault.Instruments.AcceptFilenames(r.Context(), r.Actor, r.PathID, wanted)
-	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "No instruments were added. "+rowProblem(problem.Fields))
-	}
+	list, more, err := p.Vault.Instruments.SuggestFromDocuments(r.Context(), r.PathID, maxReviewed)
 	if err != nil {
 		return err
 	}
-	var notice []string
-	if created > 0 || linked == 0 {
-		notice = append(notice, page.Plural(created, "instrument added.", "instruments added."))
+	view, err := p.newReview(r, list, nil)
+	if err != nil {
+		return err
 	}
-	if linked > 0 {
-		notice = append(notice, page.Plural(linked, "instrument was already in the runsheet. Its document is now linked.",
-			"instruments were already in the runsheet. Their documents are now linked."))
-	}
-	return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), strings.Join(notice, " "))
+	view.Documents, view.More = true, more
+	return p.showRunsheet(r, http.StatusOK, view)
 }
