@@ -44,8 +44,8 @@ func closedTitleWork(t *testing.T) instance.Options {
 	if _, err := work.SetRequirements(t.Context(), vaulttest.Operator, abstract, rows, vault.Match{}); err != nil {
 		t.Fatalf("SetRequirements: %v", err)
 	}
-	members = map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-01-02"`)}
-	if _, err := work.Certify(t.Context(), vaulttest.Operator, abstract, members, vault.Idempotency[model.Certificate]{}); err != nil {
+	certificate := vault.CertificateRequest{Members: map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-01-02"`)}}
+	if _, err := work.Certify(t.Context(), vaulttest.Operator, abstract, certificate, vault.Idempotency[model.Certificate]{}); err != nil {
 		t.Fatalf("Certify: %v", err)
 	}
 	if _, err := work.BringDown(t.Context(), vaulttest.Operator, abstract, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
