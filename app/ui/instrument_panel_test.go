@@ -408,3 +408,71 @@ func TestFormQuestion(t *testing.T) {
 
 // abstractPath returns the address of the abstract.
 func (p *panelTest) abstractPath() string { return "/abstracts/" + p.abstract }
+
+// Before an instrument is stored twice, the panel asks. The document is added to the instrument that is on
+// the runsheet, whose blank fields are filled, or the user keeps both.
+func TestPanelAsksAboutDuplicate(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	first := p.files[0]
+	p.post(204, first, fields("type_id", p.typeID("Warranty Deed"), "book_type", "Deed Book", "book", "3433", "page", "481",
+		"grantees", "Bea Cole"))
+	typed := fields("book_type", "DB", "book", "3433", "page", "0481", "grantors", "Amos Reed", "grantees", "Someone Else", "pages", "2-3",
+		"then", "stay")
+	asked := p.post(422, p.deed, typed)
+	asked.has(t, "Already on the runsheet as No. 1: Warranty Deed, Deed Book 3433, Page 481", "Add document to No. 1",
+		"Save as a separate instrument", "Back to editing", "Fill its blank fields: Grantor<", `value="0481"`, `Someone Else`, `value="2-3"`, `name="asked_then" value="stay"`)
+	p.only()
+	answer := func(pairs ...string) url.Values {
+		form := url.Values{"duplicate_of": {"1"}}
+		for name, values := range typed {
+			form[name] = values
+		}
+		form.Del("then")
+		for n := 0; n < len(pairs); n += 2 {
+			form.Set(pairs[n], pairs[n+1])
+		}
+		return form
+	}
+	// Without scripts.
+	done := p.staff.post(t, 303, p.path(p.deed, "/instruments"), answer("duplicate", "add", "fill", "yes", "asked_then", "stay", "once", "a"))
+	notice, undo, undoFields := p.undoOf(t, done)
+	added := "Added to No. 1: Warranty Deed, Deed Book 3433, Page 481."
+	if to := done.Header.Get("Location"); !strings.Contains(to, "instrument=1") || notice != added {
+		t.Errorf("Location = %q, notice %q, want the first instrument", to, notice)
+	}
+	want := fmt.Sprintf("[Amos Reed] [Bea Cole] [{%d } {%d 2-3}]", first.ID, p.deed.ID)
+	if i := p.only(); fmt.Sprint(i.Grantors, i.Grantees, i.Documents) != want {
+		t.Errorf("instrument = %+v, want %s", i, want)
+	}
+	back := p.staff.post(t, 303, undo, undoFields)
+	if to := back.Header.Get("Location"); !strings.HasPrefix(to, documentPath(p.deed, "")) {
+		t.Errorf("Location after Undo = %q, want the document", to)
+	}
+	want = fmt.Sprintf("[] [Bea Cole] [{%d }]", first.ID)
+	if i := p.only(); fmt.Sprint(i.Grantors, i.Grantees, i.Documents) != want {
+		t.Errorf("instrument after Undo = %+v, want %s", i, want)
+	}
+	// With scripts, and without filling.
+	p.post(204, p.deed, answer("duplicate", "add", "then", "stay", "once", "b"))
+	if i := p.only(); len(i.Grantors) != 0 || len(i.Documents) != 2 {
+		t.Errorf("instrument = %+v, want only a second document", i)
+	}
+	p.post(204, p.deed, answer("duplicate", "add", "then", "stay", "once", "c"))
+	if i := p.only(); len(i.Documents) != 2 {
+		t.Errorf("instrument = %+v, want its document once", i)
+	}
+	p.post(200, p.deed, answer("duplicate", "keep", "then", "stay", "once", "d"))
+	if list := p.runsheet(); len(list) != 2 {
+		t.Errorf("runsheet = %+v, want both", list)
+	}
+	// A change that makes an instrument a duplicate is asked about, and others of it aren't.
+	p.post(200, p.deed, fields("instrument", "2", "remarks", "Faint.", "then", "stay"))
+	p.post(200, p.deed, fields("instrument", "2", "page", "482", "then", "stay"))
+	p.post(422, p.deed, fields("instrument", "2", "page", "481", "then", "stay")).has(t, "Already on the runsheet as No. 1", "Keep both")
+	// A deed and a mortgage on one page.
+	mortgage := fields("type_id", p.typeID("Mortgage"), "book", "3433", "page", "481")
+	p.post(422, p.deed, mortgage).has(t, "May already be on the runsheet as No. 1")
+	p.post(404, p.deed, answer("duplicate", "add", "duplicate_of", "x"))
+	p.post(409, p.deed, answer("duplicate", "add", "duplicate_of", "99"))
+}

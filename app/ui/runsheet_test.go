@@ -560,3 +560,54 @@ func TestInstrumentHistory(t *testing.T) {
 		page.has(t, "added Judgment, Mortgage · Book 7, Page 8 · Bea &lt;Cole&gt;", "deleted Judgment")
 	}
 }
+
+// The form and the cells of the runsheet ask before an instrument is stored twice.
+func TestRunsheetAsksAboutDuplicate(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("a.pdf", "1"))
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	count := func(want int) {
+		t.Helper()
+		sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+		if err != nil || len(sheet.Instruments) != want {
+			t.Errorf("runsheet = %+v, %v, want %d instruments", sheet.Instruments, err, want)
+		}
+	}
+	staff.post(t, 303, path+"/instruments", url.Values{"type_id": {"1"}, "instrument_number": {"117"}})
+	form := url.Values{"instrument_number": {"00117"}, "remarks": {"Faint."}, "then": {"new"}}
+	staff.post(t, 422, path+"/instruments", form).has(t, "Already on the runsheet as No. 1: Warranty Deed, Inst. 117",
+		"Fill blank fields of No. 1", `value="00117"`, "Faint.", `name="asked_then" value="new"`)
+	form.Set("documents.0.file_id", "1")
+	staff.post(t, 422, path+"/instruments", form).has(t, "Add document to No. 1")
+	form.Set("duplicate", "add")
+	form.Set("duplicate_of", "1")
+	done := staff.post(t, 303, path+"/instruments", form)
+	if to := done.Header.Get("Location"); to != path+"/instruments/new" {
+		t.Errorf("Location = %q, want the form for another instrument", to)
+	}
+	count(1)
+
+	cell := func(status int, address string, values url.Values) map[string]any {
+		t.Helper()
+		var state map[string]any
+		if err := json.Unmarshal(staff.post(t, status, address, values, sheetScript...).body, &state); err != nil {
+			t.Fatalf("decode the response of %s: %v", address, err)
+		}
+		return state
+	}
+	typed := url.Values{"field": {"instrument_number"}, "value": {"117"}}
+	state := cell(422, path+"/instruments/row", typed)
+	if fmt.Sprint(state["question"], state["duplicate"], state["position"]) != "Already on the runsheet as No. 1: Warranty Deed, Inst. 117.1 1" {
+		t.Errorf("response = %v, want a question about No. 1", state)
+	}
+	count(1)
+	typed.Set("both", "117")
+	cell(200, path+"/instruments/row", typed)
+	count(2)
+	cell(200, "/instruments/2/cell", url.Values{"field": {"remarks"}, "value": {"Faint."}})
+	cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "value": {"118"}, "was": {"117"}})
+	cell(422, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "value": {"117"}, "was": {"118"}})
+	cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "restore": {`{"instrument_number":"117"}`}, "was": {"118"}})
+}

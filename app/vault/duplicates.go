@@ -83,35 +83,43 @@ func (s *Instruments) duplicateOf(ctx context.Context, t *store.Tx, i model.Inst
 }
 
 // Repeated returns the instrument of the runsheet that the input for a new one repeats, so that a person
-// can be asked before it is stored. If the input is invalid or there is none, its ID is 0. For a change
-// of an instrument, id is its ID.
+// can be asked before it is stored. fills are the blank fields of that instrument for which the input has
+// values. If the input is invalid or repeats none, the ID is 0. For a change of an instrument, id is its ID,
+// and an instrument that it repeats already doesn't count.
 func (s *Instruments) Repeated(ctx context.Context, actor model.Actor, abstract, id uint64, p InstrumentPatch) (
-	repeated InstrumentView, err error) {
+	repeated InstrumentView, fills []string, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		repeated, fills = InstrumentView{}, nil
 		a, err := t.Abstract(abstract)
 		if err != nil {
 			return err
 		}
-		i := model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
+		old := model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
 		if id != 0 {
-			if i, err = t.Instrument(id); err != nil {
+			if old, err = t.Instrument(id); err != nil {
 				return err
 			}
 		}
-		if i, err = s.check(t, actor, i, p); errs.KindOf(err) == errs.Invalid {
+		i, err := s.check(t, actor, old, p)
+		if errs.KindOf(err) == errs.Invalid {
 			return nil
 		} else if err != nil {
 			return err
 		}
 		duplicate := s.duplicateOf(ctx, t, i)
-		if duplicate.ID == 0 {
+		if duplicate.ID == 0 || id != 0 && s.duplicateOf(ctx, t, old).ID == duplicate.ID {
 			return nil
 		}
 		repeated, err = s.ops(ctx).get(t, duplicate.ID)
 		repeated.Duplicate = duplicate
+		for _, change := range repeated.Changes(repeated.FillBlank(typedOnly(p.Input, i))) {
+			if change.Field != "documents" {
+				fills = append(fills, change.Field)
+			}
+		}
 		return err
 	})
-	return repeated, err
+	return repeated, fills, err
 }
 
 // WithSameFileNumber returns up to MaxFound other live abstracts whose file number is the

@@ -275,13 +275,7 @@ func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item Ne
 	if err != nil {
 		return err
 	}
-	if item.Input["county"] == nil {
-		from.County = "" // that of the abstract
-	}
-	if item.Input["state"] == nil {
-		from.State = ""
-	}
-	now := old.FillBlank(from)
+	now := old.FillBlank(typedOnly(item.Input, from))
 	if len(now.Documents) > model.MaxListItems {
 		return errs.InvalidField(fmt.Sprintf("rows.%d.documents", item.Row), model.TooManyItems, model.MaxListItems)
 	}
@@ -297,6 +291,18 @@ func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item Ne
 	}
 	undo.Filled = append(undo.Filled, stored)
 	return s.put(t, actor, at, old, now)
+}
+
+// typedOnly returns what the input for a new instrument results in without the county and state of its
+// abstract.
+func typedOnly(in model.InstrumentInput, i model.Instrument) model.Instrument {
+	if in["county"] == nil {
+		i.County = ""
+	}
+	if in["state"] == nil {
+		i.State = ""
+	}
+	return i
 }
 
 // put stores a changed instrument and adds an audit entry.

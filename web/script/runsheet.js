@@ -223,7 +223,7 @@
   window.addEventListener('load', () => setTimeout(followAnchor));
 
   window.runsheet = Object.freeze({
-    section, table, body, headers, fields, columnCount, editable, isRow, rows, announce, prepare, select, step, isPlain, renumber, update,
+    section, table, body, headers, fields, columnCount, editable, isRow, rows, rowOf, announce, prepare, select, step, isPlain, renumber, update,
     active: () => active,
   });
 })();

@@ -263,6 +263,7 @@
       const address = added ? `${path}/instruments/row` : `/instruments/${tr.dataset.id}/cell`;
       const values = { field: fields[cell.cellIndex], value: entry.value, was: entry.was };
       if (entry.keep) values.keep = entry.value;
+      if (entry.both) values.both = entry.value;
       const state = await send(address, values);
       const fresh = (state.rows ?? []).filter((row) => row.id === state.id).map((row) => parseRow(row.html))[0]?.cells[cell.cellIndex];
       const later = unsaved.get(cell);
@@ -281,18 +282,21 @@
     });
   };
   // fail marks a cell that was not saved. It moves the focus only if the user is still at the cell.
-  const fail = (cell, entry, { problem, question }) => {
+  const fail = (cell, entry, { problem, question, duplicate, position }) => {
     cell.classList.remove('unsaved');
     cell.setAttribute('aria-invalid', 'true');
     const keep = () => {
       const now = unsaved.get(cell);
       sheet.select(cell);
       if (now?.value !== entry.value) return;
-      now.keep = true;
+      now[duplicate ? 'both' : 'keep'] = true;
       save(cell, now);
     };
-    const choices = { Change: () => open(cell), Discard: () => discard(cell) };
-    showNote(cell, question ? 'warning' : 'problem', question ?? problem, question ? { Keep: keep, Change: choices.Change } : choices);
+    const change = { Change: () => open(cell) };
+    let choices = { ...change, Discard: () => discard(cell) };
+    if (duplicate) choices = { 'Keep both': keep, [`Open No. ${position}`]: () => sheet.select(sheet.rowOf(duplicate)?.cells[1]), ...change };
+    else if (question) choices = { Keep: keep, ...change };
+    showNote(cell, question ? 'warning' : 'problem', question ?? problem, choices);
     if (editor || document.activeElement !== cell) return;
     if (question) notes.get(cell).querySelector('button:last-child').focus();
     else open(cell);

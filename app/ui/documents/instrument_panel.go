@@ -196,6 +196,7 @@ type panelForm struct {
 	Suggested       bool             // fields are filled in from the document's name
 	Start           int              // first page of a new instrument of a packet
 	SuggestedFields []suggestedField // read in the text of the document
+	Repeats         string           // which instrument of the runsheet the suggestion repeats
 	NoSuggestions   string           // says that they can't be shown
 }
 

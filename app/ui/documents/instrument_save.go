@@ -41,7 +41,7 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 	if s.File.AbstractID == 0 {
 		return &errs.Error{Kind: errs.Conflict, Message: notInAbstract}
 	}
-	save := instrumentSaver{Pages: p, r: r, s: s, then: cmp.Or(r.PostForm.Get("then"), thenNext)}
+	save := instrumentSaver{Pages: p, r: r, s: s, then: cmp.Or(instrumentform.Then(r), thenNext)}
 	save.shown, _ = strconv.Atoi(r.PostForm.Get("shown")) // 0 if unknown
 	r.PostForm.Del("shown")                               // a repeated form stays the same if the user turned a page
 	id, _ := strconv.ParseUint(r.PostForm.Get("instrument"), 10, 63)
@@ -75,6 +75,18 @@ func (v instrumentSaver) create() error {
 	}
 	pages := v.assignPages(form)
 	patch.Input["documents"] = page.EncodeJSON([]model.DocumentLink{{FileID: v.s.File.ID, Pages: pages}})
+	switch asks, err := form.AsksDuplicate(v.Site, v.r, v.s.File.AbstractID, patch); {
+	case err != nil:
+		return err
+	case asks:
+		return v.reject(http.StatusUnprocessableEntity, form)
+	case v.r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate:
+		id, notice, undo, err := instrumentform.AddTo(v.Site, v.r, v.s.File.AbstractID, v.s.File.ID, patch)
+		if err != nil {
+			return err
+		}
+		return v.followTo(v.afterAdding(id), notice, undo)
+	}
 	once := page.FormIdempotency(v.r, "", func(vault.InstrumentView) string { return v.s.PanelView() })
 	created, err := v.Vault.Instruments.Create(v.r.Context(), v.r.Actor, v.s.File.AbstractID, patch, once)
 	domainErr, ok := errors.AsType[*errs.Error](err)
@@ -136,6 +148,14 @@ func (v instrumentSaver) change(id uint64) error {
 	return v.follow(now, now.Heading(now.Type)+" saved.", "")
 }
 
+// afterAdding returns the address of the page after the document was added to an instrument.
+func (v instrumentSaver) afterAdding(id uint64) string {
+	if v.then == thenNext && v.s.Next != nil {
+		return page.WithQueryValue(v.s.Next.Path, "panel", panelNext)
+	}
+	return page.WithQueryValue(v.s.panelView(panelOpen), "instrument", strconv.FormatUint(id, 10))
+}
+
 // reject shows the panel with the submitted values and their problems.
 func (v instrumentSaver) reject(status int, form *panelForm) error {
 	return v.showPanel(v.r, status, v.s, panelState{}, form)
@@ -189,11 +209,15 @@ func (v instrumentSaver) undoAddress(undo string, id uint64) string {
 // leave opens the next document with the panel. A script gets the address in a
 // header, because it can't read the address of a redirect.
 func (v instrumentSaver) leave(notice, undo string, id uint64) error {
-	to := page.WithQueryValue(v.s.Next.Path, "panel", panelNext)
+	return v.followTo(page.WithQueryValue(v.s.Next.Path, "panel", panelNext), notice, v.undoAddress(undo, id))
+}
+
+// followTo opens a page with a notice and an Undo button.
+func (v instrumentSaver) followTo(to, notice, undo string) error {
 	if !v.r.IsPart() {
-		return v.RedirectWithUndo(v.r, to, notice, v.undoAddress(undo, id))
+		return v.RedirectWithUndo(v.r, to, notice, undo)
 	}
-	v.SetUndoNotice(v.r, notice, v.undoAddress(undo, id))
+	v.SetUndoNotice(v.r, notice, undo)
 	h := v.r.W.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("HX-Redirect", to)

@@ -37,6 +37,9 @@ func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrume
 		return
 	}
 	g := list[0]
+	if form.ID == 0 {
+		form.Repeats = page.RepeatText(g.Repeat)
+	}
 	read := instrumentform.New(instrumentform.BesideDocument, vault.InstrumentView{Instrument: g.Instrument}, context)
 	for _, group := range read.Groups {
 		for _, field := range group.Fields {

@@ -24,16 +24,17 @@ type Context struct {
 
 // Form is the template data of the form of an instrument.
 type Form struct {
-	ID       uint64 // 0 for a new instrument
-	Prefix   string // of the names of fields
-	Once     string // token of a form for a new instrument, so that submitting it twice creates one
-	Groups   []Group
-	Wrong    []page.Input // inputs with problems
-	Conflict bool         // another user changed a field that this user changed, too
-	Problem  string       // a problem with the entire form
-	context  Context
-	stored   vault.InstrumentView
-	layout   Layout
+	ID        uint64 // 0 for a new instrument
+	Prefix    string // of the names of fields
+	Once      string // token of a form for a new instrument, so that submitting it twice creates one
+	Groups    []Group
+	Wrong     []page.Input // inputs with problems
+	Duplicate *Duplicate   // nil if there is no question about a duplicate
+	Conflict  bool         // another user changed a field that this user changed, too
+	Problem   string       // a problem with the entire form
+	context   Context
+	stored    vault.InstrumentView
+	layout    Layout
 }
 
 // Group is a group of fields with a common heading.

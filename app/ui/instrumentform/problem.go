@@ -131,6 +131,9 @@ func Save(p *page.Site, r *page.Request, id uint64, read func(vault.InstrumentVi
 			form.Focus()
 			return saved, form, http.StatusUnprocessableEntity, nil
 		}
+		if asks, err := form.AsksDuplicate(p, r, old.AbstractID, patch); err != nil || asks {
+			return saved, form, http.StatusUnprocessableEntity, err // callers look at err first
+		}
 		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, id, patch, vault.Match{Given: true, Versions: []uint64{old.Version}})
 		domainErr, ok := errors.AsType[*errs.Error](err)
 		switch {

@@ -79,6 +79,22 @@ func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.Doc
 	return in, nil
 }
 
+// asksAboutDuplicate reports whether the script was asked what to do because a change of a cell makes an
+// instrument repeat another one. "both" is the value with which the user keeps both.
+func (p *Pages) asksAboutDuplicate(r *page.Request, old model.Instrument, in model.InstrumentInput) (bool, error) {
+	if r.PostForm.Has("restore") || r.PostForm.Has("both") && r.PostForm.Get("both") == r.PostForm.Get("value") {
+		return false, nil
+	}
+	repeated, _, err := p.Vault.Instruments.Repeated(r.Context(), r.Actor, old.AbstractID, old.ID, vault.InstrumentPatch{Input: in})
+	if err != nil || repeated.ID == 0 {
+		return false, err
+	}
+	text := page.RepeatText(vault.Repeat{Existing: repeated.ID, Possible: repeated.Duplicate.Possible, Position: repeated.Position,
+		Title: repeated.Title(repeated.Type)})
+	return true, sendJSON(r, http.StatusUnprocessableEntity, map[string]any{"question": text + ".", "duplicate": repeated.ID,
+		"position": repeated.Position})
+}
+
 // saveCell saves a cell of the runsheet. If another user changed the same cell in the meantime, it
 // says so and saves nothing.
 func (p *Pages) saveCell(r *page.Request) error {
@@ -105,6 +121,9 @@ func (p *Pages) saveCell(r *page.Request) error {
 		in, denied := p.cellInput(r, old.Instrument, types)
 		if denied != nil {
 			return sendJSON(r, http.StatusUnprocessableEntity, denied)
+		}
+		if asked, err := p.asksAboutDuplicate(r, old.Instrument, in); err != nil || asked {
+			return err
 		}
 		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, vault.InstrumentPatch{Input: in}, matchVersion(old.Version))
 		domainErr, ok := errors.AsType[*errs.Error](err)
@@ -162,6 +181,9 @@ func (p *Pages) createRow(r *page.Request) error {
 	in, denied := p.cellInput(r, model.Instrument{}, types)
 	if denied != nil {
 		return sendJSON(r, http.StatusUnprocessableEntity, denied)
+	}
+	if asked, err := p.asksAboutDuplicate(r, model.Instrument{AbstractID: r.PathID}, in); err != nil || asked {
+		return err
 	}
 	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Input: in},
 		vault.Idempotency[vault.InstrumentView]{})

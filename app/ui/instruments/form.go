@@ -100,6 +100,18 @@ func (p *Pages) createInstrument(r *page.Request) error {
 		form.Focus()
 		return p.showForm(r, http.StatusUnprocessableEntity, "New instrument", form)
 	}
+	switch asks, err := form.AsksDuplicate(p.Site, r, r.PathID, patch); {
+	case err != nil:
+		return err
+	case asks:
+		return p.showForm(r, http.StatusUnprocessableEntity, "New instrument", form)
+	case r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate:
+		id, notice, undo, err := instrumentform.AddTo(p.Site, r, r.PathID, 0, patch)
+		if err != nil {
+			return err
+		}
+		return p.RedirectWithUndo(r, p.afterSaving(r, model.Instrument{ID: id, AbstractID: r.PathID}), notice, undo)
+	}
 	pathOf := func(created vault.InstrumentView) string { return p.afterSaving(r, created.Instrument) }
 	return page.CreateRecord(p.Site, r, "Instrument added.", pathOf,
 		func(once vault.Idempotency[vault.InstrumentView]) (vault.InstrumentView, error) {
@@ -113,7 +125,7 @@ func (p *Pages) createInstrument(r *page.Request) error {
 
 // afterSaving returns the address of the page after an instrument was saved.
 func (p *Pages) afterSaving(r *page.Request, i model.Instrument) string {
-	if r.PostForm.Get("then") == "new" {
+	if instrumentform.Then(r) == "new" {
 		return p.AbstractPath(i.AbstractID) + "/instruments/new"
 	}
 	return p.rowPath(i)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"strconv"
 
 	"deedkeep/app/vault"
 )
@@ -12,7 +13,7 @@ import (
 // instrumentUndoPattern matches the addresses that an Undo button posts to after a change of the
 // instruments of a document, in addition to undoPattern.
 var instrumentUndoPattern = regexp.MustCompile(`^/documents/[0-9]+/instruments/(trash|restore)\?instrument=[0-9]+$` +
-	`|^/abstracts/[0-9A-Za-z]+/instruments/undo\?key=[0-9a-f]{64}$`)
+	`|^/abstracts/[0-9A-Za-z]+/instruments/undo\?(file=[0-9]+&)?key=[0-9a-f]{64}$`)
 
 // SetUndoNotice stores a notice that the next page shows with an Undo button. undo must match
 // undoPattern or instrumentUndoPattern; if it is "", there is no button.
@@ -34,12 +35,16 @@ func AddedIdempotency(r *Request, to string) vault.Idempotency[vault.Added] {
 }
 
 // UndoAdded returns the undo form for instruments that were stored with AddedIdempotency, or "" if nothing
-// was stored.
-func (p *Site) UndoAdded(abstract uint64, once vault.Idempotency[vault.Added], added vault.Added) string {
+// was stored. file is the document to which it returns, or 0 for the runsheet.
+func (p *Site) UndoAdded(abstract, file uint64, once vault.Idempotency[vault.Added], added vault.Added) string {
 	if once.Render == nil || len(added.Undo.Created)+len(added.Undo.Filled) == 0 {
 		return ""
 	}
-	return UndoAddress(p.AbstractPath(abstract)+"/instruments/undo", url.Values{"key": {hex.EncodeToString(once.KeyHash[:])}})
+	fields := url.Values{"key": {hex.EncodeToString(once.KeyHash[:])}}
+	if file != 0 {
+		fields.Set("file", strconv.FormatUint(file, 10))
+	}
+	return UndoAddress(p.AbstractPath(abstract)+"/instruments/undo", fields)
 }
 
 // AddedText says how many instruments were stored.

@@ -207,7 +207,7 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithUndo(r, to, page.AddedText(added), p.UndoAdded(r.PathID, once, added))
+	return p.RedirectWithUndo(r, to, page.AddedText(added), p.UndoAdded(r.PathID, 0, once, added))
 }
 
 // reviewAgain shows the suggestions again with a problem.
@@ -243,6 +243,9 @@ func (p *Pages) undo(r *page.Request) error {
 	if kept > 0 {
 		notice += " " + page.Plural(kept, "instrument was changed in the meantime and stays.",
 			"instruments were changed in the meantime and stay.")
+	}
+	if file, err := strconv.ParseUint(r.PostForm.Get("file"), 10, 63); err == nil {
+		return p.RedirectWithNotice(r, page.WithQueryValue(page.DocumentPath(file), "panel", "1"), notice)
 	}
 	return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), notice)
 }

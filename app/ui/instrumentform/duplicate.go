@@ -1,0 +1,94 @@
+package instrumentform
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// Fields of a form that asks about a duplicate.
+const (
+	Answer           = "duplicate"    // AddToDuplicate, or any other text, which keeps both
+	fieldDuplicateOf = "duplicate_of" // ID of the instrument that the form repeats
+	fieldFill        = "fill"         // set if its blank fields are filled
+	fieldThen        = "then"
+	fieldAskedThen   = "asked_then" // "then" of the form that was asked about
+
+	// AddToDuplicate is the answer that the document belongs to the instrument that the form repeats.
+	AddToDuplicate = "add"
+)
+
+// Duplicate is the question about an instrument of the runsheet that the form repeats.
+type Duplicate struct {
+	ID       uint64
+	Position int
+	Text     string   // which instrument it is
+	Path     string   // its address
+	New      bool     // the form is for a new instrument
+	Document bool     // the form has a document
+	Fills    []string // labels of the blank fields that the form fills
+	Then     string
+	First    string // ID of the first field of the form
+}
+
+// Then returns what the user wants to do after the form is saved.
+func Then(r *page.Request) string {
+	if then := r.PostForm.Get(fieldThen); then != "" {
+		return then
+	}
+	return r.PostForm.Get(fieldAskedThen)
+}
+
+// AsksDuplicate reports whether the user must say what to do because the form repeats an instrument of the
+// runsheet. The question is in f.Duplicate.
+func (f *Form) AsksDuplicate(p *page.Site, r *page.Request, abstract uint64, patch vault.InstrumentPatch) (bool, error) {
+	if r.PostForm.Get(Answer) != "" {
+		return false, nil
+	}
+	repeated, fills, err := p.Vault.Instruments.Repeated(r.Context(), r.Actor, abstract, f.ID, patch)
+	if err != nil || repeated.ID == 0 {
+		return false, err
+	}
+	d := &Duplicate{ID: repeated.ID, Position: repeated.Position, Path: page.InstrumentPath(repeated.ID), New: f.ID == 0,
+		Document: len(page.StoredTexts(patch.Input[fieldDocuments])) > 0, Then: Then(r), First: f.fields()[0].ID(),
+		Text: page.RepeatText(vault.Repeat{Existing: repeated.ID, Possible: repeated.Duplicate.Possible, Position: repeated.Position,
+			Title: repeated.Title(repeated.Type)})}
+	for _, field := range f.fields() {
+		if slices.ContainsFunc(field.apiNames(), func(name string) bool { return slices.Contains(fills, name) }) {
+			d.Fills = append(d.Fills, field.Label)
+		}
+	}
+	f.Duplicate = d
+	f.FocusField("") // the question has it
+	return true, nil
+}
+
+// AddTo adds the document of a new instrument to the instrument that it repeats and, if the user wants that,
+// fills the blank fields of that one. It returns its ID. notice says what was done, and undo is the address
+// that undoes it. file is the document beside the form, or 0.
+func AddTo(p *page.Site, r *page.Request, abstract, file uint64, patch vault.InstrumentPatch) (id uint64, notice, undo string,
+	err error) {
+	if id, err = strconv.ParseUint(r.PostForm.Get(fieldDuplicateOf), 10, 63); err != nil {
+		return 0, "", "", page.NotFound(r)
+	}
+	input := patch.Input
+	if r.PostForm.Get(fieldFill) == "" {
+		input = model.InstrumentInput{fieldDocuments: patch.Input[fieldDocuments]}
+	}
+	once := page.AddedIdempotency(r, page.InstrumentPath(id))
+	added, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, abstract,
+		[]vault.NewInstrument{{InstrumentPatch: vault.InstrumentPatch{Input: input}, Row: 1, Into: id}}, once)
+	if err != nil {
+		return 0, "", "", err
+	}
+	i, err := p.Vault.Instruments.Get(r.Context(), id)
+	notice = fmt.Sprintf("Added to No. %d: %s.", i.Position, i.Title(i.Type))
+	if len(added.Undo.Filled) == 0 {
+		notice = fmt.Sprintf("No. %d has all of this already.", i.Position)
+	}
+	return id, notice, p.UndoAdded(abstract, file, once, added), err
+}
