@@ -348,7 +348,8 @@ func TestCertificateAndBringDown(t *testing.T) {
 			`"indices_searched":["Mortgages","UCC"]`, `"filename":"Runsheet certified `}})
 	srv.do(t, jsonCall("PATCH", fmt.Sprint("/instruments/", mortgage.ID), `{"book":"7"}`, 200))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/certificate", status: 200, has: []string{`"changed_since":true`}})
-	again := srv.createID(t, call{as: "full", method: "POST", path: "/v1" + path + "/bring-down", status: 201})
+	again := srv.createID(t, call{as: "full", method: "POST", path: "/v1" + path + "/bring-down", status: 201,
+		has: []string{`"file_number":"A-1-BD1"`, `"not_taken":["1 document"]`}})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + again, status: 200,
 		has: []string{`"search_from":"2026-11-01"`, `"county":"Essex"`}})
 	ids, statuses, _ := srv.runsheet(t, again)

@@ -259,11 +259,11 @@ func (h titleWorkHandler) bringDown(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	render := func(a vault.AbstractWithFiles) response {
+	render := func(a vault.BroughtDown) response {
 		return response{status: http.StatusCreated, header: h.server.etags[abstractType].header(a.Abstract.ID, a.Abstract.Version),
-			body: apitypes.AbstractBody{Data: h.server.abstract(r, a)}}
+			body: apitypes.BringDown{Data: h.server.abstract(r, a.AbstractWithFiles), NotTaken: a.NotTaken}}
 	}
-	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+	return perform(r, render, func(keep vault.Idempotency[vault.BroughtDown]) (vault.BroughtDown, error) {
 		return h.service.BringDown(r.Context(), r.actor, work.AbstractID, keep)
 	})
 }

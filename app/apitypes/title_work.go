@@ -32,13 +32,15 @@ type NamesRun struct {
 	Data List[NameRun] `json:"data"`
 }
 
-// NameRun says that the indexes were searched for a name. From and To have DateLayout.
+// NameRun says that the indexes were searched for a name, or, if Pending, that they are to be searched again. From and To have
+// DateLayout.
 type NameRun struct {
 	Name    string       `json:"name"`
 	From    *string      `json:"from"`
 	To      *string      `json:"to"`
 	Indexes List[string] `json:"indexes"`
 	Result  *string      `json:"result"`
+	Pending bool         `json:"pending"`
 	By      Actor        `json:"by"`
 	At      Time         `json:"at"`
 }
@@ -135,4 +137,10 @@ type Check struct {
 	InstrumentID *int64  `json:"instrument_id"`
 	FileID       *int64  `json:"file_id"`
 	Proposal     *string `json:"proposal"`
+}
+
+// BringDown is the response of POST /abstracts/{id}/bring-down. NotTaken says what stayed in the prior abstract.
+type BringDown struct {
+	Data     Abstract     `json:"data"`
+	NotTaken List[string] `json:"not_taken"`
 }

@@ -56,7 +56,7 @@ func NamesRun(list []model.NameRun) []apitypes.NameRun {
 	shapes := make([]apitypes.NameRun, 0, len(list))
 	for _, r := range list {
 		shapes = append(shapes, apitypes.NameRun{Name: r.Name, From: OptionalString(r.From), To: OptionalString(r.To), Indexes: r.Indexes,
-			Result: OptionalString(r.Result), By: Actor(r.By), At: apitypes.At(r.At)})
+			Result: OptionalString(r.Result), Pending: r.Pending, By: Actor(r.By), At: apitypes.At(r.At)})
 	}
 	return shapes
 }

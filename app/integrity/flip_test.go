@@ -48,7 +48,7 @@ func closedTitleWork(t *testing.T) instance.Options {
 	if _, err := work.Certify(t.Context(), vaulttest.Operator, abstract, certificate, vault.Idempotency[model.Certificate]{}); err != nil {
 		t.Fatalf("Certify: %v", err)
 	}
-	if _, err := work.BringDown(t.Context(), vaulttest.Operator, abstract, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	if _, err := work.BringDown(t.Context(), vaulttest.Operator, abstract, vault.Idempotency[vault.BroughtDown]{}); err != nil {
 		t.Fatalf("BringDown: %v", err)
 	}
 	vaulttest.Verify(t, v)

@@ -11,7 +11,8 @@ type TitleWork struct {
 	// RunsheetVersion counts the changes of the instruments and their sequence.
 	RunsheetVersion uint64            `json:"runsheet_version,omitempty"`
 	OrderID         uint64            `json:"order_id,omitempty"`
-	PriorID         uint64            `json:"prior_id,omitempty"` // the abstract that this one brings down
+	PriorID         uint64            `json:"prior_id,omitempty"`  // the abstract that this one brings down
+	NotTaken        []string          `json:"not_taken,omitempty"` // what the bring-down left in the prior abstract, such as "2 documents"
 	Assignment      Assignment        `json:"assignment,omitzero"`
 	NamesRun        []NameRun         `json:"names_run,omitempty"`
 	Requirements    []RequirementRow  `json:"requirements,omitempty"`

@@ -72,7 +72,7 @@ func TestCertificateAndBringDown(t *testing.T) {
 	if again := kim.post(t, 303, path+"/bring-down", url.Values{"once": {once}}).location(); again != down {
 		t.Errorf("the same form again: got %s, want %s", again, down)
 	}
-	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`)
+	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`, "26-17-BD1", "Not taken over", "1 document")
 	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.post(t, 403, section, sent)
 	viewer.post(t, 403, path+"/bring-down", nil)
@@ -100,8 +100,8 @@ func TestCertifyAfterCheck(t *testing.T) {
 		"The abstract names Ann Lee as current owner.", "Jo Lee is in the chain, but not in the names run.",
 		"Reason for all 3 without their own", `<button class="primary" name="do" value="certify">`)
 	form.lacks(t, "Fix this, or enter a reason.", "no effective date")
-	fields := []string{"effective_date", "11/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC", "version",
-		form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}
+	fields := []string{"effective_date", "11/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
+		"version", form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}
 	some := with(form.accept("Fine <so>"), fields...)
 	some["reason"] = slices.Clone(some["reason"])
 	some["reason"][len(some["reason"])-1] = ""

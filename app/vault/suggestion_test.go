@@ -274,7 +274,7 @@ func TestPurgeInstrument(t *testing.T) {
 		t.Fatalf("CreateMany: %v", err)
 	}
 	vaulttest.NoError(t, v.Instruments.SetSequence(t.Context(), vaulttest.Operator, a, []uint64{2, 1}, vault.Match{}))
-	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.AbstractWithFiles]{})
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.BroughtDown]{})
 	if err != nil {
 		t.Fatalf("BringDown: %v", err)
 	}
@@ -339,7 +339,7 @@ func TestRequirementsOfPurgedInstrument(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	a := vaulttest.CreateAbstract(t, v).Abstract.ID
 	purged, kept := addInstrument(t, v, a, `{"book": "1"}`), addInstrument(t, v, a, `{"book": "2"}`)
-	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.AbstractWithFiles]{})
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.BroughtDown]{})
 	vaulttest.NoError(t, err)
 	rows := json.RawMessage(fmt.Sprintf(`[{"kind": "requirement", "text": "Release", "instrument_id": %d},
 		{"kind": "exception", "text": "Easement", "instrument_id": %d}]`, purged.ID, kept.ID))

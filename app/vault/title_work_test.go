@@ -238,7 +238,7 @@ func TestMoveLeavesBringDown(t *testing.T) {
 		fmt.Sprintf(`{"type":"Mortgage","recorded":"1960-01-01","documents":[{"file_id":%d}]}`, first))
 	shared := addInstrument(t, v, from.Abstract.ID,
 		fmt.Sprintf(`{"type":"Plat","recorded":"1970-01-01","documents":[{"file_id":%d},{"file_id":%d}]}`, first, second))
-	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, from.Abstract.ID, vault.Idempotency[vault.AbstractWithFiles]{})
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, from.Abstract.ID, vault.Idempotency[vault.BroughtDown]{})
 	vaulttest.NoError(t, err)
 	copies, err := v.Instruments.Runsheet(t.Context(), down.Abstract.ID)
 	vaulttest.NoError(t, err)

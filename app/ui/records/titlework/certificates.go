@@ -287,8 +287,8 @@ func (p *Pages) certify(r *page.Request) error {
 // bringDown creates an abstract that brings this one down to date.
 func (p *Pages) bringDown(r *page.Request) error {
 	return page.CreateRecord(p.Site, r, "Bring-down created. Instruments of the prior search are marked as prior.",
-		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
-		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+		func(created vault.BroughtDown) string { return p.AbstractPath(created.Abstract.ID) },
+		func(idempotency vault.Idempotency[vault.BroughtDown]) (vault.BroughtDown, error) {
 			return p.Vault.TitleWork.BringDown(r.Context(), r.Actor, r.PathID, idempotency)
 		}, func(r *page.Request, _ int, _ url.Values, problems map[string]string) error {
 			return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), generalProblem(problems))

@@ -26,6 +26,7 @@ type NamesRun struct {
 type NameRow struct {
 	N                               int // position, starting with 1
 	Name, From, To, Indexes, Result string
+	Pending                         bool // to be run again
 	By                              string
 	At                              time.Time
 	Problems                        map[string]string // by field
@@ -34,12 +35,17 @@ type NameRow struct {
 // Blank reports whether the row has no values.
 func (n NameRow) Blank() bool { return n.Name+n.From+n.To+n.Indexes+n.Result == "" }
 
+// Pending reports whether there are names to run again.
+func (v NamesRun) Pending() bool {
+	return slices.ContainsFunc(v.Rows, func(row NameRow) bool { return row.Pending })
+}
+
 // namesRun returns the names run of an abstract.
 func (p *Pages) namesRun(s source) NamesRun {
 	view := NamesRun{section: s.section("names-run", s.work.Versions.NamesRun), Text: s.paragraph("names_run")}
 	for _, run := range s.work.NamesRun {
 		view.Rows = append(view.Rows, NameRow{Name: run.Name, From: run.From, To: run.To, Indexes: strings.Join(run.Indexes, ", "),
-			Result: run.Result, By: page.ActorText(run.By), At: run.At})
+			Result: run.Result, Pending: run.Pending, By: page.ActorText(run.By), At: run.At})
 	}
 	return view.numbered()
 }

@@ -19,7 +19,8 @@ type People struct {
 	Assignment         model.Assignment
 	Due                model.Order // has the due date of the assignment and the status of the abstract
 	Searcher, Examiner string
-	Prior, PriorPath   string // the abstract that this one brings down
+	Prior, PriorPath   string   // the abstract that this one brings down
+	NotTaken           []string // what stayed there
 	Users              []person
 	Problems           map[string]string
 	Theirs             string // the stored assignment, after another user changed it in the meantime
@@ -66,7 +67,7 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 			if err != nil {
 				return view, err
 			}
-			view.Prior, view.PriorPath = headings[0], p.AbstractPath(prior.Abstract.ID)
+			view.Prior, view.PriorPath, view.NotTaken = headings[0], p.AbstractPath(prior.Abstract.ID), s.work.NotTaken
 		}
 	}
 	users, err := p.Vault.Users.List(ctx)

@@ -1,0 +1,149 @@
+package vault_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// customTexts returns custom fields. pairs are keys and JSON values.
+func customTexts(pairs ...string) model.Custom {
+	custom := model.Custom{Values: map[string]json.RawMessage{}}
+	for n := 0; n < len(pairs); n += 2 {
+		custom.Values[pairs[n]] = json.RawMessage(pairs[n+1])
+	}
+	return custom
+}
+
+// A bring-down has the template, search type, and file number of one. It carries over open requirements and
+// exceptions, with or without an instrument, and the names to run again. It says what stayed behind.
+func TestBringDown(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.NewUserFixture(t, nil)
+	kim, gone := f.CreateUser(t, "Kim", model.RoleStaff), f.CreateUser(t, "Gone", model.RoleStaff)
+	v := f.Instance
+	order := vaulttest.CreateOrder(t, v, "2026-1")
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{
+		PropertyDraft: model.PropertyDraft{County: model.StringInput("Wexcombe")}, Custom: customTexts("file_number", `"26-17"`,
+			"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "tax_status", `"Paid"`, "effective_date", `"2026-01-02"`)},
+		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
+	vaulttest.NoError(t, err)
+	id := created.Abstract.ID
+	mortgage := addInstrument(t, v, id, `{"type":"Mortgage"}`)
+	set := func(_ model.TitleWork, err error) { t.Helper(); vaulttest.NoError(t, err) }
+	set(v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, id, order.ID, vault.Match{}))
+	set(v.TitleWork.SetAssignment(t.Context(), vaulttest.Operator, id, map[string]json.RawMessage{"due_date": json.RawMessage(`"2026-12-01"`),
+		"searcher": json.RawMessage(fmt.Sprint(kim.ID)), "examiner": json.RawMessage(fmt.Sprint(gone.ID))}, vault.Match{}))
+	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, id, json.RawMessage(
+		`[{"name":"Lee, Ann","from":"1966-01-01","to":"2026-01-02","indexes":["Deeds"],"result":"None"},{"name":"Lee, Ann","result":"2nd"}]`),
+		vault.Match{}))
+	set(v.TitleWork.SetRequirements(t.Context(), vaulttest.Operator, id, json.RawMessage(fmt.Sprintf(`[
+		{"kind":"exception","text":"Taxes"},{"kind":"requirement","text":"Pay off","instrument_id":%d},
+		{"kind":"requirement","text":"Done","cleared":"2026-01-01"}]`, mortgage.ID)), vault.Match{}))
+	_, err = v.Users.Disable(t.Context(), vaulttest.Operator, gone.ID)
+	vaulttest.NoError(t, err)
+
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, id, vault.Idempotency[vault.BroughtDown]{})
+	vaulttest.NoError(t, err)
+	a := down.Abstract
+	template, err := v.Templates.Get(t.Context(), a.TemplateID)
+	vaulttest.NoError(t, err)
+	got := map[string]string{"template": template.Name}
+	for key := range a.Custom {
+		got[key] = a.Custom.Text(key)
+	}
+	want := map[string]string{"template": "Update / Bring-Down", "file_number": "26-17-BD1", "prior_file_number": "26-17",
+		"prior_effective_date": "2026-01-02", "search_from": "2026-01-02"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("fields: got %v, want %v", got, want)
+	}
+	if got, want := strings.Join(down.NotTaken, ", "), "1 document, 1 cleared requirement or exception, the examiner, "+
+		"the field Current Owner"; got != want {
+		t.Errorf("NotTaken: got %q, want %q", got, want)
+	}
+	work, err := v.TitleWork.Get(t.Context(), a.ID)
+	vaulttest.NoError(t, err)
+	if want := (model.Assignment{SearcherID: kim.ID}); work.Assignment != want || work.OrderID != order.ID ||
+		!slices.Equal(work.NotTaken, down.NotTaken) {
+		t.Errorf("title work: got %+v, want the searcher, the order, and what was not taken", work)
+	}
+	if run := work.NamesRun; len(run) != 1 || run[0].From != "2026-01-02" || run[0].To+run[0].Result != "" || !run[0].Pending ||
+		!slices.Equal(run[0].Indexes, []string{"Deeds"}) {
+		t.Errorf("names run: got %+v, want Lee, Ann to be run again", run)
+	}
+	sheet, err := v.Instruments.Runsheet(t.Context(), a.ID)
+	vaulttest.NoError(t, err)
+	rows := []model.RequirementRow{{Kind: "exception", Text: "Taxes"},
+		{Kind: "requirement", Text: "Pay off", InstrumentID: sheet.Instruments[0].ID}}
+	if !slices.Equal(work.Requirements, rows) || sheet.Instruments[0].ID == mortgage.ID {
+		t.Errorf("requirements: got %+v, want %+v", work.Requirements, rows)
+	}
+
+	// A name counts as run once its row changes.
+	checks := func() string {
+		checks, err := v.TitleWork.Checks(t.Context(), a.ID, nil)
+		vaulttest.NoError(t, err)
+		return fmt.Sprint(checks.Findings)
+	}
+	addInstrument(t, v, a.ID, `{"type":"Warranty Deed","grantors":["Ann Lee"]}`)
+	if got := checks(); !strings.Contains(got, "Ann Lee is to be run again") {
+		t.Errorf("Checks: got %s, want the name to run again", got)
+	}
+	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, a.ID,
+		json.RawMessage(`[{"name":"Lee, Ann","from":"2026-01-02","indexes":["Deeds"],"result":"None"}]`), vault.Match{}))
+	if got := checks(); strings.Contains(got, "Ann Lee") && strings.Contains(got, "name_not_run") {
+		t.Errorf("Checks: got %s, want no name to run", got)
+	}
+
+	// A second bring-down, and one of the bring-down, have numbers of their own.
+	for _, row := range []struct {
+		of   uint64
+		want string
+	}{{id, "26-17-BD2"}, {a.ID, "26-17-BD3"}} {
+		again, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, row.of, vault.Idempotency[vault.BroughtDown]{})
+		if err != nil || again.Abstract.FileNumber() != row.want {
+			t.Errorf("file number: got %q, %v, want %q", again.Abstract.FileNumber(), err, row.want)
+		}
+	}
+}
+
+// Without a template for bring-downs, a bring-down keeps the template. Its search type is that of updates. A closed
+// order isn't linked.
+func TestBringDownWithoutTemplate(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	list, err := v.Templates.List(t.Context())
+	vaulttest.NoError(t, err)
+	for _, template := range list {
+		if template.Name == "Update / Bring-Down" {
+			_, err := v.Templates.Retire(t.Context(), vaulttest.Operator, template.ID)
+			vaulttest.NoError(t, err)
+		}
+	}
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: customTexts("file_number", `"26-17"`,
+		"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "tax_status", `"Paid"`)}, vaulttest.StageDocs(t, v),
+		vault.Idempotency[vault.AbstractWithFiles]{})
+	vaulttest.NoError(t, err)
+	order := vaulttest.CreateOrder(t, v, "2026-1")
+	_, err = v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, created.Abstract.ID, order.ID, vault.Match{})
+	vaulttest.NoError(t, err)
+	done := model.OrderPatch{Status: vaulttest.SomeText("completed")}
+	_, err = v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID, done, vault.Match{})
+	vaulttest.NoError(t, err)
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, created.Abstract.ID, vault.Idempotency[vault.BroughtDown]{})
+	vaulttest.NoError(t, err)
+	custom := down.Abstract.Custom
+	if down.Abstract.TemplateID != created.Abstract.TemplateID || custom.Text("search_type") != "Update" ||
+		custom.Text("current_owner") != "Ann Lee" || custom.Text("tax_status") != "" {
+		t.Errorf("BringDown: got template %d and %v, want the same template, an update, and the owner", down.Abstract.TemplateID, custom)
+	}
+	if want := []string{"order 2026-1"}; !slices.Equal(down.NotTaken, want) {
+		t.Errorf("NotTaken: got %q, want %q", down.NotTaken, want)
+	}
+}
