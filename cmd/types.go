@@ -5,6 +5,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/control"
+	"deedkeep/app/model"
 )
 
 func (s *shell) typesCommand() *cobra.Command {
@@ -21,8 +22,12 @@ has no ID. A type without a match is created. A type that is not in the file is 
 instruments keep it, but you can't use it for new ones. "retired: false" restores a type.
 An encumbrance is open until an instrument releases it or it expires.
 
-Categories: Conveyance, Security, Release, Lien, Easements and Restrictions, Plats and
-Surveys, Court, Tax, Support.`,
+"grantor_label" and "grantee_label" are what your firm calls the parties, such as Grantor
+and Trustee of a deed of trust.
+
+Categories: Conveyance, Security (mortgages and security instruments), Release, Lien,
+Easements and Restrictions, Plats and Surveys, Court, Tax, Support (supporting
+documents).`,
 			`  deedkeep types import types.yaml --dry-run
   deedkeep types export | sed 's/name: Starter/name: Prior Policy/' | deedkeep types import -`, (*control.Client).ImportDocumentTypes))
 }
@@ -41,8 +46,10 @@ func (s *shell) typesList() *cobra.Command {
 						list = append(list, t)
 					}
 				}
-				return printList(s, list, "", "ID\tNAME\tCATEGORY\tENCUMBRANCE\t", func(t apitypes.DocumentType) []any {
-					return []any{t.ID, t.Name, t.Category, map[bool]string{true: "yes"}[t.Encumbrance], map[bool]string{true: "retired"}[t.Retired]}
+				return printList(s, list, "", "ID\tNAME\tPARTIES\tCATEGORY\tENCUMBRANCE\t", func(t apitypes.DocumentType) []any {
+					parties, category := t.GrantorLabel+" / "+t.GranteeLabel, model.Category(t.Category).Label()
+					yes, retired := map[bool]string{true: "yes"}[t.Encumbrance], map[bool]string{true: "retired"}[t.Retired]
+					return []any{t.ID, t.Name, parties, category, yes, retired}
 				})
 			})
 		},

@@ -93,6 +93,9 @@ type DocumentType struct {
 	Category    string `json:"category"`
 	Encumbrance bool   `json:"encumbrance"`
 	Retired     bool   `json:"retired"`
+	// Labels of the parties, such as Mortgagor and Mortgagee. "" in an import means the usual one.
+	GrantorLabel string `json:"grantor_label" yaml:"grantor_label"`
+	GranteeLabel string `json:"grantee_label" yaml:"grantee_label"`
 }
 
 // DocumentTypesImport is the body of POST /control/document-types/import.

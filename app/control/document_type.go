@@ -31,7 +31,7 @@ func (c handler) importDocumentTypes(r *http.Request, asked apitypes.DocumentTyp
 	var types model.DocumentTypes
 	for _, t := range asked.Types {
 		types = append(types, model.DocumentType{ID: uint64(max(t.ID, 0)), Name: t.Name, Category: model.Category(t.Category),
-			Encumbrance: t.Encumbrance, Retired: t.Retired})
+			Encumbrance: t.Encumbrance, Retired: t.Retired, GrantorLabel: t.GrantorLabel, GranteeLabel: t.GranteeLabel})
 	}
 	before, err := c.Vault.Instruments.Types(r.Context())
 	if err != nil {
@@ -56,6 +56,8 @@ func changedTypes(before, now model.DocumentTypes) (list []apitypes.Definition) 
 		add("category", old.Category, t.Category)
 		add("encumbrance", old.Encumbrance, t.Encumbrance)
 		add("retired", old.Retired, t.Retired)
+		add("grantor_label", old.GrantorLabel, t.GrantorLabel)
+		add("grantee_label", old.GranteeLabel, t.GranteeLabel)
 		if len(d.Changes) > 0 {
 			list = append(list, d)
 		}

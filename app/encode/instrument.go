@@ -39,8 +39,9 @@ func Instrument(i model.Instrument, t model.DocumentType, abstract, status strin
 func DocumentTypes(types model.DocumentTypes) []apitypes.DocumentType {
 	list := make([]apitypes.DocumentType, 0, len(types))
 	for _, t := range types {
+		grantor, grantee := t.Parties()
 		list = append(list, apitypes.DocumentType{ID: int64(t.ID), Name: t.Name, Category: string(t.Category), Encumbrance: t.Encumbrance,
-			Retired: t.Retired})
+			Retired: t.Retired, GrantorLabel: grantor.Label, GranteeLabel: grantee.Label})
 	}
 	return list
 }

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Category is a group of document types. Its value is the name that is shown.
+// Category is a group of document types. Its value is the name in the API; see Label.
 type Category string
 
 // Categories of document types, in the order in which they are listed.
@@ -25,6 +25,17 @@ const (
 	Support     Category = "Support"
 )
 
+// Label returns the name that people see.
+func (c Category) Label() string {
+	switch c {
+	case Security:
+		return "Mortgages and Security Instruments"
+	case Support:
+		return "Supporting Documents"
+	}
+	return string(c)
+}
+
 // Categories returns all categories in the order in which they are listed.
 func Categories() []Category {
 	return []Category{Conveyance, Security, Release, Lien, Restriction, PlatSurvey, Court, Tax, Support}
@@ -38,11 +49,24 @@ type DocumentType struct {
 	Category    Category `json:"category"`
 	Encumbrance bool     `json:"encumbrance,omitempty"` // open until it is released or expires
 	Retired     bool     `json:"retired,omitempty"`
+
+	// The labels of the parties in this firm, such as Mortgagor and Mortgagee. "" for the usual one; see Parties.
+	GrantorLabel string `json:"grantor_label,omitempty"`
+	GranteeLabel string `json:"grantee_label,omitempty"`
 }
 
 // Label returns what an instrument of the type is called: the name of the type, or "Instrument" if it has
 // no type.
 func (t DocumentType) Label() string { return cmp.Or(t.Name, "Instrument") }
+
+// RecordedLabel returns what the recording date is called. Judgments, financing statements, and notices of
+// lis pendens are filed.
+func (t DocumentType) RecordedLabel() string {
+	if containing("UCC")(t) || named("Judgment", "Lis Pendens")(t) {
+		return "Filed"
+	}
+	return "Recorded"
+}
 
 // StatusText returns the display text of an instrument's effective status, or "" if it doesn't apply.
 // The status "" can't be determined. An easement is in effect, not open.
@@ -52,6 +76,8 @@ func (t DocumentType) StatusText(status string) string {
 		return "In effect"
 	case status == InstrumentOpen:
 		return "Open"
+	case status == InstrumentReleased && t.Category == Lien:
+		return "Released or satisfied"
 	case status == InstrumentReleased:
 		return "Released"
 	case status == InstrumentExpired:
@@ -74,18 +100,63 @@ func (list DocumentTypes) ByID(id uint64) (DocumentType, bool) {
 	return list[i], true
 }
 
-// ByName returns the type with this name, ignoring case and repeated spaces.
+// ByName returns the type with this name, ignoring case and repeated spaces. It also finds a type by its
+// name in earlier versions.
 func (list DocumentTypes) ByName(name string) (DocumentType, bool) {
 	name = foldWords(name)
-	i := slices.IndexFunc(list, func(t DocumentType) bool { return foldWords(t.Name) == name })
-	if i < 0 || name == "" {
-		return DocumentType{}, false
+	for _, name := range []string{name, foldWords(renamedTypes[name])} {
+		i := slices.IndexFunc(list, func(t DocumentType) bool { return foldWords(t.Name) == name })
+		if i >= 0 && name != "" {
+			return list[i], true
+		}
 	}
-	return list[i], true
+	return DocumentType{}, false
 }
+
+// renamedTypes are the document types whose name was changed, by their folded name before.
+var renamedTypes = map[string]string{"ucc": FinancingStatement}
+
+// Names of document types that replace those of earlier versions.
+const (
+	FinancingStatement = "UCC Financing Statement"
+	sheriffsOrTaxDeed  = "Sheriff's or Tax Deed"
+)
+
+// Renew returns a list that was stored by an earlier version with the names of this one. It doesn't change
+// types that the firm edited. The combined type for sheriff's deeds and tax deeds is retired in favor of
+// one for each.
+func (list DocumentTypes) Renew() DocumentTypes {
+	list = slices.Clone(list)
+	next := uint64(0)
+	for n, t := range list {
+		next = max(next, t.ID)
+		if t.Name == "UCC" && t.Category == Security {
+			list[n].Name = FinancingStatement
+		}
+	}
+	at := slices.IndexFunc(list, func(t DocumentType) bool { return t.Name == sheriffsOrTaxDeed && t.Category == Conveyance })
+	if at < 0 || list[at].Retired {
+		return list
+	}
+	list[at].Retired = true
+	for _, name := range []string{"Sheriff's Deed", "Tax Deed"} {
+		if _, exists := list.ByName(name); !exists {
+			next, at = next+1, at+1
+			list = slices.Insert(list, at, DocumentType{ID: next, Name: name, Category: Conveyance})
+		}
+	}
+	return list
+}
+
+// selectable reports whether new instruments may have the type. A retired type isn't, except the combined
+// one for sheriff's deeds and tax deeds, which API clients of earlier versions send.
+func (t DocumentType) selectable() bool { return !t.Retired || t.Name == sheriffsOrTaxDeed }
 
 // foldWords returns the words of a text in lower case with single spaces.
 func foldWords(s string) string { return strings.Join(strings.Fields(Fold(s)), " ") }
+
+// maxPartyLabel is the maximum length of the label of a party, in characters.
+const maxPartyLabel = 40
 
 // MaxDocumentTypes is the maximum number of document types, including the retired ones.
 const MaxDocumentTypes = 500
@@ -107,6 +178,10 @@ func (list DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fiel
 	for n, t := range list {
 		field := fmt.Sprintf("types.%d.name", n)
 		t.Name = f.line(field, StringInput(t.Name), MaxNameLength)
+		t.Category = parseCategory(t.Category)
+		t.GrantorLabel = f.line(fmt.Sprintf("types.%d.grantor_label", n), StringInput(t.GrantorLabel), maxPartyLabel)
+		t.GranteeLabel = f.line(fmt.Sprintf("types.%d.grantee_label", n), StringInput(t.GranteeLabel), maxPartyLabel)
+		t = t.withoutUsualLabels()
 		known, exists := current.ByID(t.ID)
 		if t.ID == 0 {
 			known, exists = current.ByName(t.Name)
@@ -137,6 +212,17 @@ func (list DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fiel
 	return checked, f.Fields
 }
 
+// parseCategory returns the category that a name in the API or on pages stands for. Another name is
+// returned unchanged.
+func parseCategory(name Category) Category {
+	for _, c := range Categories() {
+		if strings.EqualFold(string(name), string(c)) || strings.EqualFold(string(name), c.Label()) {
+			return c
+		}
+	}
+	return name
+}
+
 func joinCategories() string {
 	var names []string
 	for _, c := range Categories() {
@@ -152,11 +238,11 @@ func NewDocumentTypes() DocumentTypes {
 		encumbrance bool
 		names       []string
 	}{
-		{Conveyance, false, []string{"Warranty Deed", "Special Warranty Deed", "Quitclaim Deed", "Fiduciary Deed", "Sheriff's or Tax Deed",
+		{Conveyance, false, []string{"Warranty Deed", "Special Warranty Deed", "Quitclaim Deed", "Fiduciary Deed", sheriffsOrTaxDeed,
 			"Corrective Deed"}},
 		{Security, true, []string{"Mortgage", "Deed of Trust"}},
 		{Security, false, []string{"Assignment", "Modification", "Subordination"}},
-		{Security, true, []string{"Assignment of Rents", "UCC"}},
+		{Security, true, []string{"Assignment of Rents", FinancingStatement}},
 		{Release, false, []string{"Release or Satisfaction", "Partial Release", "Reconveyance"}},
 		{Lien, true, []string{"Judgment", "Federal Tax Lien", "State Tax Lien", "Mechanic's Lien", "Municipal Lien", "HOA Lien", "Lis Pendens"}},
 		{Restriction, true, []string{"Easement or Right of Way", "Restrictions", "Lease", "Oil and Gas Lease", "Agreement", "Party Wall"}},
@@ -174,7 +260,7 @@ func NewDocumentTypes() DocumentTypes {
 	// A deed of an unknown kind comes after the other deeds. Its ID is the last one, so that the others
 	// have the same IDs as in vaults from before this type.
 	deed := DocumentType{ID: uint64(len(list) + 1), Name: "Deed", Category: Conveyance}
-	return slices.Insert(list, len(groups[0].names), deed)
+	return slices.Insert(list, len(groups[0].names), deed).Renew()
 }
 
 // PartySide is what the grantors or the grantees of a document type are.
@@ -188,19 +274,21 @@ var partySides = []struct {
 	applies          func(t DocumentType) bool
 	grantor, grantee PartySide
 }{
-	{func(t DocumentType) bool { return strings.Contains(t.Name, "Mortgage") }, PartySide{"Mortgagor", true}, PartySide{"Mortgagee", false}},
-	{named("Deed of Trust", "Reconveyance"), PartySide{"Trustor", true}, PartySide{"Beneficiary", false}},
-	{func(t DocumentType) bool {
-		return t.Name == "UCC" || t.Category == Lien && strings.Contains(t.Name, "Lien")
-	},
+	{containing("Mortgage"), PartySide{"Mortgagor", true}, PartySide{"Mortgagee", false}},
+	{named("Deed of Trust"), PartySide{"Trustor", true}, PartySide{"Beneficiary", false}},
+	{named("Reconveyance"), PartySide{"Trustee", false}, PartySide{"Trustor", true}},
+	{containing("UCC"), PartySide{"Debtor", true}, PartySide{"Secured party", false}},
+	{named("Mechanic's Lien", "Municipal Lien", "HOA Lien"), PartySide{"Owner", true}, PartySide{"Claimant", false}},
+	{func(t DocumentType) bool { return t.Category == Lien && strings.Contains(t.Name, "Lien") },
 		PartySide{"Debtor", true}, PartySide{"Creditor", false}},
-	{func(t DocumentType) bool { return strings.Contains(t.Name, "Lease") }, PartySide{"Lessor", true}, PartySide{"Lessee", false}},
+	{containing("Lease"), PartySide{"Lessor", true}, PartySide{"Lessee", false}},
 	// Owners assign their rents. Lenders assign the rest.
 	{func(t DocumentType) bool { return strings.HasPrefix(t.Name, "Assignment") && t.Encumbrance },
 		PartySide{"Assignor", true}, PartySide{"Assignee", false}},
 	{func(t DocumentType) bool { return strings.HasPrefix(t.Name, "Assignment") }, PartySide{"Assignor", false}, PartySide{"Assignee", false}},
 	{named("Judgment", "Lis Pendens"), PartySide{"Defendant", true}, PartySide{"Plaintiff", false}},
 	{named("Divorce"), PartySide{"Defendant", true}, PartySide{"Plaintiff", true}},
+	{named("Probate"), PartySide{"Decedent", true}, PartySide{"Devisee or heir", true}},
 	{named("Power of Attorney"), PartySide{"Principal", true}, PartySide{"Attorney-in-Fact", false}},
 	{named("Subordination"), PartySide{"Grantor", false}, PartySide{"Grantee", false}},
 	{in(Release), PartySide{"Grantor", false}, PartySide{"Grantee", true}},
@@ -212,18 +300,53 @@ func named(names ...string) func(DocumentType) bool {
 	return func(t DocumentType) bool { return slices.Contains(names, t.Name) }
 }
 
+func containing(word string) func(DocumentType) bool {
+	return func(t DocumentType) bool { return strings.Contains(t.Name, word) }
+}
+
 func in(categories ...Category) func(DocumentType) bool {
 	return func(t DocumentType) bool { return slices.Contains(categories, t.Category) }
 }
 
-// Parties returns what the grantors and grantees of a document type are.
+// Parties returns what the grantors and grantees of a document type are. The labels are those of the firm
+// or, without them, the usual ones.
 func (t DocumentType) Parties() (grantor, grantee PartySide) {
+	grantor, grantee = t.usualParties()
+	grantor.Label, grantee.Label = cmp.Or(t.GrantorLabel, grantor.Label), cmp.Or(t.GranteeLabel, grantee.Label)
+	return grantor, grantee
+}
+
+func (t DocumentType) usualParties() (grantor, grantee PartySide) {
 	for _, row := range partySides {
 		if row.applies(t) {
 			return row.grantor, row.grantee
 		}
 	}
 	return grantor, grantee
+}
+
+// UsualLabels returns the labels of the parties without those of the firm.
+func (t DocumentType) UsualLabels() (grantor, grantee string) {
+	g, e := t.usualParties()
+	return g.Label, e.Label
+}
+
+// PartyLabels returns what the grantor and the grantee are called, such as "Mortgagor / Mortgagee".
+func (t DocumentType) PartyLabels() string {
+	grantor, grantee := t.Parties()
+	return grantor.Label + " / " + grantee.Label
+}
+
+// withoutUsualLabels returns t without labels that are the usual ones, so that they follow its name.
+func (t DocumentType) withoutUsualLabels() DocumentType {
+	grantor, grantee := t.UsualLabels()
+	if t.GrantorLabel == grantor {
+		t.GrantorLabel = ""
+	}
+	if t.GranteeLabel == grantee {
+		t.GranteeLabel = ""
+	}
+	return t
 }
 
 // SplitParties returns the names of those who are owners or borrowers in an instrument of this type, and of

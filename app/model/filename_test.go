@@ -37,7 +37,7 @@ func TestSuggestFromFilename(t *testing.T) {
 			`{"grantees":["Acme Mortgage LLC"],"grantors":["MERS"],"recorded":"2012-02-03","type":"Assignment"}`},
 		{"Assignment of Rents and Leases Bk1 Pg2.pdf", `{"book":"1","page":"2","type":"Assignment of Rents"}`},
 		{"Loan Mod 2015-05-05.pdf", `{"recorded":"2015-05-05","type":"Modification"}`},
-		{"UCC-1 20200102 2020-0000123.pdf", `{"instrument_number":"2020-0000123","recorded":"2020-01-02","type":"UCC"}`},
+		{"UCC-1 20200102 2020-0000123.pdf", `{"instrument_number":"2020-0000123","recorded":"2020-01-02","type":"UCC Financing Statement"}`},
 		{"Federal Tax Lien Doc# 4455667.pdf", `{"instrument_number":"4455667","type":"Federal Tax Lien"}`},
 		{"judgment-search-utf8.txt", ""},
 		{"Runsheet_2019-03-14_Smith-to-Jones_Deed.xlsx", ""},
@@ -51,7 +51,7 @@ func TestSuggestFromFilename(t *testing.T) {
 		{"Plat Cabinet 3 Slide 112.pdf", `{"book":"3","book_type":"Plat Cabinet","page":"112","type":"Plat"}`},
 		{"Executor's Deed Liber 22 folio 33.pdf", `{"book":"22","book_type":"Liber","page":"33","type":"Fiduciary Deed"}`},
 		{"Trustee's Deed 2003-03-03.pdf", `{"recorded":"2003-03-03","type":"Fiduciary Deed"}`},
-		{"Sheriff Deed 1933.pdf", `{"type":"Sheriff's or Tax Deed"}`},
+		{"Sheriff Deed 1933.pdf", `{"type":"Sheriff's Deed"}`},
 		{"POA Smith.pdf", `{"type":"Power of Attorney"}`},
 		{"WarrantyDeed_2019-03-14.pdf", `{"recorded":"2019-03-14","type":"Warranty Deed"}`},
 		// separators, spaces, and parties

@@ -146,7 +146,7 @@ func (in InstrumentInput) checkType(f *validation, i *Instrument, types Document
 			i.TypeID = 0
 		case !ok:
 			f.Add("type_id", errs.NotInteger)
-		case !known || t.Retired && id != i.TypeID:
+		case !known || !t.selectable() && id != i.TypeID:
 			f.Add("type_id", errs.InvalidChoice)
 		default:
 			i.TypeID = id
@@ -162,7 +162,7 @@ func (in InstrumentInput) checkType(f *validation, i *Instrument, types Document
 	switch {
 	case name == "":
 		i.TypeID = 0
-	case !known || t.Retired && t.ID != i.TypeID:
+	case !known || !t.selectable() && t.ID != i.TypeID:
 		f.Add("type", errs.InvalidChoice)
 	default:
 		i.TypeID = t.ID

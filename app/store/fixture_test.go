@@ -112,6 +112,10 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if page, err := tx.ListEvents(Query{Limit: 9, Filters: []Filter{{ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
 					t.Errorf("events of file 2: got %+v, %v; want one", page, err)
 				}
+				types, err := tx.DocumentTypes()
+				if sheriff, ok := types.ByName("Sheriff's Deed"); err != nil || !ok || sheriff.Retired {
+					t.Errorf("document types = %+v, %v; want the Sheriff's Deed since schema 12", types, err)
+				}
 				if n := tx.CountBy("order", ColumnStatus, "ON_HOLD"); n != 1 {
 					t.Errorf("got %d orders on hold, want 1", n)
 				}

@@ -76,7 +76,24 @@ var migrations = []migration{
 	{schema: 11, run: func(*bolt.Tx) error { return nil }},
 	// Older versions would drop what title work added: the text of a consideration, the directions of
 	// pages, and accepted findings of a certificate. They would report the time zone as damage.
-	{schema: 12, run: func(*bolt.Tx) error { return nil }},
+	{schema: 12, run: renewDocumentTypes},
+}
+
+// renewDocumentTypes renames the document types that the firm didn't edit; see model.DocumentTypes.Renew.
+func renewDocumentTypes(tx *bolt.Tx) error {
+	raw := tx.Bucket(bucketWorkspace).Get(keyDocumentTypes)
+	if raw == nil {
+		return nil // an integrity check reports it
+	}
+	var types model.DocumentTypes
+	err := decodeRecord(bucketWorkspace, keyDocumentTypes, raw, &types)
+	if err != nil {
+		return err
+	}
+	if raw, err = encodeRecord(bucketWorkspace, keyDocumentTypes, types.Renew()); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketWorkspace).Put(keyDocumentTypes, raw)
 }
 
 // obsoleteInstrumentList is the bucket of schemas 7 and 8 with the instruments of each abstract. Its

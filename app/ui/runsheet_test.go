@@ -383,7 +383,7 @@ func TestInstrumentForm(t *testing.T) {
 	mortgage := h.createInstrument(t, created.Abstract.ID, `{"type":"Mortgage","book":"1022","page":"314","grantors":["Bea Cole"]}`)
 	page := staff.get(t, 200, path+"/instruments/new")
 	page.has(t, `<optgroup label="Conveyance"><option value="1" data-grantor="Grantor"`,
-		`data-grantor="Mortgagor" data-grantee="Mortgagee" data-amount="Amount">Mortgage<`,
+		`data-grantor="Mortgagor" data-grantee="Mortgagee" data-recorded="Recorded" data-amount="Amount">Mortgage<`,
 		`name="county" autocomplete="off" value="Essex"`, ">Mortgage · Book 1022, Page 314 · Bea Cole</option>", ">deed.pdf</option>", `name="once"`)
 	page.lacks(t, `name="position"`)
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindSubmatch(page.body)

@@ -26,7 +26,7 @@
     if (input?.dataset?.date) input.value = parseDate(input.value, input.dataset.date === 'future');
   };
 
-  // applyType adapts a form to the selected type: the names of the parties and of the amount, and, if
+  // applyType adapts a form to the selected type: the labels of the parties, of the recording date, and of the amount, and, if
   // the user has just selected it, the usual book type and relation.
   const suggestedBooks = new WeakMap(); // book type that was filled in for the selected type, by form
   const applyType = (form, chosen) => {
@@ -39,6 +39,7 @@
     };
     label('grantors', type.dataset.grantor || 'Grantor');
     label('grantees', type.dataset.grantee || 'Grantee');
+    label('recorded', type.dataset.recorded || 'Recorded');
     label('consideration', type.dataset.amount || 'Consideration');
     if (!chosen) return;
     const book = field('book_type');

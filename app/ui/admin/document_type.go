@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -23,6 +24,7 @@ type typesPage struct {
 	Categories    []model.Category
 	Open          uint64 // type whose form is open
 	Form          model.DocumentType
+	Usual         struct{ Grantor, Grantee string } // usual labels of the parties of the open form
 	Problems      map[string]string
 }
 
@@ -51,6 +53,7 @@ func (p *Pages) showTypes(r *page.Request, status int, view typesPage) error {
 			view.Form = t
 		}
 	}
+	view.Usual.Grantor, view.Usual.Grantee = view.Form.UsualLabels()
 	return p.RenderPage(r, status, "documenttypes.html", page.Page{
 		Heading: "Document types", Section: "admin", Data: view, Scripts: []string{"sortable.min.js", "definitions.js"}, Styles: adminStyles,
 	})
@@ -70,14 +73,11 @@ func (p *Pages) changeTypes(r *page.Request) error {
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		view := typesPage{Open: id, Form: typeForm(r.PostForm), Problems: map[string]string{}}
 		for field, sentence := range page.FieldProblems(problem.Fields) {
-			switch field {
-			case fmt.Sprintf("types.%d.name", index):
-				view.Problems["name"] = sentence
-			case fmt.Sprintf("types.%d.category", index):
-				view.Problems["category"] = sentence
-			default:
-				view.Problems[""] = sentence
+			key, _ := strings.CutPrefix(field, fmt.Sprintf("types.%d.", index))
+			if !slices.Contains([]string{"name", "category", "grantor_label", "grantee_label"}, key) {
+				key = ""
 			}
+			view.Problems[key] = sentence
 		}
 		return p.showTypes(r, http.StatusUnprocessableEntity, view)
 	}
@@ -90,7 +90,8 @@ func (p *Pages) changeTypes(r *page.Request) error {
 // typeForm returns the values of the form for one type.
 func typeForm(form url.Values) model.DocumentType {
 	return model.DocumentType{Name: form.Get("name"), Category: model.Category(form.Get("category")),
-		Encumbrance: form.Get("encumbrance") != ""}
+		Encumbrance:  form.Get("encumbrance") != "",
+		GrantorLabel: form.Get("grantor_label"), GranteeLabel: form.Get("grantee_label")}
 }
 
 // applyTypeChange returns the changed list, the index of the changed type, and a notice.

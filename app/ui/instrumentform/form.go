@@ -71,8 +71,8 @@ type Options struct {
 // Choice is an option of a select. The other values are for document types: what the parties and the
 // amount are called, the usual book type, and the usual kind of relation.
 type Choice struct {
-	Value, Label                             string
-	Grantor, Grantee, Amount, Book, Relation string
+	Value, Label                                       string
+	Grantor, Grantee, Recorded, Amount, Book, Relation string
 }
 
 // Row is a relation or a document of the instrument.

@@ -63,7 +63,7 @@ func (f *Form) typeOptions(value string) []Options {
 	books := f.usualBooks()
 	groups := []Options{{Choices: []Choice{{}}}}
 	for _, category := range model.Categories() {
-		group := Options{Label: string(category)}
+		group := Options{Label: category.Label()}
 		for _, t := range f.context.Types {
 			if t.Category != category || t.Retired && formatID(t.ID) != value {
 				continue
@@ -71,7 +71,7 @@ func (f *Form) typeOptions(value string) []Options {
 			c := Choice{Value: formatID(t.ID), Label: t.Name, Amount: "Consideration", Relation: usualRelation(t)}
 			c.Book = cmp.Or(books[t.Name], books[string(category)])
 			grantor, grantee := t.Parties()
-			c.Grantor, c.Grantee = grantor.Label, grantee.Label
+			c.Grantor, c.Grantee, c.Recorded = grantor.Label, grantee.Label, t.RecordedLabel()
 			if category == model.Security || category == model.Lien {
 				c.Amount = "Amount"
 			}
@@ -122,8 +122,8 @@ func (f *Form) applyType() {
 	if selected == nil || selected.Value == "" {
 		return
 	}
-	f.Field("grantors").Label, f.Field("grantees").Label, f.Field("consideration").Label = selected.Grantor,
-		selected.Grantee, selected.Amount
+	f.Field("grantors").Label, f.Field("grantees").Label = selected.Grantor, selected.Grantee
+	f.Field("recorded").Label, f.Field("consideration").Label = selected.Recorded, selected.Amount
 	for n, row := range f.Field(fieldRelations).Rows {
 		if row.Blank {
 			f.Field(fieldRelations).Rows[n].Kind = selected.Relation
