@@ -111,7 +111,8 @@ func TestRunsheetPage(t *testing.T) {
 		fmt.Sprintf(`Released by <a href="#instrument-%d">No. <span data-number>3</span></a>`, mortgage+1),
 		fmt.Sprintf(`Releases <a href="#instrument-%d">No. <span data-number>2</span></a>`, mortgage), "References  Bk 9 Pg 8",
 		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
-		`<option>Conveyance</option><option>Security</option><option>Release</option></select>`, `href="#runsheet">Skip to runsheet`)
+		`<option value="Conveyance">Conveyance</option><option value="Security">Mortgages and Security Instruments</option>`,
+		`<option value="Release">Release</option></select>`, `href="#runsheet">Skip to runsheet`)
 	gap := regexp.MustCompile(`class="gap"><td colspan="13">Gap in the chain of title: no instrument vests title in Dora Finch</td></tr>` +
 		`<tr id="instrument-(\d+)"`)
 	if m := gap.FindSubmatch(page.body); m == nil || string(m[1]) != fmt.Sprint(last) {
