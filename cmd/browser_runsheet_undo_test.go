@@ -128,6 +128,13 @@ func testRunsheetUndo(t *testing.T, env *browserEnv) {
 	s.press(kb.Escape)
 	s.waitCell(1, columnBookPage, "Liber 9/77")
 
+	// A moved row moves back.
+	s.click(s.cell(2, columnRemarks))
+	s.pressWith(withAlt, kb.ArrowUp)
+	s.waitFor(`document.querySelector("#instrument-2 .number").innerText == "1"`)
+	s.pressWith(withCtrl, "z")
+	s.waitFor(`document.querySelector("#instrument-2 .number").innerText == "2" && document.querySelector("#instrument-1 + #instrument-2")`)
+
 	// A new row is trashed and comes back, with its second cell.
 	s.press(kb.Insert + "mort" + kb.Tab + "5/2/2001" + kb.Enter)
 	s.waitSaved()
@@ -140,6 +147,17 @@ func testRunsheetUndo(t *testing.T, env *browserEnv) {
 	s.waitVisible("#instrument-6 td | Mortgage")
 	s.pressWith(withCtrl, "y")
 	s.waitVisible("#instrument-6 td | 5/2/2001")
+	s.click("#runsheet-undo")
+	s.waitFor(`!document.querySelector("#instrument-6").innerText.includes("5/2/2001")`)
+	s.click("#runsheet-redo")
+	s.waitVisible("#instrument-6 td | 5/2/2001")
+
+	// A new row disappears if its only cell is discarded.
+	s.expect("status of 422")
+	s.press(kb.Insert + "xyz" + kb.Enter)
+	s.waitVisible(".cell-note | “xyz” isn't a document type.")
+	s.press(kb.Escape)
+	s.waitFor(`document.activeElement.closest("#instrument-new") && document.querySelectorAll(".runsheet tbody tr[data-id]").length == 7`)
 }
 
 // Values that can't be right for their column are asked about beside their cell.

@@ -219,6 +219,19 @@ func testViewerPanelSlowSave(t *testing.T, env *browserEnv) {
 	p.click(".question label | Keep")
 	p.saveInPanel()
 	p.checkWarned("after keeping the value", false)
+	// A blank form saves nothing, but what follows stays.
+	p.goTo(p.documents[2])
+	p.waitVisible("[data-instrument-form]")
+	p.press("e")
+	p.waitFor(inType)
+	p.holdSaves()
+	p.press(kb.Enter)
+	p.waitFor("saves == 1")
+	p.fill("#instrument-book", "9")
+	eval[bool](p.tab, "releaseSave(), true")
+	p.waitFor(`!document.querySelector("[data-panel][aria-busy]")`)
+	p.waitValue("book", "9")
+	p.checkWarned("after saving a blank form", true)
 }
 
 // After the session has ended, the panel says so and can be closed. It continues after the user has signed in again.

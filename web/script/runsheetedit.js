@@ -38,15 +38,16 @@
     const message = new DOMParser().parseFromString(text, 'text/html').querySelector('.problem');
     return message?.textContent.trim() || 'Something went wrong. Reload the page and try again.';
   };
-  // send sends a form and returns the state in the response. The state has a problem if it failed.
+  // send sends a form and returns the state in the response. The state has a problem if it failed, and
+  // "unsent" if it can be sent again later.
   const send = async (address, values) => {
     try {
       const response = await post(address, values, 'application/json');
       const text = await response.text();
       if (response.headers.get('Content-Type')?.startsWith('application/json')) return JSON.parse(text);
-      return { problem: problemOf(response.status, text) };
+      return { problem: problemOf(response.status, text), unsent: response.status === 401 };
     } catch {
-      return { problem: "The server isn't responding. What you typed is still here. Try again in a moment." };
+      return { problem: "The server isn't responding. What you typed is still here. Try again in a moment.", unsent: true };
     }
   };
 
@@ -120,6 +121,7 @@
   };
   section.addEventListener('runsheet:arranged', placeNotes);
   window.addEventListener('resize', placeNotes);
+
   const parseRow = (html) => {
     const holder = document.createElement('template');
     holder.innerHTML = html;
@@ -216,16 +218,18 @@
     forget(cell);
     close(...content);
   };
-  // discard restores a cell that isn't saved.
+  // discard restores a cell that isn't saved. A new row without another cell is removed.
   const discard = (cell) => {
-    const entry = unsaved.get(cell);
+    const entry = unsaved.get(cell), tr = cell.parentElement;
     if (editor?.cell === cell) {
       cancel();
     } else {
       forget(cell);
       if (entry) cell.replaceChildren(...entry.content);
     }
-    sheet.select(cell);
+    const isBlank = !isSaved(tr) && tr !== newRow() && ![...tr.cells].some((other) => unsaved.has(other));
+    sheet.select(isBlank ? newRow().cells[cell.cellIndex] : cell);
+    if (isBlank) tr.remove();
   };
   const commit = () => {
     const { cell, input, was, content } = editor;
@@ -304,14 +308,20 @@
 
   // ---- undo
 
-  // A step changes something back when it is run. Then it returns the step that repeats the change, or nothing
-  // if it failed.
+  // A step changes something back when it is run. Then it returns the step that repeats the change. If it
+  // failed, it returns the state of the response.
   const past = [], future = [];
   let revert; // takes back the last change or undo
   const remember = (step) => {
     past.push(step);
     future.length = 0;
+    showSteps();
     revert = undo;
+  };
+  const buttons = { undo: document.getElementById('runsheet-undo'), redo: document.getElementById('runsheet-redo') };
+  const showSteps = () => {
+    if (buttons.undo) buttons.undo.disabled = !past.length;
+    if (buttons.redo) buttons.redo.disabled = !future.length;
   };
   const runStep = async (from, to, done) => {
     const step = from.pop();
@@ -319,26 +329,31 @@
       sheet.announce(`Nothing to ${done}.`);
       return;
     }
-    const opposite = await step();
-    if (opposite) to.push(opposite);
+    const result = await step();
+    if (typeof result === 'function') to.push(result);
+    else if (result?.unsent) from.push(step);
+    showSteps();
     revert = to === past ? undo : redo;
   };
   const undo = () => enqueue(() => runStep(past, future, 'undo'));
   const redo = () => enqueue(() => runStep(future, past, 'redo'));
+
+  buttons.undo?.addEventListener('click', undo);
+  buttons.redo?.addEventListener('click', redo);
 
   const cellStep = (id, at, before, was) => async () => {
     const state = await send(`/instruments/${id}/cell`, { field: fields[at], restore: JSON.stringify(before), was });
     const tr = document.getElementById(`instrument-${id}`);
     if (!tr) {
       show('problem', state.problem ?? 'The row is no longer in this runsheet.');
-      return null;
+      return state;
     }
     const cell = tr.cells[at];
     apply(state, tr);
     sheet.select(cell);
     if (state.problem) {
       showNote(cell, 'problem', state.problem, { Close: () => discard(cell) });
-      return null;
+      return state;
     }
     sheet.announce(`${nameOf(cell)}: ${shownText(cell) || 'blank'} again.`);
     return state.before ? cellStep(id, at, state.before, shownText(cell)) : null;
@@ -347,7 +362,7 @@
     const state = await send(`/instruments/${id}/trash`, {});
     if (state.problem) {
       show('problem', state.problem);
-      return null;
+      return state;
     }
     const tr = document.getElementById(`instrument-${id}`);
     const at = sheet.active()?.cellIndex ?? 1;
@@ -362,7 +377,7 @@
     const state = await send(`/instruments/${id}/restore`, {});
     if (state.problem) {
       show('problem', state.problem);
-      return null;
+      return state;
     }
     apply(state);
     show('notice', state.notice);
@@ -374,7 +389,7 @@
     const state = await send(`/instruments/${id}/move`, { position });
     if (state.problem) {
       show('problem', state.problem);
-      return null;
+      return state;
     }
     apply(state);
     sheet.select(document.getElementById(`instrument-${id}`)?.cells[1]);
@@ -398,8 +413,7 @@
   const editKey = (event) => {
     const { cell, input } = editor;
     if (event.key === 'Escape') {
-      cancel();
-      sheet.select(cell);
+      discard(cell);
     } else if (event.key === 'Enter' && event.altKey && input.tagName === 'TEXTAREA') {
       input.setRangeText('\n', input.selectionStart, input.selectionEnd, 'end');
     } else if (event.key === 'Enter' && !event.altKey) {
@@ -432,9 +446,10 @@
       tr.querySelector('.actions a')?.click();
     } else if ((event.key === 'Enter' || event.key === 'F2') && canEdit(cell)) {
       open(cell);
-    } else if ((event.key === 'Delete' || event.key === 'Backspace') && canEdit(cell) && tr !== newRow()) {
+    } else if ((event.key === 'Delete' || event.key === 'Backspace') && canEdit(cell) && shownText(cell)) {
       open(cell, '');
       commit();
+      sheet.announce('Cleared. Ctrl+Z restores it.');
       sheet.select(cell);
     } else if (event.key === 'Tab' && entering && next(cell, event.shiftKey ? -1 : 1)) {
       sheet.select(next(cell, event.shiftKey ? -1 : 1));
@@ -518,7 +533,7 @@
     if (!isSaved(tr)) return;
     enqueue(async () => {
       const opposite = await trashStep(Number(tr.dataset.id))();
-      if (opposite) remember(opposite);
+      if (typeof opposite === 'function') remember(opposite);
     });
   };
   table.addEventListener('click', (event) => {

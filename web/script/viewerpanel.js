@@ -234,6 +234,7 @@
     const typed = sent === form() ? [...readValues()].filter(([name, value]) => before.get(name) !== value) : [];
     const { name, selectionStart, selectionEnd } = document.activeElement;
     const next = response.headers.get('HX-Redirect'), saved = response.headers.get('Content-Location');
+    if (response.ok && next && typed.length && !saved) return; // the form was blank, so nothing was saved
     if (response.ok && next && !typed.length) {
       rejected = false;
       startHistory();
@@ -247,6 +248,8 @@
     if (response.ok && typed.length && saved) {
       rejected = false;
       startHistory(true);
+      // If the form of the saved instrument can't be loaded, this one changes it from now on.
+      form().elements.instrument.value = new URL(saved, location.href).searchParams.get('instrument');
       if (!await open(saved)) return;
       putBack(typed, { name, selectionStart, selectionEnd });
       showNotice("The instrument is saved. What you typed since then isn't saved yet.");
