@@ -61,6 +61,8 @@ const (
 	Nominee          = "nominee"
 	Consideration    = "consideration"
 	Parcels          = "parcels"
+	County           = "county"
+	State            = "state"
 	Subdivision      = "subdivision"
 	Lot              = "lot"
 	Block            = "block"

@@ -76,6 +76,17 @@ func TestValues(t *testing.T) {
 		{"block", "Lot 12, Block C, Sunset Hills, as shown", extract.Block, "C"},
 		{"subdivision", "Lot 12, Block C, of the Plan of Sunset\nHills, Phase II, as shown", extract.Subdivision, "Sunset Hills, Phase II"},
 
+		{"county of a stamp", "Deed Book 12 Page 3\nRecorder of Deeds, Wexcombe County\n", extract.County, "Wexcombe"},
+		{"county and state of a stamp", "Recorded 04/17/2019\nSANTA CLARA COUNTY IOWA\n", extract.County, "Santa Clara"},
+		{"state of a stamp", "Recorded 04/17/2019\nSANTA CLARA COUNTY IOWA\n", extract.State, "Iowa"},
+		{"abbreviated state", "Filed and Recorded\nClerk of Superior Court\nFayette County, GA\n", extract.State, "GA"},
+		{"officer of a county", "Filed for record\nOfficial Records of Polk County Recorder\n", extract.County, "Polk"},
+		{"county of the land", "THIS DEED, made by John Smith of Story County, conveys land situated in St. Louis County, Missouri",
+			extract.County, "St. Louis"},
+		{"state of the land", "WITNESSETH: the property lying in the County of Polk and State of Iowa, to wit", extract.State, "Iowa"},
+		{"county without a name", "Recorded 04/17/2019\nOffice of the County Clerk\nThis County\n", extract.County, ""},
+		{"county of a notary", "THIS DEED, made by John Smith\nIN WITNESS WHEREOF, he signs.\nSTATE OF OHIO\nCOUNTY OF SUMMIT\n", extract.County, ""},
+
 		{"case number", "Case No. 2019-CA-001234\n", extract.CaseNumber, "2019-CA-001234"},
 		{"title", "GENERAL WARRANTY DEED\n", extract.Type, "Warranty Deed"},
 		{"title of a release", "RELEASE OF DEED OF TRUST\n", extract.Type, "Release or Satisfaction"},

@@ -21,7 +21,7 @@ var (
 	surnames = []string{"Smith", "Johnson", "Henderson", "Kowalski", "McAllister", "O'Brien", "Van Dyke", "Castillo", "De La Cruz",
 		"Nguyen", "Fitzgerald", "Booker", "Page", "Parcell", "Grant", "Deeds", "Lotz", "Whitaker", "Abernathy", "Stallings", "Bumgarner",
 		"Okonkwo", "Schwartz", "Yoder", "St. Clair", "Montgomery", "Hollis", "Kessler", "Prather", "Dillard", "Ramos", "Underwood",
-		"Trent", "Bond", "Sellers", "Church", "Banks", "Land"}
+		"Trent", "Bond", "Sellers", "Church", "Banks", "Land", "Cornelius", "Barnhart", "Burnham", "Clarkson", "Illingworth", "Hornsby"}
 	banks = []string{"First National Bank", "Wells Fargo Bank, N.A.", "JPMorgan Chase Bank, National Association", "Fifth Third Bank",
 		"Bank of America, N.A.", "Branch Banking and Trust Company", "Quicken Loans Inc.", "Farmers and Merchants Bank",
 		"U.S. Bank National Association", "SunTrust Mortgage, Inc.", "Countrywide Home Loans, Inc.", "Homestead Savings and Loan Association",

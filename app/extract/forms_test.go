@@ -3,6 +3,7 @@ package extract_test
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -28,28 +29,33 @@ func (d document) unseen() bool { return strings.HasPrefix(d.form, "unseen-") }
 // generateDocuments returns count documents of all forms in testdata/forms, always the same for a seed.
 func generateDocuments(t testing.TB, seed uint64, count int) (list []document) {
 	t.Helper()
-	names, err := forms.ReadDir("testdata/forms")
+	names, err := fs.Glob(forms, "testdata/forms/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range count {
-		name := names[n%len(names)].Name()
-		raw, err := forms.ReadFile(path.Join("testdata/forms", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := newWriter(rand.New(rand.NewPCG(seed, uint64(n))))
-		form, err := template.New(name).Funcs(w.functions()).Parse(string(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		if err := form.Execute(&text, nil); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, document{form: strings.TrimSuffix(name, ".txt"), text: wrap(text.String(), 62+w.r.IntN(32)), fields: w.fields})
+		list = append(list, generate(t, names[n%len(names)], seed, uint64(n)))
 	}
 	return list
+}
+
+// generate returns a document of a form.
+func generate(t testing.TB, form string, seed, n uint64) document {
+	t.Helper()
+	raw, err := forms.ReadFile(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(rand.New(rand.NewPCG(seed, n)))
+	parsed, err := template.New(form).Funcs(w.functions()).Parse(string(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := parsed.Execute(&text, nil); err != nil {
+		t.Fatal(err)
+	}
+	return document{form: strings.TrimSuffix(path.Base(form), ".txt"), text: wrap(text.String(), 62+w.r.IntN(32)), fields: w.fields}
 }
 
 // wrap breaks lines that are wider than a page.
@@ -154,7 +160,8 @@ func (w *writer) functions() template.FuncMap {
 		"initials": func() string {
 			return string([]byte{byte('A' + w.r.IntN(26)), byte('A' + w.r.IntN(26))})
 		},
-		"county": func() string { return w.county }, "state": func() string { return w.state },
+		"county": func() string { w.set("county", w.county); return w.county }, "state": func() string { return w.state },
+		"instate": func(name string) string { w.set("state", name); return name }, "trusteename": func() string { return pick(w.r, trustees) },
 		"city":    func() string { return pick(w.r, cities) },
 		"address": w.address, "person": func() string { return w.person(false) }, "bank": func() string { return pick(w.r, banks) },
 		"parcel": func() string { return w.number("parcels", w.parcelNumber()) },

@@ -17,12 +17,20 @@ const (
 
 // readHeading adds the type that the title of the instrument names.
 func (r *reader) readHeading() {
+	if heading, kind, at := r.title(maxHeadingLines); kind != "" {
+		r.setType(heading, kind, at)
+	}
+}
+
+// title returns the first title in the text, the standard type that it names, and the offset of its last line. It
+// returns "" if there is none above the line after maxProse lines of running text.
+func (r *reader) title(maxProse int) (heading, kind string, at int) {
 	text := r.source.text
-	at, before := 0, ""
+	before := ""
 	for range maxHeadingLines {
 		end := strings.IndexByte(text[at:], '\n')
-		if end < 0 {
-			return
+		if end < 0 || maxProse < 0 {
+			return "", "", 0
 		}
 		line := strings.TrimSpace(text[at : at+end])
 		if r.isHeading(line) {
@@ -31,15 +39,18 @@ func (r *reader) readHeading() {
 				heading = before + " " + line
 			}
 			if kind, ok := model.TypeInTitle(heading, model.NewDocumentTypes()); ok {
-				r.setType(heading, kind, at)
-				return
+				return heading, kind, at
 			}
 			before = heading
 		} else if line != "" {
 			before = ""
 		}
+		if prose.MatchString(line) {
+			maxProse--
+		}
 		at += end + 1
 	}
+	return "", "", 0
 }
 
 // setType sets the type with the name that the firm uses, if it has such a type.

@@ -50,6 +50,9 @@ func TestGeneratedDocuments(t *testing.T) {
 		for field := range d.fields {
 			names[field] = true
 		}
+		if d.fields["state"] == nil { // most forms name the states of several counties
+			delete(names, "state")
+		}
 		for field := range names {
 			s := compare(field, fields, d)
 			if byField[field] == nil {

@@ -262,7 +262,7 @@ func (r *reader) isNear(p *pattern, from, to int) bool {
 
 // isReference reports whether a match about the recording is on a line about another instrument.
 func (r *reader) isReference(p *pattern, at int) bool {
-	if p.zone != inStamp && p.zone != inHeader {
+	if p.zone != inStamp && p.zone != inHeader || p.find.SubexpIndex(County) >= 0 {
 		return false
 	}
 	text := r.source.text

@@ -30,6 +30,7 @@ type Rules struct {
 	givenNames  map[string]bool
 	notNames    map[string]bool
 	patterns    patternSet
+	stamps      patternSet // those of patterns for recording stamps
 	macros      macros
 	added       []countyPattern // the administrator's patterns
 	county      patternSet      // those that apply to the county, set by For
@@ -102,6 +103,10 @@ func parseRules(text []byte) (*Rules, error) {
 			return nil, fmt.Errorf("pattern %d: %w", n+1, err)
 		}
 		r.patterns.add(p)
+		if p.zone == inStamp || p.zone == inHeader {
+			same := *p
+			r.stamps.add(&same)
+		}
 	}
 	return r, nil
 }

@@ -19,6 +19,7 @@ func init() { // the cleaners of names use the reader, which uses the cleaners
 		PageTo: (*reader).bookNumber, CaseNumber: (*reader).caseNumber, Recorded: (*reader).date, Dated: (*reader).signed,
 		RecordedTime: (*reader).time, Grantors: (*reader).names, Grantees: (*reader).names, Trustee: (*reader).names, Nominee: (*reader).names,
 		Consideration: (*reader).money, Parcels: (*reader).parcels, Subdivision: (*reader).subdivision, Lot: (*reader).lot, Block: (*reader).lot,
+		County: (*reader).county, State: (*reader).state,
 	}
 }
 
@@ -226,6 +227,50 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 		return nil, true
 	}
 	return []string{text}, true
+}
+
+// notCounty matches words before "County" that aren't its name.
+var notCounty = regexp.MustCompile(`(?i)^(?:the|said|this|such|each|any|same|a|in|of|and|for|clerk|recorder|register|office|official|records?|state|court|deeds` +
+	`|public|recorded|filed|our|which|other|county)$`)
+
+// county returns the name of a county. Words before it that don't belong to it are left out.
+func (r *reader) county(from, to int) ([]string, bool) {
+	words := strings.Fields(strings.Trim(r.text(from, to), " .,:;-"))
+	for n := len(words) - 1; n >= 0; n-- {
+		if notCounty.MatchString(strings.Trim(words[n], ".,:;")) || strings.ContainsFunc(words[n], unicode.IsDigit) {
+			words = words[n+1:]
+			break
+		}
+	}
+	const maxCountyWords = 3
+	name := strings.Join(words, " ")
+	if len(words) == 0 || len(words) > maxCountyWords || len(name) < 3 || !unicode.IsUpper(firstRune(name)) {
+		return nil, true
+	}
+	return []string{capitalize(name)}, true
+}
+
+// state returns a state.
+func (r *reader) state(from, to int) ([]string, bool) {
+	name := strings.Join(strings.Fields(r.source.text[from:to]), " ")
+	if len(name) == 2 {
+		return []string{strings.ToUpper(name)}, true
+	}
+	return []string{capitalize(name)}, true
+}
+
+// capitalize returns a name in all caps with only its first letters in upper case.
+func capitalize(name string) string {
+	if strings.ToUpper(name) != name {
+		return name
+	}
+	words := strings.Fields(strings.ToLower(name))
+	for n, word := range words {
+		if word != "of" {
+			words[n] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // minSubdivision is the minimum length of the name of a subdivision.
