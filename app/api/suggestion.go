@@ -65,6 +65,9 @@ func suggestion(g vault.Suggestion) apitypes.Suggestion {
 		existing = 0
 	}
 	shape := encode.Suggestion(g.Row, g.Fields, existing, line)
+	if g.Pages != "" {
+		shape.Pages = &g.Pages
+	}
 	for field, e := range g.Evidence {
 		if _, set := shape.Fields[field]; set {
 			shape.Evidence[field] = apitypes.Evidence{Page: encode.OptionalID(uint64(e.Page)), Line: e.Line, Confidence: confidence(e.Confidence)}

@@ -10,6 +10,7 @@ type Suggestion struct {
 	Relations    List[RowRelation]          `json:"relations"`     // to other rows of the file
 	InstrumentID *int64                     `json:"instrument_id"` // instrument of the abstract that is recorded in the same place
 	Evidence     map[string]Evidence        `json:"evidence"`      // by field; empty for rows of a file
+	Pages        *string                    `json:"pages"`         // of the document; nil: all, or a row of a file
 }
 
 // RowRelation is a relation to the instrument in another row.

@@ -85,7 +85,8 @@ func TestValues(t *testing.T) {
 			extract.County, "St. Louis"},
 		{"state of the land", "WITNESSETH: the property lying in the County of Polk and State of Iowa, to wit", extract.State, "Iowa"},
 		{"county without a name", "Recorded 04/17/2019\nOffice of the County Clerk\nThis County\n", extract.County, ""},
-		{"county of a notary", "THIS DEED, made by John Smith\nIN WITNESS WHEREOF, he signs.\nSTATE OF OHIO\nCOUNTY OF SUMMIT\n", extract.County, ""},
+		{"county of a notary", "THIS DEED, made by John Smith\nIN WITNESS WHEREOF, he signs.\nSTATE OF OHIO\nCOUNTY OF SUMMIT\n",
+			extract.County, ""},
 
 		{"case number", "Case No. 2019-CA-001234\n", extract.CaseNumber, "2019-CA-001234"},
 		{"title", "GENERAL WARRANTY DEED\n", extract.Type, "Warranty Deed"},

@@ -79,7 +79,8 @@ type stampNumber struct {
 
 // differs reports whether both numbers are known and can't be the same one.
 func (n stampNumber) differs(o stampNumber) bool {
-	return n.text != "" && o.text != "" && n.sure && o.sure && model.NormalizeRecordingNumber(n.text) != model.NormalizeRecordingNumber(o.text)
+	return n.text != "" && o.text != "" && n.sure && o.sure &&
+		model.NormalizeRecordingNumber(n.text) != model.NormalizeRecordingNumber(o.text)
 }
 
 // minSureConfidence is the lowest confidence of a word of a number that OCR can't have confused.
@@ -108,8 +109,8 @@ func (f *pageFacts) add(next pageFacts) {
 }
 
 // attachments are the types of papers that are often recorded as a part of another instrument.
-var attachments = []string{"Affidavit", "Power of Attorney", "Death Certificate", "Assignment of Rents", "Plat", "Survey", "Agreement", "Lease",
-	"Other", "Correspondence", "Restrictions", "Name Change", "Tax Certificate", "Tax Bill", "Probate"}
+var attachments = []string{"Affidavit", "Power of Attorney", "Death Certificate", "Assignment of Rents", "Plat", "Survey", "Agreement",
+	"Lease", "Other", "Correspondence", "Restrictions", "Name Change", "Tax Certificate", "Tax Bill", "Probate"}
 
 // endsBefore reports whether the instrument ends before a page.
 func (f pageFacts) endsBefore(next pageFacts) bool {

@@ -28,10 +28,10 @@ func paginate(text string, height int, header string) (pages []extract.Page) {
 var attached = []string{
 	"EXHIBIT A\nLEGAL DESCRIPTION\n\nALL THAT CERTAIN tract or parcel of land situate in the Township of Nether Gossamer, being Lot 12.\n" +
 		"BEING the same premises conveyed by deed dated September 3, 1998 and recorded in Deed Book 1106, Page 0241.\n",
-	"ACKNOWLEDGMENT\n\nSTATE OF OHIO\nCOUNTY OF SUMMIT, SS:\nBEFORE ME, the undersigned, a Notary Public, personally appeared John A. Smith.\n" +
+	"ACKNOWLEDGMENT\n\nSTATE OF OHIO\nCOUNTY OF SUMMIT, SS:\nBEFORE ME, the undersigned, a Notary, personally appeared John Smith.\n" +
 		"IN WITNESS WHEREOF, I have hereunto set my hand.\nNotary Public. My commission expires January 4, 2022.\n",
-	"1-4 FAMILY RIDER\n(Assignment of Rents)\n\nTHIS 1-4 FAMILY RIDER is made this 2nd day of May, 2003, and is incorporated into and shall be\n" +
-		"deemed to amend and supplement the Mortgage, Deed of Trust, or Security Deed of the same date.\n",
+	"1-4 FAMILY RIDER\n(Assignment of Rents)\n\nTHIS 1-4 FAMILY RIDER is made this 2nd day of May, 2003, and is incorporated into\n" +
+		"and shall be deemed to amend and supplement the Mortgage, Deed of Trust, or Security Deed of the same date.\n",
 	"PLANNED UNIT DEVELOPMENT RIDER\n\nTHIS PLANNED UNIT DEVELOPMENT RIDER is made this 2nd day of May, 2003, and is incorporated into\n" +
 		"the Mortgage of the same date given by the undersigned.\n",
 	"AFFIDAVIT OF CONSIDERATION FOR USE BY SELLER\n\nSTATE OF NEW JERSEY\nBEFORE ME, the undersigned, deponent says that the full\n" +

@@ -230,8 +230,8 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 }
 
 // notCounty matches words before "County" that aren't its name.
-var notCounty = regexp.MustCompile(`(?i)^(?:the|said|this|such|each|any|same|a|in|of|and|for|clerk|recorder|register|office|official|records?|state|court|deeds` +
-	`|public|recorded|filed|our|which|other|county)$`)
+var notCounty = regexp.MustCompile(`(?i)^(?:the|said|this|such|each|any|same|a|in|of|and|for|clerk|recorder|register|office|official` +
+	`|records?|state|court|deeds|public|recorded|filed|our|which|other|county)$`)
 
 // county returns the name of a county. Words before it that don't belong to it are left out.
 func (r *reader) county(from, to int) ([]string, bool) {

@@ -331,6 +331,72 @@ func TestPanelOpensInstrument(t *testing.T) {
 	p.post(200, p.deed, url.Values{"instrument": {fmt.Sprint(first)}, "instrument.book": {"9"}, "then": {"another"}}).has(t, `data-id="0"`)
 }
 
+// storePages stores the text of pages of a document.
+func (p *panelTest) storePages(f model.File, texts ...string) {
+	p.t.Helper()
+	vaulttest.NoError(p.t, p.vault.Vault.Previews.Put(f.Digest, blobstore.TextFile, func(w io.Writer) error {
+		pages, err := blobstore.NewTextWriter(w)
+		if err != nil {
+			return err
+		}
+		for n, text := range texts {
+			err = errors.Join(err, pages.Page(n+1, text))
+		}
+		return errors.Join(err, pages.Close())
+	}))
+}
+
+// The panel suggests one instrument of a packet after the other, each with its pages.
+func TestSuggestionsOfPacket(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019 at 10:42 AM\nWARRANTY DEED\n"+
+		"THIS DEED, made this 15th day of April, 2019, by and between\nJohn Alder, Grantor, and Dana Birch, Grantee,\n"+
+		"IN WITNESS WHEREOF, he signs.\n",
+		"Mortgage Book 77 Page 12\nRecorded 04/18/2019 at 10:43 AM\nMORTGAGE\nTHIS MORTGAGE, made this 16th day of April, 2019, between\n"+
+			"Dana Birch, Mortgagor, and First Bank, Mortgagee,\n")
+	view := p.path(p.deed, "") + "&panel=new"
+	first := p.staff.get(t, 200, view)
+	first.has(t, "Instrument 1 of 2 · page 1", `data-accept="instrument-book" data-value="2417"`, `name="start" value="1"`, `data-start="2"`)
+	first.lacks(t, `data-value="77"`)
+	second := p.staff.get(t, 200, view+"&start=2")
+	second.has(t, "Instrument 2 of 2 · pages 2-3", `data-accept="instrument-book" data-value="77"`, `value="2-3"`, `data-start="1"`)
+	second.lacks(t, `data-value="2417"`)
+
+	// After the first one was saved, the other one is suggested.
+	next := p.post(200, p.deed, fields("type_id", p.typeID("Warranty Deed"), "pages", "1", "start", "1", "shown", "2", "then", "another"))
+	next.has(t, "Instrument 2 of 2 · pages 2-3", `data-accept="instrument-book" data-value="77"`, `name="start" value="2"`)
+	if saved := p.only(); saved.Documents[0].Pages != "1" {
+		t.Errorf("pages of the deed are %q, want those that were suggested", saved.Documents[0].Pages)
+	}
+	last := p.post(200, p.deed, fields("type_id", p.typeID("Mortgage"), "pages", "2-3", "start", "2", "then", "another"))
+	last.lacks(t, "Suggested from the text")
+}
+
+// The panel and the runsheet say so where a document is about another county or parcel than the abstract. A county that
+// was suggested and accepted is stored.
+func TestOtherPlace(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	county := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Story"))},
+		TaxMap: model.Some(model.StringInput("12-7"))}
+	_, err := p.vault.Abstracts.Patch(t.Context(), vaulttest.Operator, p.deed.AbstractID, county, vault.Match{})
+	vaulttest.NoError(t, err)
+	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019\nRecorder of Polk County, Iowa\nWARRANTY DEED\nParcel ID 99-8-77\n")
+	view := p.path(p.deed, "") + "&panel=new"
+	p.staff.get(t, 200, view).has(t, "This page names Polk County; the abstract is Story County.",
+		"This page names parcel 99-8-77; the abstract is parcel 12-7.", `data-accept="instrument-county" data-value="Polk"`,
+		"Blank: Story, as in the abstract")
+	p.post(200, p.deed, fields("county", "Polk", "parcels", "99-8-77", "then", "stay"))
+	if saved := p.only(); saved.County != "Polk" {
+		t.Errorf("county is %q, want the accepted one", saved.County)
+	}
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").has(t, "This instrument names Polk County; the abstract is Story County.")
+	p.staff.get(t, 200, "/abstracts/"+p.abstract).has(t,
+		`title="This instrument names Polk County; the abstract is Story County">Names Polk County<`,
+		"Names parcel 99-8-77")
+}
+
 // The panel shows what the text of a document says about its instrument, with the line where it was
 // putText stores the text of a page that was read in a document.
 func putText(t *testing.T, h *testServer, f model.File, text string) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deedkeep/app/errs"
@@ -26,38 +27,112 @@ type Evidence struct {
 	Confidence *int // 0 to 100; nil if the text is not from OCR
 }
 
-// SuggestFromDocument returns the instrument that the text and the name of a document describe, if
-// any. The text wins over the name. It is for the instrument with the given ID, or, if that is 0, for
-// a new one: there is none if the document is already linked to another instrument, because the text
-// may describe that one. A document that belongs to no abstract isn't in the fields of its suggestion.
+// SuggestFromDocument returns the instruments that the text and the name of a document describe. The text
+// wins over the name. It is for the instrument with the given ID, or, if that is 0, for new ones: it leaves
+// out those that are linked to an instrument already. A document that belongs to no abstract isn't in the
+// fields of its suggestions.
 func (s *Instruments) SuggestFromDocument(ctx context.Context, file, instrument uint64) (list []Suggestion, err error) {
 	var f model.File
 	var d suggestionDraft
-	linked := false
+	var linked []model.Instrument
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		if f, err = t.File(file); err != nil {
 			return err
 		}
-		instruments, err := t.InstrumentsOfFile(f.ID)
-		if err != nil {
+		if linked, err = t.InstrumentsOfFile(f.ID); err != nil {
 			return err
 		}
-		linked = hasInstrument(slices.DeleteFunc(instruments, func(i model.Instrument) bool { return i.ID == instrument }))
 		d, err = s.newDraft(t, f.AbstractID)
 		return err
 	})
-	if err != nil || linked {
-		return nil, err
-	}
-	fields, err := s.fieldsOf(ctx, f, d)
 	if err != nil {
 		return nil, err
 	}
-	g, ok := d.suggest(f, fields)
-	if !ok {
-		return nil, nil
+	linked = slices.DeleteFunc(linked, func(i model.Instrument) bool { return i.Trashed != nil })
+	parts, err := s.partsOf(ctx, f, d)
+	if err != nil {
+		return nil, err
 	}
-	return []Suggestion{g}, nil
+	if len(parts) == 0 {
+		parts = []extract.Instrument{{First: 1}} // what the name of the document says
+	}
+	owners := ownersOf(parts, f.ID, linked)
+	for n, part := range parts {
+		free := len(owners[n]) == 0 && instrument == 0
+		if !free && !slices.Equal(owners[n], []uint64{instrument}) {
+			continue
+		}
+		if g, ok := d.suggest(f, part, len(parts)); ok {
+			g.Part, g.Parts = n+1, len(parts)
+			list = append(list, g)
+		}
+	}
+	return list, nil
+}
+
+// ownersOf returns the IDs of the instruments that are recorded for each part of a document. The pages of
+// their links tell, or else where they are recorded. One that tells neither is the first part without an
+// instrument.
+func ownersOf(parts []extract.Instrument, file uint64, linked []model.Instrument) [][]uint64 {
+	owners := make([][]uint64, len(parts))
+	var unclear []uint64
+	for _, i := range linked {
+		at := partsByPages(parts, file, i)
+		if len(at) == 0 {
+			at = partsByReference(parts, i)
+		}
+		for _, n := range at {
+			owners[n] = append(owners[n], i.ID)
+		}
+		if len(at) == 0 {
+			unclear = append(unclear, i.ID)
+		}
+	}
+	for _, id := range unclear {
+		n := max(slices.IndexFunc(owners, func(ids []uint64) bool { return len(ids) == 0 }), 0)
+		owners[n] = append(owners[n], id)
+	}
+	return owners
+}
+
+// partsByPages returns the parts that an instrument covers, and else the one that it shares the most pages
+// with. There are none if its links have no pages.
+func partsByPages(parts []extract.Instrument, file uint64, i model.Instrument) (at []int) {
+	best, largest := -1, 0
+	for n, part := range parts {
+		shared := 0
+		for page := part.First; page <= part.Last; page++ {
+			if slices.ContainsFunc(i.Documents, func(l model.DocumentLink) bool {
+				return l.FileID == file && l.Pages != "" && model.ContainsPage(l.Pages, page)
+			}) {
+				shared++
+			}
+		}
+		if shared > 0 && shared == part.Last-part.First+1 {
+			at = append(at, n)
+		}
+		if shared > largest {
+			best, largest = n, shared
+		}
+	}
+	if best >= 0 && !slices.Contains(at, best) {
+		at = append(at, best)
+	}
+	return at
+}
+
+// partsByReference returns the part with the recording reference of an instrument.
+func partsByReference(parts []extract.Instrument, i model.Instrument) (at []int) {
+	same := func(read extract.Field, stored string) bool {
+		return stored != "" && model.NormalizeRecordingNumber(read.Value()) == model.NormalizeRecordingNumber(stored)
+	}
+	for n, part := range parts {
+		if same(part.Fields[extract.InstrumentNumber], i.Number) ||
+			same(part.Fields[extract.Book], i.Book) && same(part.Fields[extract.PageNumber], i.Page) {
+			at = append(at, n)
+		}
+	}
+	return at
 }
 
 // UnlinkedDocumentFields returns the fields that an abstract's documents state. It leaves out documents
@@ -77,12 +152,14 @@ func (s *Instruments) UnlinkedDocumentFields(ctx context.Context, a model.Abstra
 		return nil, err
 	}
 	for _, f := range files {
-		fields, err := s.fieldsOf(ctx, f, d)
+		parts, err := s.partsOf(ctx, f, d)
 		if err != nil {
 			return list, err
 		}
-		if len(fields) > 0 {
-			list = append(list, fields)
+		for _, part := range parts {
+			if len(part.Fields) > 0 {
+				list = append(list, part.Fields)
+			}
 		}
 	}
 	return list, nil
@@ -120,12 +197,12 @@ func hasInstrument(instruments []model.Instrument) bool {
 
 var errEnoughPages = errors.New("enough pages were read")
 
-// fieldsOf returns the fields that the text of a document states. There are none if it has no text yet, or
-// if it is a list of instruments such as a runsheet, which doesn't describe one of them.
-func (s *Instruments) fieldsOf(ctx context.Context, f model.File, d suggestionDraft) (extract.Fields, error) {
+// partsOf returns the instruments that the text of a document states. There are none if it has no text yet,
+// or if it is a list of instruments such as a runsheet, which doesn't describe one of them.
+func (s *Instruments) partsOf(ctx context.Context, f model.File, d suggestionDraft) ([]extract.Instrument, error) {
 	var pages []extract.Page
 	err := s.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
-		if page.Number > extract.MaxPages {
+		if page.Number > extract.MaxDocumentPages {
 			return errEnoughPages
 		}
 		for len(pages) < page.Number-1 {
@@ -137,14 +214,17 @@ func (s *Instruments) fieldsOf(ctx context.Context, f model.File, d suggestionDr
 	if err != nil && !errors.Is(err, errEnoughPages) && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if isRunsheet(f, pages) {
+	if len(pages) == 0 || isRunsheet(f, pages) {
 		return nil, nil
+	}
+	for f.Pages != nil && len(pages) < min(*f.Pages, extract.MaxDocumentPages) { // not read yet
+		pages = append(pages, extract.Page{})
 	}
 	rules := s.v.Settings.ExtractRules
 	if rules == nil {
 		rules = extract.DefaultRules()
 	}
-	return extract.Read(pages, rules.For(d.blank.County, d.blank.State), d.types), nil
+	return extract.ReadAll(pages, rules.For(d.blank.County, d.blank.State), d.types), nil
 }
 
 // isRunsheet reports whether a document is a spreadsheet with the column headings of a runsheet.
@@ -188,16 +268,19 @@ var instrumentFields = map[string]bool{
 	extract.Type: false, extract.InstrumentNumber: false, extract.BookType: false, extract.Book: false, extract.PageNumber: false,
 	extract.PageTo: false, extract.CaseNumber: false, extract.Recorded: false, extract.RecordedTime: false, extract.Dated: false,
 	extract.Grantors: true, extract.Grantees: true, extract.Consideration: false, extract.Parcels: true,
+	extract.County: false, extract.State: false,
 }
 
 // placeFields are fields that come either from the text or from the name, but never from both.
 var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, extract.PageTo}
 
-// suggest returns the instrument that the fields read in a document and its name describe.
-func (d suggestionDraft) suggest(f model.File, read extract.Fields) (g Suggestion, ok bool) {
+// suggest returns the instrument that the fields read in one of the parts of a document describe. The name of
+// a document with one part describes it, too.
+func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts int) (g Suggestion, ok bool) {
+	read := part.Fields
 	fields, named := model.SuggestFromFilename(f.Filename, d.types)
-	if !named {
-		fields = model.InstrumentInput{}
+	if !named || parts > 1 {
+		fields, named = model.InstrumentInput{}, false
 	}
 	g = Suggestion{Row: 1, Fields: fields, Evidence: map[string]Evidence{}, Files: []model.File{f}}
 	if _, found := read[extract.Book]; found {
@@ -215,12 +298,27 @@ func (d suggestionDraft) suggest(f model.File, read extract.Fields) (g Suggestio
 	if len(g.Evidence) == 0 && !named {
 		return g, false
 	}
+	if parts > 1 {
+		g.Pages = pageRange(part.First, part.Last)
+	}
 	if f.AbstractID != 0 {
-		fields["documents"] = json.RawMessage(fmt.Sprintf(`[{"file_id":%d}]`, f.ID))
+		raw, err := json.Marshal([]model.DocumentLink{{FileID: f.ID, Pages: g.Pages}})
+		if err != nil {
+			return g, false
+		}
+		fields["documents"] = raw
 	} else {
 		delete(fields, "position")
 	}
 	return d.validate(g, f)
+}
+
+// pageRange returns a list of pages for model.ParsePages.
+func pageRange(first, last int) string {
+	if first == last {
+		return strconv.Itoa(first)
+	}
+	return fmt.Sprintf("%d-%d", first, last)
 }
 
 // validate sets the instrument of a suggestion. Fields that aren't valid are left out.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,15 +23,18 @@ const recordedDeed = "Deed Book 2417 Page 0883\nRecorded 04/17/2019 at 10:42 AM\
 	"THIS DEED, made this 15th day of April, 2019, by and between John A. Smith and Mary Smith, husband and wife, Grantors, and\n" +
 	"Acme Homes, LLC, Grantee: all that certain Lot 12, Block C, Sunset Hills, Tax Map Parcel 47-0312-119\n"
 
-// storeText stores the text of the first page of a document.
-func storeText(t *testing.T, v *instance.Instance, digest, text string) {
+// storeText stores the text of the first pages of a document.
+func storeText(t *testing.T, v *instance.Instance, digest string, texts ...string) {
 	t.Helper()
 	vaulttest.NoError(t, v.Vault.Previews.Put(digest, blobstore.TextFile, func(w io.Writer) error {
 		pages, err := blobstore.NewTextWriter(w)
 		if err != nil {
 			return err
 		}
-		return errors.Join(pages.Page(1, text), pages.Close())
+		for n, text := range texts {
+			err = errors.Join(err, pages.Page(n+1, text))
+		}
+		return errors.Join(err, pages.Close())
 	}))
 }
 
@@ -126,5 +131,66 @@ func TestNoSuggestionFromRunsheet(t *testing.T) {
 	}
 	if fields, _ := suggested(t, v, a.Files[1].ID, 0); fields == "" {
 		t.Error("no fields from the same text in a scan")
+	}
+}
+
+// packet is the text of a document with three instruments on five pages.
+var packet = []string{
+	"Book 500 Page 1\nRecorded 01/05/2021 at 9:00 AM\nInstrument No. 20210000011\nSATISFACTION OF MORTGAGE\n" +
+		"KNOW ALL MEN BY THESE PRESENTS that First Bank, the owner and holder of a mortgage executed by John A. Smith, dated May 1, 2001,\n" +
+		"does hereby acknowledge that it is paid.\nIN WITNESS WHEREOF, it signs.\n",
+	"Deed Book 2417 Page 0883\nRecorded 04/17/2019 at 10:42 AM\nGENERAL WARRANTY DEED\n" +
+		"THIS DEED, made this 15th day of April, 2019, by and between John A. Smith and Mary Smith, husband and wife, Grantors, and\n" +
+		"Acme Homes, LLC, Grantee: all that certain Lot 12, Block C, Sunset Hills, Tax Map Parcel 47-0312-119\n",
+	"EXHIBIT A\nBEING the same premises conveyed by deed recorded in Deed Book 1106, Page 0241.\nIN WITNESS WHEREOF, they sign.\n",
+	"Mortgage Book 77 Page 12\nRecorded 04/17/2019 at 10:43 AM\nMORTGAGE\n" +
+		"THIS MORTGAGE, made this 15th day of April, 2019, between Acme Homes, LLC, Mortgagor, and First Bank, Mortgagee, in the\n" +
+		"principal sum of $250,000.00\n",
+	"1-4 FAMILY RIDER\n(Assignment of Rents)\nTHIS RIDER is made this 15th day of April, 2019.\n",
+}
+
+// Each instrument of a packet is suggested with its pages, and no field comes from another one. After one is saved, the
+// others are still suggested.
+func TestSuggestionsOfPacket(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v, vaulttest.NewDoc("packet.pdf", vaulttest.PDF(5, "1")))
+	file := a.Files[0]
+	storeText(t, v, file.Digest, packet...)
+	list := func(instrument uint64) (got []string) {
+		t.Helper()
+		all, err := v.Instruments.SuggestFromDocument(t.Context(), file.ID, instrument)
+		vaulttest.NoError(t, err)
+		for _, g := range all {
+			got = append(got, fmt.Sprintf("%d/%d pages %s %s %s %s", g.Part, g.Parts, g.Pages, g.Type.Name, g.Instrument.Book+"-"+g.Instrument.Page,
+				strings.Join(g.Instrument.Grantees, "+")))
+		}
+		return got
+	}
+	want := []string{"1/3 pages 1 Release or Satisfaction 500-1 John A. Smith", "2/3 pages 2-3 Warranty Deed 2417-0883 Acme Homes, LLC",
+		"3/3 pages 4-5 Mortgage 77-12 First Bank"}
+	if got := list(0); !slices.Equal(got, want) {
+		t.Errorf("suggestions are %q, want %q", got, want)
+	}
+	all, _ := v.Instruments.SuggestFromDocument(t.Context(), file.ID, 0)
+	if len(all) == 3 && (string(all[1].Fields["documents"]) != `[{"file_id":1,"pages":"2-3"}]` || all[1].Evidence["book"].Page != 2) {
+		t.Errorf("documents of the deed are %s, and its book is on page %d", all[1].Fields["documents"], all[1].Evidence["book"].Page)
+	}
+	// Saved with one page too few
+	deed := addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 1, "pages": "2"}]}`).ID
+	if got := list(0); !slices.Equal(got, []string{want[0], want[2]}) {
+		t.Errorf("suggestions after the deed was saved are %q", got)
+	}
+	if got := list(deed); !slices.Equal(got, want[1:2]) {
+		t.Errorf("suggestions for the saved deed are %q, want %q", got, want[1])
+	}
+	// Saved without pages: the recording reference tells which one it is.
+	addInstrument(t, v, a.Abstract.ID, `{"book": "0077", "page": "12", "documents": [{"file_id": 1}]}`)
+	if got := list(0); !slices.Equal(got, want[:1]) {
+		t.Errorf("suggestions after the mortgage was saved without pages are %q", got)
+	}
+	addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 1}]}`)
+	if got := list(0); len(got) > 0 {
+		t.Errorf("suggestions after all three were saved are %q, want none", got)
 	}
 }

@@ -28,6 +28,9 @@ type Suggestion struct {
 	Evidence   map[string]Evidence   // by field: where it was read in the text of the document
 	Files      []model.File          // documents whose name this is, such as the PDF and the TIFF of a deed
 	Reading    bool                  // text of one of the documents is still being read
+	Part       int                   // counts the instruments of the document, from 1
+	Parts      int                   // instruments of the document
+	Pages      string                // of the document, if it has several instruments: "3-7"
 	Repeat
 }
 
@@ -269,17 +272,20 @@ func (s *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint64,
 	same := map[uint64]model.Instrument{} // the suggested instruments, by their number in list
 	seen := runsheet.NewDuplicates(d.types, func(id uint64) (model.Instrument, bool) { return same[id], true })
 	for n, f := range files {
-		var read extract.Fields
+		var parts []extract.Instrument
 		reading := false
 		if limit > 0 && err == nil {
-			if read, err = s.fieldsOf(ctx, f, d); err == nil {
+			if parts, err = s.partsOf(ctx, f, d); err == nil {
 				reading, err = s.isReading(f)
 			}
 		}
 		if err != nil {
 			return nil, false, err
 		}
-		g, ok := d.suggest(f, read)
+		if len(parts) == 0 {
+			parts = []extract.Instrument{{First: 1}} // what the name of the document says
+		}
+		g, ok := d.suggest(f, parts[0], len(parts)) // beside the document, the other instruments are suggested
 		if !ok {
 			continue
 		}

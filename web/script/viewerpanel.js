@@ -51,7 +51,7 @@
   const show = async (on, focus) => {
     panel.hidden = !on;
     toggle.setAttribute('aria-pressed', String(on));
-    if (on) await loadPanel();
+    if (on && await loadPanel()) goToStart();
     if (on) {
       loadText();
       watchReading();
@@ -462,8 +462,11 @@
     event.preventDefault();
     if (link.dataset.page) goTo(Number(link.dataset.page));
     const id = link.dataset.instrument || '0';
-    if (!form() || form().dataset.id === id || !mayDiscard()) return;
-    if (!await open(addressOf(id))) return;
+    const start = link.dataset.start;
+    if (!form() || (form().dataset.id === id && !start) || !mayDiscard()) return;
+    const address = addressOf(id);
+    if (start) address.searchParams.set('start', start);
+    if (!await open(address)) return;
     if (id === '0') focusForm();
     else query(`a[data-instrument="${id}"]`)?.focus();
   });

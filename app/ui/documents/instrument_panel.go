@@ -28,9 +28,10 @@ type instrumentPanel struct {
 	Saved     string     // result of the last action
 	Undo      string     // "trash" or "restore": the action that undoes it
 	UndoID    uint64
-	Focus     bool   // the first field gets the focus
-	PageCount int    // 0 if pages can't be assigned
-	Reading   string // says that the server reads the text; "" if it has read all pages
+	Focus     bool     // the first field gets the focus
+	PageCount int      // 0 if pages can't be assigned
+	Reading   string   // says that the server reads the text; "" if it has read all pages
+	Place     []string // where the instrument names another county, state, or parcel than the abstract
 }
 
 // abstractFacts are the facts about an abstract that an examiner needs to record instruments.
@@ -163,6 +164,7 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		return panel, nil
 	}
 	panel.Selected = panel.Form.ID
+	panel.addPlace(filed.Abstract)
 	if panel.PageCount < 2 && panel.Form.Field(instrumentform.Pages).Empty() {
 		panel.Form.Remove(instrumentform.Pages)
 	}
@@ -189,6 +191,23 @@ func readingText(f model.File) string {
 	return fmt.Sprintf("Text is being read: page %d of %d", f.OCR.Read+1, f.OCR.Pages)
 }
 
+// addPlace sets what the panel says about the place of the instrument: where it differs from that of the abstract, and
+// that an empty county or state is that of the abstract.
+func (p *instrumentPanel) addPlace(a model.Abstract) {
+	of, subject := p.Form.Read, "This page "
+	if stored := p.Form.Stored(); stored.ID != 0 {
+		of, subject = stored, "This instrument "
+	}
+	for _, difference := range of.PlaceDifferences(a) {
+		p.Place = append(p.Place, subject+difference.String()+".")
+	}
+	for name, value := range map[string]string{"county": a.County, "state": a.State} {
+		if field := p.Form.Field(name); field != nil && value != "" && p.Form.ID == 0 {
+			field.Hint = "Blank: " + value + ", as in the abstract"
+		}
+	}
+}
+
 // panelForm is the form for an instrument of a document.
 type panelForm struct {
 	*instrumentform.Form
@@ -198,10 +217,13 @@ type panelForm struct {
 	SuggestedFields []suggestedField // read in the text of the document
 	Repeats         string           // which instrument of the runsheet the suggestion repeats
 	NoSuggestions   string           // says that they can't be shown
+	Part            *panelPart       // what is suggested of a document with several instruments; nil if it has one
+	Read            model.Instrument // what was read in the text
 }
 
-// formOf returns the form for an instrument with its stored values.
-func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView, sheet vault.Runsheet) (*panelForm, error) {
+// formOf returns the form for an instrument with its stored values. start is the first page of a new
+// instrument of a packet, or 0.
+func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView, sheet vault.Runsheet, start int) (*panelForm, error) {
 	types, err := p.Vault.Instruments.Types(r.Context())
 	if err != nil {
 		return nil, err
@@ -212,7 +234,7 @@ func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView,
 	}
 	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone()}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
-	p.suggestFields(r, form, context)
+	p.suggestFields(r, form, context, start)
 	return form, nil
 }
 
@@ -233,12 +255,12 @@ func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet 
 		}
 		instrument.Instrument = suggestedInstrument(s.File, types)
 	}
-	form, err := p.formOf(r, s.File, instrument, sheet)
+	form, err := p.formOf(r, s.File, instrument, sheet, state.start)
 	if err != nil {
 		return nil, err
 	}
 	form.Suggested = instrument.ID == 0 && instrument.TypeID != 0
-	if instrument.ID == 0 && s.File.Pages != nil && *s.File.Pages > 1 {
+	if instrument.ID == 0 && form.Part == nil && s.File.Pages != nil && *s.File.Pages > 1 {
 		if form.Start = min(state.start, *s.File.Pages); form.Start > 0 {
 			form.Fill(instrumentform.Pages, strconv.Itoa(form.Start))
 		}
@@ -290,6 +312,12 @@ func (p *instrumentPanel) UndoPath() string {
 
 // TrashPath returns the address that moves an instrument to the trash.
 func (p *instrumentPanel) TrashPath() string { return instrumentActionPath(p.File.ID, "trash") }
+
+// Part returns the address of the viewer with the form for the suggested instrument that starts at a page.
+func (p *instrumentPanel) Part(start int) string {
+	to := page.WithQueryValue(p.New(), "start", strconv.Itoa(start))
+	return page.WithQueryValue(to, "page", strconv.Itoa(start))
+}
 
 // New returns the address of the viewer with the form for a new instrument.
 func (p *instrumentPanel) New() string { return page.WithQueryValue(p.View, "panel", panelNew) }

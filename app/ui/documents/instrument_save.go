@@ -59,7 +59,9 @@ func (v instrumentSaver) create() error {
 	}
 	patch := form.Merge(v.r.PostForm)
 	form.Once = v.r.PostForm.Get("once")
-	form.Start, _ = strconv.Atoi(v.r.PostForm.Get("start")) // 0 if it isn't a packet
+	if form.Part == nil {
+		form.Start, _ = strconv.Atoi(v.r.PostForm.Get("start")) // 0 if it isn't a packet
+	}
 	delete(patch.Input, "documents")
 	if len(patch.Input) == 0 {
 		if v.then != thenNext || v.s.Next == nil {
@@ -108,7 +110,8 @@ func (v instrumentSaver) form(i vault.InstrumentView) (*panelForm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.formOf(v.r, v.s.File, i, sheet)
+	start, _ := strconv.Atoi(v.r.PostForm.Get("start")) // 0 if it isn't a packet
+	return v.formOf(v.r, v.s.File, i, sheet, start)
 }
 
 // assignPages returns the pages of the document for a new instrument. If more instruments of the
@@ -117,6 +120,9 @@ func (v instrumentSaver) assignPages(form *panelForm) string {
 	pages := form.Field(instrumentform.Pages).Value()
 	start := strconv.Itoa(max(form.Start, 1))
 	packet := v.then == thenAnother || form.Start > 0
+	if form.Part != nil && pages == form.Part.Pages {
+		return pages
+	}
 	if v.s.File.Pages == nil || *v.s.File.Pages < 2 || !packet || pages != "" && pages != start {
 		return pages
 	}

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"slices"
 	"strings"
 
 	"deedkeep/app/extract"
@@ -21,10 +22,35 @@ type suggestedField struct {
 	Confidence *int // 0 to 100; nil if the text is not from OCR
 }
 
+// panelPart is the instrument of a document that a form suggests, if the document has several.
+type panelPart struct {
+	Number, Count  int // the second of five
+	Pages          string
+	First          int
+	Previous, Next int // first pages of the other suggested ones; 0: none
+}
+
+// newPanelPart returns the nth suggestion of a list. It returns nil if the document has one instrument.
+func newPanelPart(list []vault.Suggestion, n int) *panelPart {
+	g := list[n]
+	if g.Parts < 2 {
+		return nil
+	}
+	part := &panelPart{Number: g.Part, Count: g.Parts, Pages: g.Pages, First: model.FirstPage(g.Pages)}
+	if n > 0 {
+		part.Previous = model.FirstPage(list[n-1].Pages)
+	}
+	if n+1 < len(list) {
+		part.Next = model.FirstPage(list[n+1].Pages)
+	}
+	return part
+}
+
 // suggestFields sets the suggested fields of a form: all that were read for a new instrument, and those
 // that are empty for the only instrument of a document. They have the sequence of the form, and each
-// has the line where it was read.
-func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context) {
+// has the line where it was read. Of several instruments of the document, a new form suggests the first one
+// that starts at the page start or after it, and else the first one.
+func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context, start int) {
 	var list []vault.Suggestion
 	missing := p.Vault.Derive(r.Context(), vault.PartSuggestions, func() (err error) {
 		list, err = p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File, form.ID)
@@ -36,9 +62,15 @@ func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrume
 	if missing || len(list) == 0 {
 		return
 	}
-	g := list[0]
+	n := max(slices.IndexFunc(list, func(g vault.Suggestion) bool { return model.FirstPage(g.Pages) >= start }), 0)
+	g := list[n]
+	form.Part, form.Read = newPanelPart(list, n), g.Instrument
 	if form.ID == 0 {
 		form.Repeats = page.RepeatText(g.Repeat)
+	}
+	if form.ID == 0 && form.Part != nil {
+		form.Start = form.Part.First
+		form.Fill(instrumentform.Pages, g.Pages)
 	}
 	read := instrumentform.New(instrumentform.BesideDocument, vault.InstrumentView{Instrument: g.Instrument}, context)
 	for _, group := range read.Groups {

@@ -176,6 +176,9 @@ func nonEmptyLines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
+// Stored returns the instrument as it is stored.
+func (f *Form) Stored() model.Instrument { return f.stored.Instrument }
+
 // Field returns a field of the form by its name in the API, or nil.
 func (f *Form) Field(name string) *Field {
 	for _, field := range f.fields() {

@@ -45,6 +45,7 @@ type row struct {
 	Links []relationLink
 	Files []documentLink
 	Edit  bool // the user may edit the row
+	Place []model.PlaceDifference
 }
 
 // Text returns the text of a cell as users type it.
@@ -122,7 +123,7 @@ func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet
 		files.known[f.ID] = documentLink{Name: f.Filename, Path: p.ViewerPath(f)}
 	}
 	for _, i := range stored.Instruments {
-		row := row{InstrumentView: i, Gaps: gaps[i.ID], Links: links[i.ID], Edit: r.MayWrite()}
+		row := row{InstrumentView: i, Gaps: gaps[i.ID], Links: links[i.ID], Edit: r.MayWrite(), Place: i.PlaceDifferences(filed.Abstract)}
 		for _, name := range row.Gaps {
 			s.gaps = append(s.gaps, gapState{i.ID, name})
 		}
