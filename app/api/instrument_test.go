@@ -1,10 +1,14 @@
 package api_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/xuri/excelize/v2"
 
 	"deedkeep/app/vaulttest"
 )
@@ -478,4 +482,60 @@ func TestDuplicateInstrument(t *testing.T) {
 	if got := srv.do(t, call{as: "full", method: "GET", path: "/v1/instruments/5", status: 200}).Header.Get("X-Duplicate-Of"); got != "" {
 		t.Errorf("GET: X-Duplicate-Of = %q, want none", got)
 	}
+}
+
+// An empty sequence sorts the runsheet by recording date. The list, the runsheet, and both files agree.
+func TestSortedRunsheet(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, ""))
+	for _, body := range []string{`{"book":"A","recorded":"2022-01-02"}`, `{"book":"B","recorded":"1990-01-02"}`, `{"book":"C"}`,
+		`{"book":"D","dated":"1979-05-02"}`} {
+		srv.createInstrument(t, abstract, body)
+	}
+	check := func(what, want string) {
+		t.Helper()
+		ids, _, _ := srv.runsheet(t, abstract)
+		got := map[string]string{"runsheet": fmt.Sprint(ids)}
+		listed := decodeBody[struct{ Data []instrumentData }](t, srv.do(t, call{as: "read", method: "GET",
+			path: "/v1/abstracts/" + abstract + "/instruments", status: 200}))
+		ids = nil
+		for _, i := range listed.Data {
+			ids = append(ids, i.ID)
+		}
+		got["instruments"] = fmt.Sprint(ids)
+		letters := strings.NewReplacer("A", "1", "B", "2", "C", "3", "D", "4")
+		rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(srv.do(t, call{as: "read", method: "GET",
+			path: "/v1/abstracts/" + abstract + "/runsheet.csv", media: "text/csv; charset=utf-8", status: 200}).body, []byte("\ufeff")))).ReadAll()
+		vaulttest.NoError(t, err)
+		got["CSV"] = letters.Replace(fmt.Sprint(bookColumn(rows)))
+		book, err := excelize.OpenReader(bytes.NewReader(srv.do(t, call{as: "read", method: "GET",
+			path: "/v1/abstracts/" + abstract + "/runsheet.xlsx", media: mediaExcel, status: 200}).body))
+		vaulttest.NoError(t, err)
+		rows, err = book.GetRows(book.GetSheetName(0))
+		vaulttest.NoError(t, err)
+		got["Excel"] = letters.Replace(fmt.Sprint(bookColumn(rows)))
+		for name, sequence := range got {
+			if sequence != want {
+				t.Errorf("%s: %s = %s, want %s", what, name, sequence, want)
+			}
+		}
+	}
+	sequence := "/abstracts/" + abstract + "/instruments/sequence"
+	check("by date", "[4 2 1 3]")
+	srv.do(t, jsonCall("PUT", sequence, `{"instruments":[3,1,2,4]}`, 200))
+	check("chosen", "[3 1 2 4]")
+	srv.createInstrument(t, abstract, `{"book":"5","recorded":"1995-01-02"}`)
+	check("with a row that fits in no single place", "[3 1 2 4 5]")
+	srv.do(t, jsonCall("PUT", sequence, `{"instruments":[]}`, 200))
+	check("sorted", "[4 2 5 1 3]")
+}
+
+// bookColumn returns the cells of the column Book.
+func bookColumn(rows [][]string) (cells []string) {
+	at := slices.Index(rows[0], "Book")
+	for _, row := range rows[1:] {
+		cells = append(cells, row[at])
+	}
+	return cells
 }

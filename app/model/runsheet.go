@@ -18,24 +18,38 @@ func (i *Instrument) RunsheetKey() RunsheetKey {
 	return RunsheetKey{i.ID, i.Recorded, i.RecordedTime, i.Book, i.Page, i.Number, i.Dated}
 }
 
-// SortRunsheet returns the instruments in the sequence of the runsheet; see SortKeys.
+// SortRunsheet returns the instruments in the sequence of the runsheet; see ArrangeKeys.
 func SortRunsheet(list []Instrument, sequence []uint64) []Instrument {
+	sorted, _ := ArrangeRunsheet(list, sequence)
+	return sorted
+}
+
+// ArrangeRunsheet returns the instruments in the sequence of the runsheet, and which are unplaced; see
+// ArrangeKeys.
+func ArrangeRunsheet(list []Instrument, sequence []uint64) (sorted []Instrument, unplaced map[uint64]bool) {
 	keys, index := make([]RunsheetKey, len(list)), make(map[uint64]int, len(list))
 	for n := range list {
 		keys[n], index[list[n].ID] = list[n].RunsheetKey(), n
 	}
-	sorted := make([]Instrument, 0, len(list))
-	for _, id := range SortKeys(keys, sequence) {
+	ids, unplaced := ArrangeKeys(keys, sequence)
+	for _, id := range ids {
 		sorted = append(sorted, list[index[id]])
 	}
+	return sorted, unplaced
+}
+
+// SortKeys returns the IDs of instruments in the sequence of the runsheet; see ArrangeKeys.
+func SortKeys(keys []RunsheetKey, sequence []uint64) []uint64 {
+	sorted, _ := ArrangeKeys(keys, sequence)
 	return sorted
 }
 
-// SortKeys returns the IDs of instruments in the sequence of the runsheet. Instruments that are in
-// sequence, which is the one that a person chose, keep it. The others are sorted by recording date,
-// then by book and page, then by number, and are placed between them. Instruments without a
-// recording date come last.
-func SortKeys(keys []RunsheetKey, sequence []uint64) []uint64 {
+// ArrangeKeys returns the IDs of instruments in the sequence of the runsheet. Instruments that are in
+// sequence, which is the one that a person chose, keep it. The others are sorted by recording date or, if
+// they have none, by their own date, then by book and page, then by number. Each of them goes to the place
+// between those in sequence where its date fits. If that isn't a single place, it comes after all of them
+// and is in unplaced. Instruments without a date come last.
+func ArrangeKeys(keys []RunsheetKey, sequence []uint64) (sorted []uint64, unplaced map[uint64]bool) {
 	place := make(map[uint64]int, len(sequence))
 	for n, id := range sequence {
 		place[id] = n
@@ -50,24 +64,99 @@ func SortKeys(keys []RunsheetKey, sequence []uint64) []uint64 {
 	}
 	slices.SortFunc(placed, func(a, b *RunsheetKey) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 	slices.SortFunc(others, compareRecorded)
-	sorted := make([]uint64, 0, len(keys))
+	fit := newFitting(placed)
+	at := make([][]uint64, len(placed)+1) // the others, by the number of placed ones before them
+	var last []uint64
+	unplaced = map[uint64]bool{}
 	for _, other := range others {
-		for len(placed) > 0 && compareRecorded(other, placed[0]) >= 0 {
-			sorted, placed = append(sorted, placed[0].ID), placed[1:]
+		n, fits := fit.place(other)
+		switch {
+		case other.date() == "":
+			last = append(last, other.ID)
+		case !fits:
+			unplaced[other.ID] = true
+			last = append(last, other.ID)
+		default:
+			at[n] = append(at[n], other.ID)
 		}
-		sorted = append(sorted, other.ID)
 	}
-	for _, key := range placed {
-		sorted = append(sorted, key.ID)
+	sorted = make([]uint64, 0, len(keys))
+	for n, key := range placed {
+		sorted = append(append(sorted, at[n]...), key.ID)
 	}
-	return sorted
+	return append(append(sorted, at[len(placed)]...), last...), unplaced
 }
+
+// fitting finds the places in a chosen sequence where a date fits.
+type fitting struct {
+	dated []*RunsheetKey // the instruments with a date, by date
+	last  []int          // by n: the last place in the sequence among the first n of dated
+	first []int          // the first place in the sequence among the rest
+}
+
+func newFitting(placed []*RunsheetKey) (f fitting) {
+	places := map[*RunsheetKey]int{}
+	for n, key := range placed {
+		if places[key] = n; key.date() != "" {
+			f.dated = append(f.dated, key)
+		}
+	}
+	slices.SortFunc(f.dated, compareRecorded)
+	f.last, f.first = make([]int, len(f.dated)+1), make([]int, len(f.dated)+1)
+	f.last[0], f.first[len(f.dated)] = -1, len(placed)
+	for n, key := range f.dated {
+		f.last[n+1] = max(f.last[n], places[key])
+	}
+	for n, key := range slices.Backward(f.dated) {
+		f.first[n] = min(f.first[n+1], places[key])
+	}
+	return f
+}
+
+// place returns how many instruments of the sequence come before another one. fits is false if some that
+// are earlier come after some that are later.
+func (f fitting) place(other *RunsheetKey) (before int, fits bool) {
+	earlier, _ := slices.BinarySearchFunc(f.dated, other, compareRecorded)
+	switch last, first := f.last[earlier], f.first[earlier]; {
+	case len(f.dated) == 0:
+		return 0, true
+	case last < 0:
+		return first, true
+	default:
+		return last + 1, last < first
+	}
+}
+
+// ChosenSequence returns what is stored of the sequence that a person chose by moving an instrument, or all of
+// them if moved is 0. It is empty if the dates result in the same one. Undated instruments at the end are left
+// out unless one of them was moved, so that they take their places when their dates are known.
+func ChosenSequence(keys []RunsheetKey, ids []uint64, moved uint64) []uint64 {
+	if slices.Equal(SortKeys(keys, nil), ids) {
+		return nil
+	}
+	byID := make(map[uint64]*RunsheetKey, len(keys))
+	for n := range keys {
+		byID[keys[n].ID] = &keys[n]
+	}
+	end := len(ids)
+	for end > 0 {
+		key := byID[ids[end-1]]
+		if key == nil || key.date() != "" || key.ID == moved || end < len(ids) && compareRecorded(key, byID[ids[end]]) > 0 {
+			break
+		}
+		end--
+	}
+	return slices.Clone(ids[:end])
+}
+
+// date returns the date by which the instrument is sorted, or "".
+func (k *RunsheetKey) date() string { return cmp.Or(k.Recorded, k.Dated) }
 
 // compareRecorded compares two keys by recording.
 func compareRecorded(a, b *RunsheetKey) int {
 	last := func(s string) string { return cmp.Or(s, "\U0010FFFF") } // missing values come last
 	return cmp.Or(
-		cmp.Compare(last(a.Recorded), last(b.Recorded)),
+		cmp.Compare(last(a.date()), last(b.date())),
 		cmp.Compare(last(a.RecordedTime), last(b.RecordedTime)),
 		compareNumbers(a.Book, b.Book), compareNumbers(a.Page, b.Page), compareNumbers(a.Number, b.Number),
 		cmp.Compare(last(a.Dated), last(b.Dated)), cmp.Compare(a.ID, b.ID))

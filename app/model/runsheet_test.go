@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,8 +26,11 @@ func TestSortRunsheet(t *testing.T) {
 	}{
 		{"by recording", nil, []uint64{5, 6, 3, 2, 1, 4}},
 		{"complete sequence", []uint64{4, 1, 2, 3, 5, 6}, []uint64{4, 1, 2, 3, 5, 6}},
-		{"the others are placed by recording", []uint64{3, 5, 9}, []uint64{6, 3, 5, 2, 1, 4}},
+		{"the others go where their date fits", []uint64{3, 5, 9}, []uint64{3, 5, 2, 1, 6, 4}},
 		{"a sequence in the usual direction", []uint64{5, 1}, []uint64{5, 6, 3, 2, 1, 4}},
+		{"undated rows in the sequence", []uint64{4, 1}, []uint64{4, 5, 6, 3, 2, 1}},
+		{"an undated row at the end of the sequence", []uint64{1, 4}, []uint64{5, 6, 3, 2, 1, 4}},
+		{"only undated rows in the sequence", []uint64{4}, []uint64{5, 6, 3, 2, 1, 4}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []uint64
@@ -35,6 +39,65 @@ func TestSortRunsheet(t *testing.T) {
 			}
 			if !slices.Equal(got, row.want) {
 				t.Errorf("SortRunsheet = %v, want %v", got, row.want)
+			}
+		})
+	}
+}
+
+// A row without a recording date has the place of its own date. Rows whose date fits in no single place of
+// a chosen sequence are at the end and marked.
+func TestArrangeKeys(t *testing.T) {
+	key := func(id uint64, recorded, dated string) RunsheetKey {
+		return RunsheetKey{ID: id, Recorded: recorded, Dated: dated}
+	}
+	for _, row := range []struct {
+		name           string
+		keys           []RunsheetKey
+		sequence, want []uint64
+		unplaced       []uint64
+	}{
+		{"dated", []RunsheetKey{key(1, "2022-01-01", ""), key(2, "", "1979-05-02"), key(3, "", ""), key(4, "1979-05-01", "1979-04-01")}, nil,
+			[]uint64{4, 2, 1, 3}, nil},
+		{"between its neighbors", []RunsheetKey{key(1, "1990-01-01", ""), key(2, "1980-01-01", ""), key(3, "2000-01-01", ""),
+			key(4, "1995-01-01", "")}, []uint64{2, 1, 3}, []uint64{2, 1, 4, 3}, nil},
+		{"before all", []RunsheetKey{key(1, "1990-01-01", ""), key(2, "1980-01-01", ""), key(3, "1970-01-01", "")},
+			[]uint64{1, 2}, []uint64{3, 1, 2}, nil},
+		{"after all", []RunsheetKey{key(1, "1990-01-01", ""), key(2, "1980-01-01", ""), key(3, "1995-01-01", ""), key(4, "1993-01-01", "")},
+			[]uint64{1, 2}, []uint64{1, 2, 4, 3}, nil},
+		{"in no single place", []RunsheetKey{key(1, "1990-01-01", ""), key(2, "1980-01-01", ""), key(3, "1985-01-01", ""), key(4, "", ""),
+			key(5, "1984-01-01", "")}, []uint64{1, 2}, []uint64{1, 2, 5, 3, 4}, []uint64{3, 5}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			sorted, unplaced := ArrangeKeys(row.keys, row.sequence)
+			if got := slices.Sorted(maps.Keys(unplaced)); !slices.Equal(sorted, row.want) || !slices.Equal(got, row.unplaced) {
+				t.Errorf("ArrangeKeys = %v, %v, want %v, %v", sorted, got, row.want, row.unplaced)
+			}
+		})
+	}
+}
+
+// A sequence that a person chose is stored, but not one that follows from the dates.
+func TestChosenSequence(t *testing.T) {
+	keys := []RunsheetKey{{ID: 1, Recorded: "1990-01-01"}, {ID: 2, Recorded: "2000-01-01"}, {ID: 3}, {ID: 4}}
+	for _, row := range []struct {
+		name      string
+		ids, want []uint64
+		moved     uint64
+	}{
+		{"by date", []uint64{1, 2, 3, 4}, nil, 0},
+		{"moved and moved back", []uint64{1, 2, 3, 4}, nil, 2},
+		{"undated rows at the end get their place when they are dated", []uint64{2, 1, 3, 4}, []uint64{2, 1}, 2},
+		{"undated rows in another sequence", []uint64{2, 1, 4, 3}, []uint64{2, 1, 4}, 2},
+		{"an undated row that was moved", []uint64{3, 1, 2, 4}, []uint64{3, 1, 2}, 3},
+		{"an undated row that was moved to the end", []uint64{2, 1, 3, 4}, []uint64{2, 1, 3, 4}, 4},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := ChosenSequence(keys, row.ids, row.moved)
+			if !slices.Equal(got, row.want) {
+				t.Errorf("ChosenSequence = %v, want %v", got, row.want)
+			}
+			if sorted := SortKeys(keys, got); !slices.Equal(sorted, row.ids) {
+				t.Errorf("SortKeys = %v, want %v", sorted, row.ids)
 			}
 		})
 	}

@@ -67,6 +67,7 @@ type sheetState struct {
 		Above uint64
 		Name  string
 	}
+	Chosen                          bool
 	Notice, Undo, Problem, Question string
 	Before                          json.RawMessage
 }
@@ -611,4 +612,55 @@ func TestRunsheetAsksAboutDuplicate(t *testing.T) {
 	cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "value": {"118"}, "was": {"117"}})
 	cell(422, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "value": {"117"}, "was": {"118"}})
 	cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "restore": {`{"instrument_number":"117"}`}, "was": {"118"}})
+}
+
+// The runsheet is sorted by recording date with one button, which Undo reverses. A row whose date fits in no
+// single place of the chosen sequence is marked.
+func TestSortRunsheet(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	for _, text := range []string{`{"book":"8111","recorded":"2022-01-02"}`, `{"book":"8222","recorded":"1990-01-02"}`} {
+		h.createInstrument(t, created.Abstract.ID, text)
+	}
+	sequence := func(want string, page reply) {
+		t.Helper()
+		list := strings.Fields(want)
+		slices.SortFunc(list, func(a, b string) int {
+			return strings.Index(string(page.body), a) - strings.Index(string(page.body), b)
+		})
+		if got := strings.Join(list, " "); got != want {
+			t.Errorf("runsheet = %q, want %s", got, want)
+		}
+	}
+	const button = `action="%s/instruments/sort"%s>`
+	staff.get(t, 200, path).has(t, fmt.Sprintf(button, path, " hidden"))
+	state := staff.script(t, 200, "/instruments/2/move", url.Values{"position": {"2"}})
+	if !state.Chosen {
+		t.Errorf("state after a move = %+v, want a chosen sequence", state)
+	}
+	h.createInstrument(t, created.Abstract.ID, `{"book":"8333","recorded":"2000-01-02"}`)
+	chosen := staff.get(t, 200, path)
+	chosen.has(t, fmt.Sprintf(button, path, ""), "Place not clear")
+	for _, page := range []string{path, path + "/print", path + "/runsheet.csv"} {
+		sequence("8111 8222 8333", staff.get(t, 200, page))
+	}
+	viewer.get(t, 200, path).lacks(t, "instruments/sort")
+	viewer.post(t, 403, path+"/instruments/sort", nil)
+	notice, undo, fields := h.undoOf(t, staff.post(t, 303, path+"/instruments/sort", nil))
+	if notice != "Runsheet sorted by recording date." {
+		t.Errorf("notice = %q", notice)
+	}
+	sorted := staff.get(t, 200, path)
+	sorted.has(t, fmt.Sprintf(button, path, " hidden"))
+	sorted.lacks(t, "Place not clear")
+	for _, page := range []string{path, path + "/print", path + "/runsheet.csv"} {
+		sequence("8222 8333 8111", staff.get(t, 200, page))
+	}
+	if notice := h.noticeOf(t, staff.post(t, 303, undo, fields)); notice != "Sequence restored." {
+		t.Errorf("notice = %q", notice)
+	}
+	sequence("8111 8222 8333", staff.get(t, 200, path))
+	staff.post(t, 409, undo, fields)
 }

@@ -175,7 +175,7 @@ func TestAcceptSuggestions(t *testing.T) {
 		}
 		return list
 	}
-	if got, want := linked(), []string{"9[{2 }]", "901[{1 }]", "3433[{3 }]"}; !slices.Equal(got, want) {
+	if got, want := linked(), []string{"901[{1 }]", "9[{2 }]", "3433[{3 }]"}; !slices.Equal(got, want) {
 		t.Errorf("runsheet = %q, want %q", got, want)
 	}
 	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", form)); notice != "These instruments were already added." {

@@ -306,7 +306,9 @@ func (s *TitleWork) copyInstruments(t *store.Tx, prior uint64, to model.Abstract
 		if err := t.PutInstrument(i); err != nil {
 			return nil, nil, err
 		}
-		sequence = append(sequence, i.ID)
+		if len(work.Sequence) > 0 {
+			sequence = append(sequence, i.ID)
+		}
 	}
 	return copies, sequence, nil
 }

@@ -26,6 +26,9 @@ type InstrumentView struct {
 	Type     model.DocumentType // zero if the instrument has no type
 	Status   string             // effective status, see model.Instrument.EffectiveStatus; "" if it is missing
 	Position int                // place in the runsheet, starting with 1
+	// Unplaced is true if the instrument is at the end because its date fits in no single place of the chosen
+	// sequence. Only a Runsheet has it.
+	Unplaced bool
 	// Duplicate is the instrument that this one repeats. Only Create and Patch set it.
 	Duplicate runsheet.Duplicate
 }
@@ -298,6 +301,7 @@ type Runsheet struct {
 	Instruments []InstrumentView
 	AbstractID  uint64
 	Version     uint64 // counts the changes of the runsheet
+	Chosen      bool   // a person chose the sequence
 	types       model.DocumentTypes
 }
 
@@ -348,8 +352,9 @@ func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64
 	if err != nil {
 		return sheet, err
 	}
-	list = model.SortRunsheet(list, work.Sequence)
-	sheet = Runsheet{AbstractID: abstract, types: types, Version: work.RunsheetVersion, Instruments: make([]InstrumentView, 0, len(list))}
+	list, unplaced := model.ArrangeRunsheet(list, work.Sequence)
+	sheet = Runsheet{AbstractID: abstract, types: types, Version: work.RunsheetVersion, Chosen: len(work.Sequence) > 0,
+		Instruments: make([]InstrumentView, 0, len(list))}
 	listed, ended := map[uint64]bool{}, map[uint64]bool{}
 	for _, i := range list {
 		listed[i.ID] = true
@@ -360,7 +365,7 @@ func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64
 	inList := func(id uint64) bool { return listed[id] }
 	for n, i := range list {
 		view := s.withStatus(ctx, t, types, i, ended[i.ID], inList)
-		view.Position = n + 1
+		view.Position, view.Unplaced = n+1, unplaced[i.ID]
 		sheet.Instruments = append(sheet.Instruments, view)
 	}
 	return sheet, nil

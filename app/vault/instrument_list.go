@@ -156,17 +156,22 @@ func (s *Instruments) view(ctx context.Context, t *store.Tx, i model.Instrument)
 // place moves an instrument to a place in the runsheet and returns it with its position. A place
 // after the end is the end. At place 0 or its current place, the instrument stays.
 func (s *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
-	sequence, err := s.runsheetSequence(t, i.AbstractID)
+	work, err := t.TitleWork(i.AbstractID)
 	if err != nil {
 		return InstrumentView{}, err
 	}
+	keys, err := s.runsheetKeys(t, i.AbstractID)
+	if err != nil {
+		return InstrumentView{}, err
+	}
+	sequence := model.SortKeys(keys, work.Sequence)
 	at := slices.Index(sequence, i.ID)
 	if at < 0 {
 		return InstrumentView{}, errs.RecordNotFound(instrumentType, i.ID)
 	}
 	if position = min(position, len(sequence)); position > 0 && position != at+1 {
 		sequence = slices.Insert(slices.Delete(sequence, at, at+1), position-1, i.ID)
-		if err := setSequence(t, i.AbstractID, sequence); err != nil {
+		if err := setSequence(t, work, model.ChosenSequence(keys, sequence, i.ID), nil); err != nil {
 			return InstrumentView{}, err
 		}
 		at = position - 1
@@ -212,44 +217,72 @@ func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.Do
 }
 
 // SetSequence sets the sequence of the runsheet. ids must contain each instrument of the abstract
-// exactly once; otherwise, it returns Invalid. It returns PreconditionFailed if match doesn't accept
-// the version of the runsheet.
+// exactly once; otherwise, it returns Invalid. If ids is empty, it sorts the runsheet by recording date, which
+// RestoreSequence undoes. It returns PreconditionFailed if match doesn't accept the version of the runsheet.
 func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstract uint64, ids []uint64, match Match) error {
-	return s.v.Write(ctx, actor, func(t *store.Tx) error {
-		if _, err := t.Abstract(abstract); err != nil {
-			return err
-		}
-		work, err := t.TitleWork(abstract)
-		if err != nil {
-			return err
-		}
+	return s.changeSequence(ctx, actor, abstract, func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
 		if err := match.check(work.RunsheetVersion); err != nil {
-			return err
+			return nil, nil, err
+		}
+		if len(ids) == 0 && len(work.Sequence) == 0 {
+			return nil, nil, txn.ErrNoChange
+		}
+		if len(ids) == 0 {
+			return nil, work.Sequence, nil
 		}
 		keys, err := s.runsheetKeys(t, abstract)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		var live []uint64
 		for _, key := range keys {
 			live = append(live, key.ID)
 		}
 		if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, live) {
-			return errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")
+			return nil, nil, errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")
 		}
-		return nil
-	}, func(t *store.Tx) error {
-		return errors.Join(setSequence(t, abstract, ids),
-			s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil))
+		return model.ChosenSequence(keys, ids, 0), nil, nil
 	})
 }
 
-func setSequence(t *store.Tx, abstract uint64, ids []uint64) error {
-	work, err := t.TitleWork(abstract)
-	if err != nil {
+// RestoreSequence restores the sequence before the runsheet was sorted by recording date. It returns Conflict
+// if a person chose another one since.
+func (s *Instruments) RestoreSequence(ctx context.Context, actor model.Actor, abstract uint64) error {
+	return s.changeSequence(ctx, actor, abstract, func(_ *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
+		if len(work.SequenceBefore) == 0 {
+			err = &errs.Error{Kind: errs.Conflict, Message: "The sequence of the runsheet was changed in the meantime."}
+		}
+		return work.SequenceBefore, nil, err
+	})
+}
+
+// changeSequence changes the sequence that a person chose. change returns the new one, and the previous one
+// to undo the change.
+func (s *Instruments) changeSequence(ctx context.Context, actor model.Actor, abstract uint64,
+	change func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error)) error {
+	var work model.TitleWork
+	var now, before []uint64
+	err := s.v.Write(ctx, actor, func(t *store.Tx) (err error) {
+		if _, err = t.Abstract(abstract); err != nil {
+			return err
+		}
+		if work, err = t.TitleWork(abstract); err == nil {
+			now, before, err = change(t, work)
+		}
 		return err
+	}, func(t *store.Tx) error {
+		return errors.Join(setSequence(t, work, now, before),
+			s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil))
+	})
+	if errors.Is(err, txn.ErrNoChange) {
+		err = nil
 	}
-	work.Sequence = ids
+	return err
+}
+
+// setSequence stores the sequence that a person chose, and the previous one to undo that.
+func setSequence(t *store.Tx, work model.TitleWork, sequence, before []uint64) error {
+	work.Sequence, work.SequenceBefore = sequence, before
 	work.RunsheetVersion++
 	return t.PutTitleWork(work)
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -298,4 +299,63 @@ func BenchmarkInstrumentsByBookAndPage(b *testing.B) {
 			b.Fatalf("List = %d instruments, %v, want %d with positions", len(page.Items), err, abstracts)
 		}
 	}
+}
+
+// A new row with a date goes between its neighbors in a chosen sequence. Sorting by recording date is undone
+// in one step, unless a person chose another sequence since.
+func TestSortRunsheetByRecording(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"book": "1", "recorded": "1990-01-01"}`),
+		newInstrument(t, 2, `{"book": "2", "recorded": "1980-01-01"}`), newInstrument(t, 3, `{"book": "3"}`)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	want := func(what string, chosen bool, list ...string) {
+		t.Helper()
+		sheet, err := v.Instruments.Runsheet(t.Context(), a)
+		if got := books(t, v, a); err != nil || !slices.Equal(got, list) || sheet.Chosen != chosen {
+			t.Errorf("runsheet %s = %q, chosen %v, %v, want %q", what, got, sheet.Chosen, err, list)
+		}
+	}
+	set := func(ids ...uint64) {
+		t.Helper()
+		vaulttest.NoError(t, v.Instruments.SetSequence(t.Context(), vaulttest.Operator, a, ids, vault.Match{}))
+	}
+	patch := func(id uint64, text string, position int) {
+		t.Helper()
+		p := newInstrument(t, 1, text).InstrumentPatch
+		p.Position = position
+		_, err := v.Instruments.Patch(t.Context(), vaulttest.Operator, id, p, vault.Match{})
+		vaulttest.NoError(t, err)
+	}
+	want("by date", false, "2", "1", "3")
+	set()
+	want("sorted again", false, "2", "1", "3")
+	patch(1, `{}`, 1)
+	want("after a move", true, "1", "2", "3")
+	patch(3, `{"recorded": "1995-01-01"}`, 0)
+	want("when the date arrives", true, "1", "2", "3")
+	patch(3, `{"recorded": "1985-01-01"}`, 0)
+	sheet, err := v.Instruments.Runsheet(t.Context(), a)
+	if err != nil || !sheet.Instruments[2].Unplaced || sheet.Instruments[0].Unplaced {
+		t.Errorf("runsheet = %+v, %v, want the last row unplaced", sheet.Instruments, err)
+	}
+	set()
+	want("sorted", false, "2", "3", "1")
+	vaulttest.NoError(t, v.Instruments.RestoreSequence(t.Context(), vaulttest.Operator, a))
+	want("restored", true, "1", "2", "3")
+	restore := func(what string) {
+		t.Helper()
+		vaulttest.WantKind(t, what, v.Instruments.RestoreSequence(t.Context(), vaulttest.Operator, a), errs.Conflict)
+	}
+	restore("second RestoreSequence")
+	set()
+	set(3, 2, 1)
+	restore("RestoreSequence after another change")
+	want("as set", true, "3", "2", "1")
+	patch(3, `{}`, 2)
+	want("moved to its place by date", false, "2", "3", "1")
+	err = v.Instruments.SetSequence(t.Context(), vaulttest.Operator, a, []uint64{1}, vault.Match{})
+	vaulttest.WantKind(t, "SetSequence of a part", err, errs.Invalid)
 }

@@ -200,13 +200,17 @@
     renumber(ids);
     applyView();
   };
-  // update applies the sequence after a change of a row. If the row would move while the cursor is in
-  // it, it moves when the cursor leaves it.
+  // update applies the sequence after a change of a row. If the row moves, the cursor moves with it. If the
+  // user is typing in it or the table is sorted, it moves when the cursor leaves it.
   const update = (ids, found, tr) => {
     const stays = isPlain() && rows().every((row, n) => row.dataset.id === String(ids[n]));
-    if (stays || !tr || active?.parentElement !== tr) {
+    const inRow = active?.parentElement === tr;
+    if (stays || !tr || !inRow || isPlain() && !tr.querySelector('input, textarea')) {
       pending = null;
       setSequence(ids, found);
+      if (stays || !tr || !inRow) return;
+      if (document.activeElement === active) select(active);
+      announce(`Moved to position ${ids.indexOf(Number(tr.dataset.id)) + 1} of ${ids.length}.`);
     } else {
       renumber(ids);
       pending = () => setSequence(ids, found);

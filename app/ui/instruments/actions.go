@@ -6,6 +6,7 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,21 @@ func (p *Pages) moveInstrument(r *page.Request) error {
 		return p.sendState(r, http.StatusOK, moved, sheetState{})
 	}
 	return p.RedirectWithNotice(r, p.rowPath(moved.Instrument), fmt.Sprintf("Moved to position %d.", moved.Position))
+}
+
+// sortRunsheet sorts a runsheet by recording date, or undoes that.
+func (p *Pages) sortRunsheet(r *page.Request) error {
+	if r.PostForm.Get("undo") != "" {
+		if err := p.Vault.Instruments.RestoreSequence(r.Context(), r.Actor, r.PathID); err != nil {
+			return err
+		}
+		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "Sequence restored.")
+	}
+	if err := p.Vault.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, nil, vault.Match{}); err != nil {
+		return err
+	}
+	undo := page.UndoAddress(p.AbstractPath(r.PathID)+"/instruments/sort", url.Values{"undo": {"1"}})
+	return p.RedirectWithUndo(r, p.RunsheetPath(r.PathID), "Runsheet sorted by recording date.", undo)
 }
 
 // trashInstrument moves an instrument to the trash.

@@ -31,6 +31,7 @@ type sheetState struct {
 	Rows     []rowMarkup `json:"rows"`
 	Sequence []uint64    `json:"sequence"`
 	Gaps     []gapState  `json:"gaps"`
+	Chosen   bool        `json:"chosen"` // a person chose the sequence
 	Notice   string      `json:"notice,omitempty"`
 	Undo     string      `json:"undo,omitempty"`    // address that undoes the change
 	Problem  string      `json:"problem,omitempty"` // why the change was not saved
@@ -220,7 +221,7 @@ func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentV
 	if err != nil {
 		return err
 	}
-	state.ID, state.Sequence, state.Gaps, state.Rows = changed.ID, s.Sequence, s.gaps, []rowMarkup{}
+	state.ID, state.Sequence, state.Gaps, state.Rows, state.Chosen = changed.ID, s.Sequence, s.gaps, []rowMarkup{}, s.Chosen
 	state.Notice = cmp.Or(state.Notice, s.NoGaps)
 	for _, row := range s.Rows {
 		if row.ID != changed.ID && !areRelated(row.Instrument, changed.Instrument) {

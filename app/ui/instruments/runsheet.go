@@ -18,6 +18,7 @@ type sheet struct {
 	Rows     []row
 	Types    model.DocumentTypes // types that are offered for new instruments
 	Sequence []uint64            // instruments in the sequence of the runsheet
+	Chosen   bool                // a person chose the sequence
 	gaps     []gapState
 	NoGaps   string // says that the gaps can't be shown
 }
@@ -104,6 +105,7 @@ func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet
 	if s.Types, err = p.offeredTypes(r.Context()); err != nil {
 		return s, err
 	}
+	s.Chosen = stored.Chosen
 	positions := map[uint64]int{}
 	for _, i := range stored.Instruments {
 		positions[i.ID] = i.Position

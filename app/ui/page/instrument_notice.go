@@ -13,7 +13,8 @@ import (
 // instrumentUndoPattern matches the addresses that an Undo button posts to after a change of the
 // instruments of a document, in addition to undoPattern.
 var instrumentUndoPattern = regexp.MustCompile(`^/documents/[0-9]+/instruments/(trash|restore)\?instrument=[0-9]+$` +
-	`|^/abstracts/[0-9A-Za-z]+/instruments/undo\?(file=[0-9]+&)?key=[0-9a-f]{64}$`)
+	`|^/abstracts/[0-9A-Za-z]+/instruments/undo\?(file=[0-9]+&)?key=[0-9a-f]{64}$` +
+	`|^/abstracts/[0-9A-Za-z]+/instruments/sort\?undo=1$`)
 
 // SetUndoNotice stores a notice that the next page shows with an Undo button. undo must match
 // undoPattern or instrumentUndoPattern; if it is "", there is no button.
