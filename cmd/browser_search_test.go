@@ -223,7 +223,7 @@ func (b *tab) checkSearch(t *testing.T) {
 			t.Errorf("status of %s: got %q, want %q in it", place, got, want)
 		}
 	}
-	b.waitVisible(".runsheet .gap | Gap in the chain of title: no instrument vests title in Finch")
+	b.waitVisible(".runsheet .gap | Gap in the chain of title: no earlier instrument names Finch")
 	if n := eval[int](b, `document.querySelectorAll(".runsheet .gap").length`); n != 1 {
 		t.Errorf("gaps in the chain: got %d, want 1", n)
 	}
@@ -237,6 +237,8 @@ func (b *tab) certifySearch(t *testing.T, abstract string) {
 	b.fill("#effective_date", "2026-11-20")
 	b.fill("#search_from", "1948-01-01")
 	b.click("#certificates label | Judgments")
+	b.acceptFindings("Checked.")
+	b.screenSizes("search-certify")
 	b.clickLink("#certificates button | Certify")
 	b.waitVisible(".notice | Search certified.")
 	b.waitVisible("#certificates th | Nov 20, 2026")
@@ -285,7 +287,7 @@ func (b *tab) bringDownSearch(t *testing.T, abstract string) {
 	if eval[bool](b, `[...document.querySelectorAll(".runsheet .badge")].some(e => e.innerText == "Moved")`) {
 		t.Error("documents of the prior search: got marked as moved, want not marked")
 	}
-	const searchFrom = `[...document.querySelectorAll("main dt")].find(e => e.innerText == "Search From")`
+	const searchFrom = `[...document.querySelectorAll("main dt")].find(e => e.innerText == "Prior Effective Date")`
 	from := eval[string](b, searchFrom+`?.nextElementSibling.innerText ?? ""`)
 	if from != "Nov 20, 2026" {
 		t.Errorf("start of the search: got %q, want Nov 20, 2026", from)

@@ -77,15 +77,7 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 		t.Error("got a page that was reloaded, want the same page")
 	}
 
-	b.click("#certificates a | Certify search")
-	b.fill("#effective_date", "2026-11-20")
-	b.fill("#search_from", "1966-01-01")
-	b.click("#certificates label | Judgments")
-	b.checkAccessible(t, "certify form")
-	b.clickLink("#certificates button | Certify")
-	b.waitVisible(".notice | Search certified.")
-	b.waitVisible("#certificates th | Nov 20, 2026")
-	b.waitVisible(".documents .document-name | Runsheet certified")
+	certifyAfterCheck(t, srv, b, abstract)
 	b.checkAccessible(t, "certified abstract")
 	b.screenshot("titlework-abstract")
 
@@ -116,6 +108,60 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	b.screenshot("titlework-order")
 }
 
+// certifyAfterCheck certifies a search with a gap and an open mortgage: first without a reason, then with reasons,
+// which the certificate shows.
+func certifyAfterCheck(t *testing.T, srv *testServer, b *tab, abstract string) {
+	t.Helper()
+	for _, draft := range []client.InstrumentDraft{
+		{Type: "Warranty Deed", Recorded: "1998-03-09", InstrumentNumber: "1998-883", Grantors: []string{"Farmer, Ann"},
+			Grantees: []string{"Birch, Dana"}},
+		{Type: "Quitclaim Deed", Recorded: "2004-05-06", InstrumentNumber: "2004-12", Grantors: []string{"Farmer, John"},
+			Grantees: []string{"Birch, Dana"}},
+		{Type: "Mortgage", Recorded: "2004-05-07", InstrumentNumber: "2004-14", Grantors: []string{"Birch, Dana"},
+			Grantees: []string{"Harlow Savings Bank"}},
+	} {
+		if _, err := srv.apiClient().CreateInstrument(t.Context(), strings.TrimPrefix(abstract, "/abstracts/"), draft); err != nil {
+			t.Fatalf("create instrument: %v", err)
+		}
+	}
+	b.goTo(abstract)
+	b.click("#certificates a | Certify search")
+	b.waitVisible(".checks p | No earlier instrument in this runsheet names Farmer, John as grantee.")
+	b.waitVisible(".checks p | is open, and no requirement names it.")
+	b.fill("#effective_date", "2026-11-20")
+	b.fill("#effective_time", "8:00 AM")
+	b.fill("#search_from", "1966-01-01")
+	b.click("#certificates label | Judgments")
+	b.checkAccessible(t, "certify form")
+	b.screenSizes("titlework-checks")
+	b.expect("status of 422")
+	b.clickLink("#certificates button | Certify")
+	b.waitVisible("#certificates .problem | Fix or accept each finding before you certify.")
+	b.waitVisible(".checks .problem | Fix this, or enter a reason.")
+	if got := eval[string](b, `document.querySelector("#effective_time").value`); got != "8:00 AM" {
+		t.Errorf("effective time: got %q, want what was typed", got)
+	}
+	b.checkAccessible(t, "findings without a reason")
+	b.screenSizes("titlework-checks-left")
+	b.acceptFindings("Seen by the examiner.")
+	b.clickLink("#certificates button | Certify")
+	b.waitVisible(".notice | Search certified.")
+	b.waitVisible("#certificates th | Nov 20, 2026, 8:00 AM")
+	b.waitVisible("#certificates li | Seen by the examiner.")
+	b.screenSizes("titlework-certificate")
+	b.waitNavigation(func() { b.press("d") })
+	b.waitVisible("#document-list .document-name | Runsheet certified")
+}
+
+// acceptFindings accepts all findings of the form of a certificate.
+func (b *tab) acceptFindings(reason string) {
+	b.t.Helper()
+	n := eval[int](b, fmt.Sprintf(`[...document.querySelectorAll("#certificates [name=reason]")].map(e => e.value = %q).length`, reason))
+	if n == 0 {
+		b.t.Error("the form of the certificate lists no findings")
+	}
+}
+
 // testMovePicker moves the document of an abstract to another one that is found while typing, and
 // back.
 func testMovePicker(t *testing.T, b *tab, abstract string) {
@@ -123,7 +169,7 @@ func testMovePicker(t *testing.T, b *tab, abstract string) {
 	b.fill("[name='custom_fields.file_number']", "A-77")
 	b.clickLink("main form button.primary")
 	target := eval[string](b, "location.pathname")
-	b.goTo(abstract)
+	b.goTo(abstract + "?view=documents")
 	document := eval[string](b, `document.querySelector("#document-list [data-file]").dataset.file`)
 	b.clickLink(fmt.Sprintf("#move-%s", document))
 	b.fill("#move-q", "A-7")
