@@ -6,6 +6,7 @@ import (
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/vault"
 )
 
@@ -24,15 +25,24 @@ func (h instrumentHandler) readRunsheetFile(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	list, rejected, err := h.service.ReadRunsheet(r.Context(), r.actor, id, raw)
+	table, err := h.service.ReadRunsheet(r.Context(), r.actor, raw)
+	if err != nil {
+		return response{}, err
+	}
+	checked, err := h.service.CheckRunsheet(r.Context(), r.actor, id, table, runsheet.Options{})
 	if err != nil {
 		return response{}, err
 	}
 	var body apitypes.RunsheetFile
-	for _, g := range list {
+	for _, c := range checked.Columns {
+		if !c.Blank {
+			body.Columns = append(body.Columns, apitypes.RunsheetColumn{Heading: c.Heading, Field: c.Field, Known: c.Known})
+		}
+	}
+	for _, g := range checked.Valid {
 		body.Data = append(body.Data, suggestion(g))
 	}
-	for _, row := range rejected {
+	for _, row := range checked.Rejected {
 		body.Errors = append(body.Errors, apitypes.RowError{Row: int64(row.Row), Error: row.Fields.Summary(errs.Problem.Sentence)})
 	}
 	return okResponse(body)

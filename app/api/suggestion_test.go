@@ -50,6 +50,10 @@ func TestReadRunsheetFile(t *testing.T) {
 	if len(body.Data) != 3 || len(body.Errors) != 2 {
 		t.Fatalf("got %d suggestions and errors %+v, want 3 and 2", len(body.Data), body.Errors)
 	}
+	upload(200, "sheet.csv", "Type,Bk/Pg,Examiner,Documents\nPlat,1/2,Kim,a.pdf\n",
+		`"columns":[{"heading":"Type","field":"type","known":true},`+
+			`{"heading":"Bk/Pg","field":"book_page","known":true},{"heading":"Examiner","field":"remarks","known":false},`+
+			`{"heading":"Documents","field":"leave_out","known":true}]`)
 	first, second, third := body.Data[0], body.Data[1], body.Data[2]
 	encoded, _ := json.Marshal(first.Fields) // always valid
 	if want := `{"book":"417","consideration":"120000.00","grantors":["Cole, Bea","Cole, Ned"],"page":"7","position":1,"recorded":"2001-03-14",` +

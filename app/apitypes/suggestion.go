@@ -34,8 +34,17 @@ type Suggestions struct {
 
 // RunsheetFile is the response of POST /abstracts/{id}/runsheet. Errors are the rows that are not valid.
 type RunsheetFile struct {
-	Data   List[Suggestion] `json:"data"`
-	Errors List[RowError]   `json:"errors"`
+	Data    List[Suggestion]     `json:"data"`
+	Errors  List[RowError]       `json:"errors"`
+	Columns List[RunsheetColumn] `json:"columns"`
+}
+
+// RunsheetColumn says which field the cells of a column of a file are in. Known is false if the heading isn't one of the
+// field.
+type RunsheetColumn struct {
+	Heading string `json:"heading"`
+	Field   string `json:"field"`
+	Known   bool   `json:"known"`
 }
 
 // RowError says why a row of a file is not valid.

@@ -10,12 +10,8 @@ import (
 // BookPageTitle is the title of a column that contains both book and page.
 const BookPageTitle = "Book/Page"
 
-// bookPageField stands for the fields of bookPageColumn.
+// bookPageField stands for the fields of a column with both book and page.
 const bookPageField = "book_page"
-
-// bookPageColumn is read but never written.
-var bookPageColumn = column{title: BookPageTitle, field: bookPageField, aliases: []string{"bookpage", "bk pg", "bkpg", "book pg",
-	"volume page", "vol pg", "vol page", "liber page", "recording reference", "recording info", "recording", "reference"}}
 
 // BookPage is where an instrument is recorded.
 type BookPage struct{ BookType, Book, Page, PageTo string }

@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
 
 	"deedkeep/app/model"
 )
@@ -26,75 +24,91 @@ type Row struct {
 	Number   map[uint64]int // positions of the other instruments by ID, for relations
 }
 
-// column is a column of the files.
+// column is a column of the files, and what its cells are for.
 type column struct {
 	title   string
-	aliases []string // other titles that are recognized, normalized
-	field   string   // member of model.InstrumentInput; "" if the column isn't read
-	width   float64  // in characters
+	aliases []string // other headings, also those that mean it only sometimes; see ambiguous
+	field   string   // one of the choices of Column.Field
+	width   float64  // in characters; 0 if the column is only read
 	isList  bool     // the cell is a list of names
 	value   func(*Row) string
 }
 
+// columns are all fields of a runsheet with their headings. Those without a width are read but never
+// written.
 var columns = []column{
-	{title: "No.", aliases: []string{"no", "number", "item", "line", "#"}, width: 5,
+	{title: "No.", aliases: []string{"#", "Item", "Line", "Seq", "Sequence", "Row", "Entry"}, field: Position, width: 5,
 		value: func(r *Row) string { return fmt.Sprint(r.Position) }},
-	{title: "Type", aliases: []string{"type", "document type", "doc type", "instrument type", "instrument", "document", "kind"}, field: "type",
-		width: 22, value: func(r *Row) string { return r.Type }},
-	{title: "Instrument Number", aliases: []string{"instrument number", "instrument no", "inst no", "inst", "reception number", "reception no",
-		"document number", "doc number", "doc no", "file number", "instr"}, field: "instrument_number", width: 18,
-		value: func(r *Row) string { return r.Instrument.Number }},
-	{title: "Book Type", aliases: []string{"book type", "record book", "records"}, field: "book_type", width: 14,
+	{title: "Type", aliases: []string{"Document Type", "Instrument Type", "Kind", "Type of Instrument", "Type of Document", "Instrument",
+		"Document"}, field: "type", width: 22, value: func(r *Row) string { return r.Type }},
+	{title: "Instrument Number", aliases: []string{"Document No", "Reception No", "Reception", "File No", "Recording No", "Record No",
+		"Entry No", "Clerk's File No", "Clerk File No", "CFN", "Auditor's No", "Recorder's No", "Register No", "Number"},
+		field: "instrument_number", width: 18, value: func(r *Row) string { return r.Instrument.Number }},
+	{title: "Book Type", aliases: []string{"Record Book", "Records", "Record Type"}, field: "book_type", width: 14,
 		value: func(r *Row) string { return r.BookType }},
-	{title: "Book", aliases: []string{"book", "bk", "volume", "vol", "liber", "reel", "book volume"}, field: "book", width: 8,
-		value: func(r *Row) string { return r.Book }},
-	{title: "Page", aliases: []string{"page", "pg", "folio", "slide"}, field: "page", width: 8,
+	{title: "Book", aliases: []string{"Book No", "Book Volume"}, field: "book", width: 8, value: func(r *Row) string { return r.Book }},
+	{title: "Page", aliases: []string{"Page No", "Slide", "First Page", "Start Page"}, field: "page", width: 8,
 		value: func(r *Row) string { return r.Instrument.Page }},
-	{title: "Last Page", aliases: []string{"last page", "page to", "end page"}, field: "page_to", width: 8,
+	{title: "Last Page", aliases: []string{"Page To", "End Page"}, field: "page_to", width: 8,
 		value: func(r *Row) string { return r.PageTo }},
-	{title: "Recorded", aliases: []string{"recorded", "recording date", "record date", "date recorded", "recorded date", "filed", "date filed",
-		"filing date", "rec date"}, field: "recorded", width: 11, value: func(r *Row) string { return r.Recorded }},
-	{title: "Time Recorded", aliases: []string{"time recorded", "recorded time", "recording time", "time"}, field: "recorded_time", width: 10,
+	{title: BookPageTitle, aliases: []string{"Book and Page", "O.R. Book/Page", "OR Book/Page", "Recording Reference",
+		"Recording Information",
+		"Recording Info", "Recording Data", "Recorded In", "Recording", "Reference"}, field: bookPageField},
+	{title: "Recorded", aliases: []string{"Recording Date", "Record Date", "Date Recorded", "Recorded Date", "Date Recording",
+		"Date of Recording",
+		"Recorded On", "Filed", "Date Filed", "Filing Date", "Filed Date", "File Date", "Received", "Date Received", "Reception Date",
+		"Recording Date/Time"}, field: "recorded", width: 11, value: func(r *Row) string { return r.Recorded }},
+	{title: "Time Recorded", aliases: []string{"Recorded Time", "Recording Time", "Time"}, field: "recorded_time", width: 10,
 		value: func(r *Row) string { return r.RecordedTime }},
-	{title: "Dated", aliases: []string{"dated", "date", "instrument date", "document date", "doc date", "date of instrument"}, field: "dated",
-		width: 11, value: func(r *Row) string { return r.Dated }},
-	{title: "Grantors", aliases: []string{"grantors", "grantor", "mortgagor", "mortgagors", "seller", "from", "debtor", "grantor mortgagor"},
-		field: "grantors", isList: true, width: 28, value: func(r *Row) string { return model.JoinNames(r.Grantors, "; ") }},
-	{title: "Grantees", aliases: []string{"grantees", "grantee", "mortgagee", "mortgagees", "buyer", "to", "creditor", "grantee mortgagee"},
-		field: "grantees", isList: true, width: 28, value: func(r *Row) string { return model.JoinNames(r.Grantees, "; ") }},
-	{title: "Other Parties", aliases: []string{"other parties", "other party"}, field: "other_parties", width: 22, value: otherParties},
-	{title: "Consideration", aliases: []string{"consideration", "amount", "price", "loan amount", "sale price"}, field: "consideration",
-		width: 14,
+	{title: "Dated", aliases: []string{"Date", "Instrument Date", "Document Date", "Deed Date", "Date of Instrument", "Date of Document",
+		"Date of Deed", "Executed", "Date Executed", "Execution Date", "Signed", "Date Signed"}, field: "dated", width: 11,
+		value: func(r *Row) string { return r.Dated }},
+	{title: "Grantors", aliases: []string{"Mortgagor", "Grantor/Mortgagor", "Seller", "Vendor", "From", "Debtor", "Judgment Debtor",
+		"Borrower",
+		"Obligor", "Assignor", "Trustor", "Lessor", "Landlord", "Releasor", "Defendant", "Principal", "Decedent", "Taxpayer", "First Party",
+		"Grantor Name"}, field: "grantors", isList: true, width: 28,
+		value: func(r *Row) string { return model.JoinNames(r.Grantors, "; ") }},
+	{title: "Grantees", aliases: []string{"Mortgagee", "Grantee/Mortgagee", "Buyer", "Purchaser", "Vendee", "To", "Creditor",
+		"Judgment Creditor",
+		"Lender", "Obligee", "Assignee", "Beneficiary", "Lessee", "Tenant", "Releasee", "Plaintiff", "Secured Party", "Claimant", "Lienor",
+		"Lienholder", "Lien Holder", "Attorney-in-Fact", "Second Party", "Grantee Name"}, field: "grantees", isList: true, width: 28,
+		value: func(r *Row) string { return model.JoinNames(r.Grantees, "; ") }},
+	{title: "Other Parties", aliases: []string{"Other Party", "Trustee", "Nominee"}, field: "other_parties", width: 22,
+		value: otherParties},
+	{title: "Consideration", aliases: []string{"Amount", "Price", "Loan Amount", "Mortgage Amount", "Lien Amount", "Judgment Amount",
+		"Sale Price", "Purchase Price", "Principal Amount", "Debt"}, field: "consideration", width: 14,
 		value: func(r *Row) string { return r.Consideration }},
-	{title: "Consideration Text", aliases: []string{"consideration text"}, field: "consideration_text", width: 22,
-		value: func(r *Row) string { return r.ConsiderationText }},
-	{title: "Parcel IDs", aliases: []string{"parcel ids", "parcel id", "parcel", "parcels", "tax map", "apn", "pin"}, field: "parcels",
-		isList: true,
-		width:  18, value: func(r *Row) string { return model.JoinNames(r.Parcels, "; ") }},
-	{title: "Legal Description", aliases: []string{"legal description", "legal", "description"}, field: "legal", width: 36,
-		value: func(r *Row) string { return r.Legal }},
-	{title: "County", aliases: []string{"county", "parish"}, field: "county", width: 14, value: func(r *Row) string { return r.County }},
-	{title: "State", aliases: []string{"state", "st"}, field: "state", width: 6, value: func(r *Row) string { return r.State }},
-	{title: "Case Number", aliases: []string{"case number", "case no", "case", "docket", "docket number"}, field: "case_number", width: 14,
+	{title: "Consideration Text", field: "consideration_text", width: 22, value: func(r *Row) string { return r.ConsiderationText }},
+	{title: "Parcel IDs", aliases: []string{"Parcel", "Parcel No", "Tax Map", "Tax Map No", "Tax Map ID", "Tax ID", "Tax Parcel",
+		"Tax Parcel ID",
+		"APN", "PIN", "SBL"}, field: "parcels", isList: true, width: 18,
+		value: func(r *Row) string { return model.JoinNames(r.Parcels, "; ") }},
+	{title: "Legal Description", aliases: []string{"Legal", "Description", "Property Description", "Brief Legal", "Legal Desc"},
+		field: "legal",
+		width: 36, value: func(r *Row) string { return r.Legal }},
+	{title: "County", aliases: []string{"Parish"}, field: "county", width: 14, value: func(r *Row) string { return r.County }},
+	{title: "State", aliases: []string{"St"}, field: "state", width: 6, value: func(r *Row) string { return r.State }},
+	{title: "Case Number", aliases: []string{"Case", "Docket", "Docket No", "Cause No", "Index No"}, field: "case_number", width: 14,
 		value: func(r *Row) string { return r.CaseNumber }},
-	{title: "Court", aliases: []string{"court"}, field: "court", width: 16, value: func(r *Row) string { return r.Court }},
-	{title: "Recording System", aliases: []string{"recording system"}, field: "recording_system", width: 12,
-		value: func(r *Row) string { return r.RecordingSystem }},
-	{title: "Certificate of Title", aliases: []string{"certificate of title", "torrens certificate"}, field: "certificate_of_title", width: 14,
+	{title: "Court", field: "court", width: 16, value: func(r *Row) string { return r.Court }},
+	{title: "Recording System", field: "recording_system", width: 12, value: func(r *Row) string { return r.RecordingSystem }},
+	{title: "Certificate of Title", aliases: []string{"Torrens Certificate"}, field: "certificate_of_title", width: 14,
 		value: func(r *Row) string { return r.CertificateOfTitle }},
-	{title: "Expires", aliases: []string{"expires", "expiration", "expiration date", "lapse date"}, field: "expires", width: 11,
+	{title: "Expires", aliases: []string{"Expiration", "Expiration Date", "Lapse Date", "Maturity", "Maturity Date"}, field: "expires",
+		width: 11,
 		value: func(r *Row) string { return r.Expires }},
-	{title: "Status", aliases: []string{"status"}, width: 13, value: func(r *Row) string { return statusTitles[r.Status] }},
-	{title: "Relations", aliases: []string{"relations", "relation", "releases"}, field: "relations", width: 22, value: relations},
-	{title: "Requirement", aliases: []string{"requirement", "requirements"}, field: "requirement", width: 28,
-		value: func(r *Row) string { return r.Requirement }},
-	{title: "Exception", aliases: []string{"exception", "exceptions"}, field: "exception", width: 28,
-		value: func(r *Row) string { return r.Exception }},
-	{title: "Cleared", aliases: []string{"cleared", "date cleared"}, field: "cleared", width: 11,
-		value: func(r *Row) string { return r.Cleared }},
-	{title: "Remarks", aliases: []string{"remarks", "remark", "comments", "comment", "notes", "note"}, field: "remarks", width: 36,
+	{title: "Status", field: "status", width: 13, value: func(r *Row) string { return statusTitles[r.Status] }},
+	{title: "Relations", aliases: []string{"Relation", "Releases", "Related Instruments"}, field: "relations", width: 22, value: relations},
+	{title: "Requirement", field: "requirement", width: 28, value: func(r *Row) string { return r.Requirement }},
+	{title: "Exception", field: "exception", width: 28, value: func(r *Row) string { return r.Exception }},
+	{title: "Cleared", aliases: []string{"Date Cleared"}, field: "cleared", width: 11, value: func(r *Row) string { return r.Cleared }},
+	{title: "Remarks", aliases: []string{"Comment", "Note", "Memo"}, field: remarks, width: 36,
 		value: func(r *Row) string { return r.Remarks }},
+	{title: "Documents", aliases: []string{"Tools"}, field: LeaveOut},
 }
+
+// written are the columns of the files that WriteCSV and WriteExcel write.
+var written = slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.width == 0 })
 
 // UnknownStatus is the status of a Row whose effective status can't be determined.
 const UnknownStatus = "unknown"
@@ -132,33 +146,22 @@ func relations(r *Row) string {
 	return model.JoinNames(list, "; ")
 }
 
-// normalizeTitle returns a column title in lower case with single spaces instead of punctuation.
-func normalizeTitle(title string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '#'
-	}), " ")
-}
-
-// columnsByTitle returns the columns by their normalized titles. If several have the same one, the first
-// column has it.
-var columnsByTitle = sync.OnceValue(func() map[string]column {
-	byTitle := map[string]column{}
-	for _, c := range slices.Backward(append(slices.Clip(columns), bookPageColumn)) {
-		for _, title := range append([]string{normalizeTitle(c.title)}, c.aliases...) {
-			byTitle[title] = c
-		}
-	}
-	return byTitle
-})
-
-// columnByTitle returns the column with this title.
-func columnByTitle(title string) (column, bool) {
-	c, ok := columnsByTitle()[normalizeTitle(title)]
-	return c, ok
-}
-
 // encode returns the JSON of a text or a list. Both can always be encoded.
 func encode(v any) json.RawMessage {
 	raw, _ := json.Marshal(v)
 	return raw
+}
+
+// textRelation is a relation to an instrument that isn't in the file.
+type textRelation struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// decode returns a value that encode encoded, or the zero value if there is none.
+func decode[T any](raw json.RawMessage) (v T) {
+	if raw != nil {
+		_ = json.Unmarshal(raw, &v) // encode wrote it
+	}
+	return v
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,38 +31,46 @@ func FuzzReadCSV(f *testing.F) {
 	}
 	f.Add([]byte("\xff\xfet\x00y\x00p\x00e\x00,\x00b\x00o\x00o\x00k\x00\n\x00'\x00,\x001\x00"))
 	f.Add([]byte("Runsheet\n\nDoc Type;Rec. Date;Bk;Pg\n\"Deed\";3-9-98;1O22;'\n"))
-	types := model.NewDocumentTypes()
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		entries, err := ReadCSV(raw, Limits{Rows: 50, Bytes: 1 << 20})
-		checkEntries(t, entries, err, types)
+		file, err := ReadCSV(raw, Limits{Rows: 50, Bytes: 1 << 20})
+		checkTable(t, file, err)
 		excel := reader{limits: Limits{Rows: 50, Bytes: 1 << 20}, isExcel: true}
 		for n, line := range strings.Split(string(raw), "\n") {
 			if err := excel.add(n+1, strings.Split(line, "\t")); err != nil {
 				return
 			}
 		}
-		entries, err = excel.finish()
-		checkEntries(t, entries, err, types)
+		file, err = excel.finish()
+		checkTable(t, file, err)
 	})
 }
 
-func checkEntries(t *testing.T, entries []Entry, err error, types model.DocumentTypes) {
+// checkTable checks that each cell that isn't left out is in its entry, and that entries are valid input.
+func checkTable(t *testing.T, table Table, err error) {
 	t.Helper()
-	if err != nil && len(entries) > 0 {
-		t.Errorf("%d rows with the error %v", len(entries), err)
+	if err != nil && (len(table.Rows) > 0 || table.Header != nil) {
+		t.Errorf("%d rows with the error %v", len(table.Rows), err)
 	}
 	last := 0
-	for _, e := range entries {
-		if !e.Valid() || e.Row <= last || e.Row == 1 {
-			t.Errorf("row %+v after row %d isn't valid", e, last)
+	for _, row := range table.Rows {
+		if !row.Valid() || row.Row <= last || row.Row == 1 {
+			t.Errorf("row %+v after row %d isn't valid", row, last)
 		}
-		last = e.Row
+		last = row.Row
+	}
+	sheet := table.Read(options)
+	for _, c := range sheet.Columns {
+		if c.Title() == "" {
+			t.Errorf("column %+v has no field", c)
+		}
+	}
+	for _, e := range sheet.Entries {
 		for name, raw := range e.Fields {
-			if !json.Valid(raw) {
-				t.Errorf("row %d: %s is %q, want JSON", e.Row, name, raw)
+			if !json.Valid(raw) || !slices.Contains(model.InstrumentFields(), name) {
+				t.Errorf("row %d: %s is %q, want a field and JSON", e.Row, name, raw)
 			}
 		}
-		e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types,
+		e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: options.Types,
 			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }})
 	}
 }
@@ -94,7 +103,7 @@ func FuzzRoundTrip(f *testing.F) {
 		if err := WriteCSV(&file, rowsOf(Row{Instrument: stored, Position: 1})); err != nil {
 			t.Fatalf("WriteCSV: %v", err)
 		}
-		entries, err := ReadCSV(file.Bytes(), limits)
+		entries, err := entries(file.Bytes(), limits)
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("ReadCSV = %d rows, %v, want 1: %s", len(entries), err, file.Bytes())
 		}

@@ -15,8 +15,8 @@ func WriteCSV(w io.Writer, rows iter.Seq2[*Row, error]) error {
 		return err
 	}
 	table := csv.NewWriter(w)
-	line := make([]string, len(columns))
-	for n, c := range columns {
+	line := make([]string, len(written))
+	for n, c := range written {
 		line[n] = c.title
 	}
 	if err := table.Write(line); err != nil {
@@ -26,7 +26,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[*Row, error]) error {
 		if err != nil {
 			return err
 		}
-		for n, c := range columns {
+		for n, c := range written {
 			line[n] = escapeCell(c.value(row))
 		}
 		if err := table.Write(line); err != nil {

@@ -146,7 +146,7 @@ func (s *sheet) prepare() error {
 	if err != nil {
 		return err
 	}
-	for n, c := range columns {
+	for n, c := range written {
 		if err := stream.SetColWidth(n+1, n+1, c.width); err != nil {
 			return err
 		}
@@ -158,8 +158,8 @@ func (s *sheet) prepare() error {
 
 // line returns the cells of a row and adds their bytes to size. Amounts are numbers.
 func (s *sheet) line(row *Row, size *int) []any {
-	line := make([]any, len(columns))
-	for n, c := range columns {
+	line := make([]any, len(written))
+	for n, c := range written {
 		value := c.value(row)
 		if value == "" {
 			continue

@@ -19,7 +19,7 @@ import (
 // A long runsheet needs no more memory than a short one, and its rows are all there.
 func TestWriteManyRows(t *testing.T) {
 	const count = 10_000
-	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": readExcel}
+	read := map[string]func([]byte, Limits) (Table, error){"CSV": ReadCSV, "Excel": readExcel}
 	for format, write := range writers {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer
@@ -34,7 +34,8 @@ func TestWriteManyRows(t *testing.T) {
 			if more := (int64(peak) - int64(start)) >> 20; more > 4 {
 				t.Errorf("heap grew by %d MB, want 4 MB or less", more)
 			}
-			entries, err := read[format](out.Bytes(), Limits{Rows: count + 1, Bytes: 100 << 20})
+			table, err := read[format](out.Bytes(), Limits{Rows: count + 1, Bytes: 100 << 20})
+			entries := table.Read(options).Entries
 			if err != nil || len(entries) != count {
 				t.Fatalf("read = %d entries, %v, want %d", len(entries), err, count)
 			}
@@ -128,12 +129,12 @@ func TestFormulas(t *testing.T) {
 	if err != nil || len(rows) != len(values)+1 {
 		t.Fatalf("GetRows = %d rows, %v, want %d", len(rows), err, len(values)+1)
 	}
-	last := slices.IndexFunc(columns, func(c column) bool { return c.field == "remarks" })
+	last := slices.IndexFunc(written, func(c column) bool { return c.field == "remarks" })
 	for n, value := range values {
 		if got := rows[n+1][last]; got != value && strings.TrimSpace(got) != strings.TrimSpace(value) {
 			t.Errorf("cell = %q, want %q", got, value)
 		}
-		for c := range columns {
+		for c := range written {
 			name, _ := excelize.CoordinatesToCellName(c+1, n+2)
 			formula, err := f.GetCellFormula(sheetName, name)
 			kind, kindErr := f.GetCellType(sheetName, name)
@@ -153,13 +154,14 @@ func TestRoundTripOfSeparators(t *testing.T) {
 	for _, text := range texts {
 		row.Relations = append(row.Relations, model.Relation{Kind: "references", Text: text})
 	}
-	read := map[string]func([]byte, Limits) ([]Entry, error){"CSV": ReadCSV, "Excel": readExcel}
+	read := map[string]func([]byte, Limits) (Table, error){"CSV": ReadCSV, "Excel": readExcel}
 	for format, write := range writers {
 		var b bytes.Buffer
 		if err := write(&b, rowsOf(row)); err != nil {
 			t.Fatalf("%s: %v", format, err)
 		}
-		entries, err := read[format](b.Bytes(), limits)
+		table, err := read[format](b.Bytes(), limits)
+		entries := table.Read(options).Entries
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("%s: read = %d entries, %v, want 1", format, len(entries), err)
 		}
@@ -188,7 +190,8 @@ func TestLongCell(t *testing.T) {
 		if err := WriteExcel(&b, rowsOf(Row{Position: 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: row.value}})); err != nil {
 			t.Fatalf("%s: %v", row.name, err)
 		}
-		entries, err := readExcel(b.Bytes(), limits)
+		table, err := readExcel(b.Bytes(), limits)
+		entries := table.Read(options).Entries
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("%s: read = %d entries, %v, want 1", row.name, len(entries), err)
 		}

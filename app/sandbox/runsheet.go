@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"deedkeep/app/runsheet"
 )
@@ -17,14 +18,14 @@ const (
 // Runsheet reads the rows of a CSV file or an Excel workbook (.xlsx). Its class is Upload. It returns
 // the errors of package runsheet, document.ErrDamaged, ErrDeadline, ErrMemory (see IsDocumentError),
 // and the errors of Inspect.
-func (p *Pool) Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error) {
+func (p *Pool) Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) (runsheet.Table, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &rowsResult{lim: lim}
 	r := Request{Doc: doc, Size: size, Owner: owner, Class: Upload}
 	if err := p.run(ctx, r, task{Task: taskRunsheet, Runsheet: lim}, a); err != nil {
-		return nil, err
+		return runsheet.Table{}, err
 	}
-	return a.rows, nil
+	return runsheet.Table{Header: a.rows[0].Cells, Rows: a.rows[1:]}, nil
 }
 
 // runsheet reads the rows in the worker and sends them.
@@ -33,10 +34,11 @@ func (d *session) runsheet(doc io.ReaderAt, t task) error {
 	if err != nil {
 		return err
 	}
-	rows, err := runsheet.Read(raw, t.Runsheet)
+	table, err := runsheet.Read(raw, t.Runsheet)
 	if err != nil {
 		return err
 	}
+	rows := slices.Insert(table.Rows, 0, runsheet.TableRow{Row: 1, Cells: table.Header})
 	var frame []byte
 	for n, row := range rows {
 		encoded, err := json.Marshal(row)
@@ -66,7 +68,7 @@ func (d *session) runsheet(doc io.ReaderAt, t task) error {
 // for an instrument.
 type rowsResult struct {
 	lim      runsheet.Limits
-	rows     []runsheet.Entry
+	rows     []runsheet.TableRow // the header first
 	received int
 }
 
@@ -79,7 +81,7 @@ func (a *rowsResult) add(kind byte, content []byte, _ bool) error {
 	if a.received += len(content); a.received > maxRunsheetBytes {
 		return protocolError("rows of %d bytes", a.received)
 	}
-	var rows []runsheet.Entry
+	var rows []runsheet.TableRow
 	if err := decode(content, &rows); err != nil {
 		return err
 	}
@@ -100,4 +102,9 @@ func (a *rowsResult) add(kind byte, content []byte, _ bool) error {
 	return nil
 }
 
-func (a *rowsResult) finish(taskDone) error { return nil }
+func (a *rowsResult) finish(taskDone) error {
+	if len(a.rows) == 0 || !runsheet.IsHeader(a.rows[0].Cells) {
+		return protocolError("%d rows without a header", len(a.rows))
+	}
+	return nil
+}

@@ -70,8 +70,9 @@ func editSheet(edit func(string) string) func(string, []byte) []byte {
 func TestRunsheetInWorker(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	limits := runsheet.Limits{Rows: 100, Bytes: 4 << 20}
-	read := func(raw []byte) ([]runsheet.Entry, error) {
-		return p.Runsheet(t.Context(), bytes.NewReader(raw), int64(len(raw)), limits)
+	read := func(raw []byte) ([]runsheet.TableRow, error) {
+		table, err := p.Runsheet(t.Context(), bytes.NewReader(raw), int64(len(raw)), limits)
+		return table.Rows, err
 	}
 	same := func(s string) string { return s }
 	good := workbook(t, editSheet(same))
@@ -105,7 +106,7 @@ func TestRunsheetInWorker(t *testing.T) {
 			t.Errorf("%s: %d rows, error %v, want %v", row.name, len(rows), err, row.want)
 		}
 		rows, err := read(good)
-		if err != nil || len(rows) != 1 || string(rows[0].Fields["book"]) != `"0417"` || rows[0].Position != 1 || rows[0].Row != 2 {
+		if err != nil || len(rows) != 1 || rows[0].Cells[4] != "0417" || rows[0].Cells[0] != "1" || rows[0].Row != 2 {
 			t.Fatalf("after %s: rows = %+v, %v, want the mortgage in row 2", row.name, rows, err)
 		}
 	} // The cells of a row take much more memory than its text.
@@ -113,7 +114,7 @@ func TestRunsheetInWorker(t *testing.T) {
 		t.Errorf("millions of cells: %d rows, error %v, want rows or a document error", len(rows), err)
 	}
 	rows, err := read([]byte("type,book\n\n\"Mort\ngage\",0417\n"))
-	if err != nil || len(rows) != 1 || string(rows[0].Fields["book"]) != `"0417"` || rows[0].Row != 3 {
+	if err != nil || len(rows) != 1 || rows[0].Cells[1] != "0417" || rows[0].Row != 3 {
 		t.Errorf("CSV: rows = %+v, %v, want one in line 3", rows, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
@@ -64,38 +65,48 @@ const (
 	tooMuchPacked errs.Code = "The {field} field must not be larger than %d MB when it is unpacked."
 )
 
-// ReadRunsheet reads a runsheet from a CSV file or an Excel workbook and returns an instrument for
-// each row that is valid. It stores nothing. Relations refer to other rows by their No. or, if no row
-// has one, to positions in the runsheet of the abstract. It returns NotFound if there is no such
-// abstract, and Invalid if the file can't be read.
-func (s *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, abstract uint64, raw []byte) (list []Suggestion,
-	rejected []RejectedRow, err error) {
+// ReadRunsheet reads the cells of a CSV file or an Excel workbook. It returns Invalid if the file can't be
+// read.
+func (s *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, raw []byte) (runsheet.Table, error) {
 	limits := s.v.Settings.Runsheet
-	entries, err := s.v.Reader.Runsheet(sandbox.WithOwner(ctx, actor.Record()), bytes.NewReader(raw), int64(len(raw)), limits)
+	table, err := s.v.Reader.Runsheet(sandbox.WithOwner(ctx, actor.Record()), bytes.NewReader(raw), int64(len(raw)), limits)
 	const field = "file"
 	switch {
 	case errors.Is(err, runsheet.ErrNoHeader):
-		return nil, nil, errs.InvalidField(field, noTitles)
+		err = errs.InvalidField(field, noTitles)
 	case errors.Is(err, runsheet.ErrTooManyRows):
-		return nil, nil, errs.InvalidField(field, TooManyRows, limits.Rows)
+		err = errs.InvalidField(field, TooManyRows, limits.Rows)
 	case errors.Is(err, runsheet.ErrTooLarge):
-		return nil, nil, errs.InvalidField(field, tooMuchPacked, limits.Bytes>>20)
+		err = errs.InvalidField(field, tooMuchPacked, limits.Bytes>>20)
 	case errors.Is(err, runsheet.ErrInvalid), sandbox.IsDocumentError(err):
-		return nil, nil, errs.InvalidField(field, notRunsheet)
-	case err != nil:
-		return nil, nil, err
+		err = errs.InvalidField(field, notRunsheet)
 	}
-	return s.CheckRunsheet(ctx, actor, abstract, entries)
+	table.Excel = runsheet.IsExcel(raw)
+	return table, err
 }
 
-// CheckRunsheet is like ReadRunsheet but for rows that were read already.
-func (s *Instruments) CheckRunsheet(ctx context.Context, actor model.Actor, abstract uint64, entries []runsheet.Entry) (list []Suggestion,
-	rejected []RejectedRow, err error) {
+// CheckedRunsheet is what the cells of a runsheet mean. Each row is either valid or rejected.
+type CheckedRunsheet struct {
+	runsheet.Sheet
+	Valid    []Suggestion
+	Rejected []RejectedRow
+}
+
+// CheckRunsheet returns an instrument for each row of a table that is valid. It stores nothing. Relations
+// refer to other rows by their No. or, if no row has one, to positions in the runsheet of the abstract. It
+// returns NotFound if there is no such abstract.
+func (s *Instruments) CheckRunsheet(ctx context.Context, actor model.Actor, abstract uint64, table runsheet.Table,
+	options runsheet.Options) (c CheckedRunsheet, err error) {
+	options.Now = s.v.Now()
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		list, rejected, err = s.checkEntries(t, actor, abstract, entries)
+		if options.Types, err = t.DocumentTypes(); err != nil {
+			return err
+		}
+		c = CheckedRunsheet{Sheet: table.Read(options)}
+		c.Valid, c.Rejected, err = s.checkEntries(t, actor, abstract, c.Entries)
 		return err
 	})
-	return list, rejected, err
+	return c, err
 }
 
 // checkEntries validates the rows of a runsheet.
@@ -106,10 +117,21 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 		return nil, nil, err
 	}
 	rows := map[int]int{} // accepted rows by their No.
+	ended := map[int]bool{}
 	for _, e := range entries {
-		i, invalid := e.Fields.Check(d.blank, model.InstrumentContext{Types: d.types, Actor: actor,
+		for _, r := range e.Relations {
+			ended[r.Position] = ended[r.Position] || model.Relation{Kind: r.Kind}.Ends()
+		}
+	}
+	for _, e := range entries {
+		context := model.InstrumentContext{Types: d.types, Actor: actor,
 			File:       func(uint64) (*int, bool) { return nil, false },
-			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }})
+			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }}
+		i, invalid := e.Fields.Check(d.blank, context)
+		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], s.v.Now()) {
+			delete(e.Fields, "status") // so that it follows later changes
+			i, invalid = e.Fields.Check(d.blank, context)
+		}
 		if len(i.Relations)+len(e.Relations) > model.MaxListItems {
 			invalid.Add("relations", model.TooManyItems, model.MaxListItems)
 		}
@@ -137,6 +159,12 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 	}
 	d.findTwice(list)
 	return withoutCycles(list, rejected)
+}
+
+// derivedStatus returns the status of an instrument without the one that was set.
+func derivedStatus(i model.Instrument, t model.DocumentType, ended bool, now time.Time) string {
+	i.Status = ""
+	return i.EffectiveStatus(t, ended, now.Format(time.DateOnly))
 }
 
 // resolveRelations replaces the numbers of related instruments with their rows, or with the recorded

@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -247,12 +248,16 @@ func TestRepeatedRows(t *testing.T) {
 	}
 	text := "Type,Book,Page,Number\nWarranty Deed,3433,0481,\nMortgage,3433,481,\nMortgage,1,2,77\nMortgage,01,2,\n" +
 		"Assignment,1,2,78\n,,,\nPlat,9,9,9\n"
-	list, _, err := v.Instruments.ReadRunsheet(t.Context(), vaulttest.Operator, a, []byte(text))
+	table, err := v.Instruments.ReadRunsheet(t.Context(), vaulttest.Operator, []byte(text))
 	if err != nil {
 		t.Fatalf("ReadRunsheet: %v", err)
 	}
+	checked, err := v.Instruments.CheckRunsheet(t.Context(), vaulttest.Operator, a, table, runsheet.Options{})
+	if err != nil {
+		t.Fatalf("CheckRunsheet: %v", err)
+	}
 	var got []string
-	for _, g := range list {
+	for _, g := range checked.Valid {
 		got = append(got, fmt.Sprint(g.Row, g.Existing, g.Position, g.Twice, g.Possible))
 	}
 	want := []string{"2 1 1 0 false", "3 1 1 0 true", "4 0 0 0 false", "5 0 0 4 false", "6 0 0 4 true", "8 0 0 0 false"}

@@ -41,7 +41,7 @@ type Reader interface {
 	Sizes(ctx context.Context, r sandbox.Request, lim document.ExtractLimits) ([]document.PageSize, error)
 	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, words bool, lim document.ExtractLimits) ([][]document.Rect, error)
 	Words(ctx context.Context, r sandbox.Request, page int, lim document.ExtractLimits) (ocr.Page, error)
-	Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error)
+	Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) (runsheet.Table, error)
 	Searchable(ctx context.Context, r sandbox.Request, words io.ReaderAt, wordsSize int64, out io.WriterAt,
 		lim document.ExtractLimits) (size int64, err error)
 }

@@ -62,10 +62,10 @@ func (Reader) Searchable(_ context.Context, _ sandbox.Request, words io.ReaderAt
 }
 
 // Runsheet reads a runsheet file in the test process.
-func (Reader) Runsheet(_ context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error) {
+func (Reader) Runsheet(_ context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) (runsheet.Table, error) {
 	raw, err := io.ReadAll(io.NewSectionReader(doc, 0, size))
 	if err != nil {
-		return nil, err
+		return runsheet.Table{}, err
 	}
 	return runsheet.Read(raw, lim)
 }

@@ -546,10 +546,10 @@
 
   // ---- clipboard
 
+  // preview shows what pasted rows would add. Its form checks them again in place, until they are added.
   const preview = async (text, column) => {
     const dialog = document.createElement('dialog');
     dialog.setAttribute('aria-label', 'Paste rows');
-    dialog.setAttribute('closedby', 'any');
     const cancelButton = document.createElement('button');
     cancelButton.type = 'button';
     cancelButton.textContent = 'Cancel';
@@ -558,26 +558,54 @@
       dialog.remove();
       sheet.select(sheet.active());
     });
-    let html;
-    try {
-      const response = await post(`${path}/instruments/paste`, { text, column }, 'text/html');
-      html = await response.text();
+    const check = async (values) => {
+      const response = await post(`${path}/instruments/paste`, values, 'text/html');
+      const html = await response.text();
       if (!response.ok && response.status !== 422) throw new Error(problemOf(response.status, html));
+      dialog.replaceChildren(...new DOMParser().parseFromString(html, 'text/html').body.childNodes);
+      let buttons = dialog.querySelector('.form-actions');
+      if (!buttons) {
+        buttons = document.createElement('div');
+        buttons.className = 'form-actions';
+        dialog.append(buttons);
+      }
+      buttons.prepend(cancelButton);
+    };
+    const textOf = (error) => (error instanceof TypeError ? "The server isn't responding. Try again in a moment." : error.message);
+    const again = async (form, button) => {
+      const values = new FormData(form, button);
+      const focused = document.activeElement?.name || document.activeElement?.id;
+      try {
+        await check(values);
+      } catch (error) {
+        const line = document.createElement('p');
+        line.className = 'problem';
+        line.setAttribute('role', 'alert');
+        line.textContent = textOf(error);
+        form.querySelector('[role="alert"]')?.remove();
+        form.prepend(line);
+        return;
+      }
+      const same = [...dialog.querySelectorAll('input, select, button')].find((control) => focused && control.name === focused);
+      (dialog.querySelector('[aria-invalid]') ?? same ?? dialog.querySelector('button.primary') ?? cancelButton).focus();
+    };
+    dialog.addEventListener('submit', (event) => {
+      if (event.submitter?.name === 'confirm') return;
+      event.preventDefault();
+      again(event.target, event.submitter);
+    });
+    dialog.addEventListener('change', (event) => {
+      if (event.target.name?.startsWith('field.')) again(event.target.form);
+    });
+    try {
+      await check({ text, column });
     } catch (error) {
-      show('problem', error instanceof TypeError ? "The server isn't responding. Try again in a moment." : error.message);
+      show('problem', textOf(error));
       return;
     }
-    dialog.append(...new DOMParser().parseFromString(html, 'text/html').body.childNodes);
-    let buttons = dialog.querySelector('.form-actions');
-    if (!buttons) {
-      buttons = document.createElement('div');
-      buttons.className = 'form-actions';
-      dialog.append(buttons);
-    }
-    buttons.prepend(cancelButton);
     document.body.append(dialog);
     dialog.showModal();
-    (dialog.querySelector('button.primary') ?? cancelButton).focus();
+    (dialog.querySelector('[aria-invalid]') ?? dialog.querySelector('button.primary') ?? cancelButton).focus();
   };
   document.addEventListener('paste', (event) => {
     const cell = sheet.active();

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/vault"
 )
 
@@ -56,28 +57,58 @@ func FuzzCell(f *testing.F) {
 	})
 }
 
-// FuzzPaste checks that pasted rows are read once each, with valid fields.
+// FuzzPaste checks that pasted cells are the same after they were written for the next form, that each column has a field,
+// and that entries have valid fields.
 func FuzzPaste(f *testing.F) {
 	for _, cell := range typedCells {
 		f.Add(cell+"\t"+cell+"\t"+cell+"\n"+cell+"\n", "type")
-		f.Add("Type\tGrantor\tRec. Date\n"+cell+"\t"+cell+"\t"+cell, "")
+		f.Add("Type\tGrantor\tRec. Date\tColor\n"+cell+"\t"+cell+"\t"+cell+"\t"+cell, "")
 	}
+	f.Add("1022\t311\tMortgage\tA\tB\t3/9/1998\t3/8/1998\t$5", "type")
 	types := model.NewDocumentTypes()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text, first string) {
-		entries, err := parsePaste(text, first, types)
-		if err != nil && len(entries) > 0 {
-			t.Errorf("%d rows with the error %v", len(entries), err)
+		cells, err := readTable(text)
+		if err != nil {
+			return
+		}
+		written, err := writeTable(cells)
+		if err != nil {
+			return // cells with a quote that doesn't end
+		}
+		if again, err := readTable(written); err != nil || len(again) != len(cells) {
+			t.Errorf("%q is written as %q, which is %d rows, %v, want %d", text, written, len(again), err, len(cells))
+		}
+		table, fields := pastedTable(cells, first)
+		options := runsheet.Options{Types: types, Now: now}
+		if table.Header == nil {
+			options.Columns = table.Guess(fields, types, now)
+		}
+		sheet := table.Read(options)
+		for _, c := range sheet.Columns {
+			if c.Title() == "" {
+				t.Errorf("column %+v has no field", c)
+			}
 		}
 		last := 0
-		for _, e := range entries {
-			if !e.Valid() || e.Row <= last {
+		for _, e := range sheet.Entries {
+			if e.Row <= last {
 				t.Errorf("row %+v after row %d isn't valid", e, last)
 			}
 			last = e.Row
 			for name, raw := range e.Fields {
-				if !json.Valid(raw) {
-					t.Errorf("row %d: %s is %q, want JSON", e.Row, name, raw)
+				if !json.Valid(raw) || !slices.Contains(model.InstrumentFields(), name) {
+					t.Errorf("row %d: %s is %q, want a field and JSON", e.Row, name, raw)
 				}
+			}
+			i, rejected := e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types})
+			row := newPastedRow(e, cells[e.Row-1], sheet.Columns)
+			kind, _ := types.ByID(i.TypeID)
+			if len(rejected) == 0 {
+				row.accept(vault.Suggestion{Row: e.Row, Instrument: i, Type: kind}, sheet.Columns, false)
+			} else if row.reject(rejected, sheet.Columns, false); !slices.ContainsFunc(row.Cells,
+				func(c pastedCell) bool { return c.Name != "" }) {
+				t.Errorf("row %d can't be corrected: %+v", e.Row, rejected)
 			}
 		}
 	})

@@ -1,10 +1,12 @@
 package instruments
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -17,71 +19,34 @@ import (
 
 // Limits of pasted rows. Files may have more rows.
 const (
-	maxPastedRows  = 500
-	maxPastedBytes = 4 << 20
+	maxPastedRows    = 500
+	maxPastedColumns = 100
 )
 
-// sheetColumns are the columns of the table that pasted cells go to if they have no header, with the
-// titles that package runsheet knows. Cells for a column without a title are ignored.
-var sheetColumns = []struct{ column, title string }{
-	{columnType, "Type"}, {"dated", "Dated"}, {columnRecorded, "Recorded"}, {columnBookPage, runsheet.BookPageTitle},
-	{"instrument_number", "Instrument Number"}, {"grantors", "Grantors"}, {"grantees", "Grantees"}, {"consideration", "Consideration"},
-	{columnStatus, "Status"}, {"documents", ""}, {"remarks", "Remarks"},
+// sheetFields are the fields of the columns of the runsheet, to which pasted cells go if they have no header.
+var sheetFields = []struct{ column, field string }{
+	{columnType, "type"}, {"dated", "dated"}, {columnRecorded, "recorded"}, {columnBookPage, "book_page"},
+	{"instrument_number", "instrument_number"}, {"grantors", "grantors"}, {"grantees", "grantees"}, {"consideration", "consideration"},
+	{columnStatus, "status"}, {"documents", runsheet.LeaveOut}, {"remarks", "remarks"},
 }
 
-// pastedRow is a row that a user pasted, as the preview shows it.
-type pastedRow struct {
-	Row                                               int // row in the pasted text, starting with 1
-	Type, Recorded, Place, Grantors, Grantees, Amount string
-	Problem                                           string // why it can't be added
-}
-
-// parsePaste reads pasted rows. The first row may be a header. Without one, the cells go to the
-// columns of the table, beginning with the named one. Names of document types may be abbreviated.
-func parsePaste(text, first string, types model.DocumentTypes) ([]runsheet.Entry, error) {
-	table, err := readTable(text)
-	if err != nil {
-		return nil, err
-	}
-	offset := 0
-	if !runsheet.IsHeader(table[0]) {
-		table, offset = slices.Insert(table, 0, headerFrom(first)), 1
-	}
-	if len(table) > maxPastedRows+1 {
-		return nil, errTooManyRows
-	}
-	var normalized bytes.Buffer
-	lines := map[int]int{} // row in the pasted text by line of normalized
-	line := 1
-	w := csv.NewWriter(&normalized)
-	w.Comma = '\t'
-	for n, cells := range table {
-		lines[line] = n + 1 - offset
-		line++
-		for _, cell := range cells {
-			line += strings.Count(cell, "\n")
-		}
-		if err := w.Write(cells); err != nil {
-			return nil, err
+// pastedTable returns pasted cells as a table. Without a header, fields are those of the columns of the
+// runsheet that start with the named one.
+func pastedTable(cells [][]string, first string) (table runsheet.Table, fields []string) {
+	if runsheet.IsHeader(cells[0]) {
+		table.Header = cells[0]
+	} else {
+		at := max(0, slices.IndexFunc(sheetFields, func(c struct{ column, field string }) bool { return c.column == first }))
+		for _, c := range sheetFields[at:] {
+			fields = append(fields, c.field)
 		}
 	}
-	w.Flush()
-	entries, err := runsheet.ReadCSV(normalized.Bytes(), runsheet.Limits{Rows: maxPastedRows + 1, Bytes: maxPastedBytes})
-	if err != nil {
-		return nil, pasteError("The rows can't be read: " + err.Error() + ".")
-	}
-	for n, e := range entries {
-		entries[n].Row = lines[e.Row]
-		if t, found := types.Find(entryText(e, columnType)); found {
-			e.Fields[columnType] = page.EncodeJSON(t.Name)
+	for n, row := range cells {
+		if n > 0 || table.Header == nil {
+			table.Rows = append(table.Rows, runsheet.TableRow{Row: n + 1, Cells: row})
 		}
 	}
-	return entries, nil
-}
-
-// entryText returns the text of a field of a row.
-func entryText(e runsheet.Entry, field string) string {
-	return strings.Join(page.StoredTexts(e.Fields[field]), " ")
+	return table, fields
 }
 
 var errTooManyRows = pasteError("Paste at most 500 rows at a time, or import the runsheet as a file.")
@@ -114,33 +79,135 @@ func readTable(text string) ([][]string, error) {
 	return table, nil
 }
 
-// headerFrom returns the titles of the table's columns, beginning with the named one. The last title
-// makes sure that there are at least two.
-func headerFrom(first string) []string {
-	at := max(0, slices.IndexFunc(sheetColumns, func(c struct{ column, title string }) bool { return c.column == first }))
-	var titles []string
-	for _, c := range sheetColumns[at:] {
-		titles = append(titles, c.title)
+// writeTable is the inverse of readTable.
+func writeTable(table [][]string) (string, error) {
+	var text strings.Builder
+	w := csv.NewWriter(&text)
+	w.Comma = '\t'
+	err := w.WriteAll(table)
+	return text.String(), err
+}
+
+// cellName returns the name of the input for a cell.
+func cellName(row, column int) string { return fmt.Sprintf("cell.%d.%d", row, column) }
+
+// correctCells replaces the cells of a table that a form has by cellName, starting with row 1 and
+// column 0.
+func correctCells(table [][]string, form url.Values) {
+	for name, values := range form {
+		var row, column int
+		if n, err := fmt.Sscanf(name, "cell.%d.%d", &row, &column); n != 2 || err != nil || row < 1 || row > len(table) ||
+			column < 0 || column >= maxPastedColumns {
+			continue
+		}
+		cells := &table[row-1]
+		for len(*cells) <= column {
+			*cells = append(*cells, "")
+		}
+		(*cells)[column] = strings.TrimSpace(values[len(values)-1])
 	}
-	return append(titles, "No.")
 }
 
-// newPastedRow returns a row that can be added.
-func newPastedRow(g vault.Suggestion) pastedRow {
-	i := g.Instrument
-	return pastedRow{Row: g.Row, Type: g.Type.Name, Recorded: page.FormatTypedDate(i.Recorded),
-		Place:    strings.Trim(runsheet.FormatBookPage(i)+", "+i.Number, ", "),
-		Grantors: model.JoinNames(i.Grantors, "; "), Grantees: model.JoinNames(i.Grantees, "; "),
-		Amount: page.FormatValues(model.Money, []string{i.Consideration})}
+// pastedRow is a row of the preview.
+type pastedRow struct {
+	Row      int // row in the pasted text, starting with 1
+	Cells    []pastedCell
+	Rejected bool
+	Problems []string // those that belong to no cell
+	Repeats  string   // which instrument the row repeats; "" if it repeats none
+	Choices  []page.RowChoice
+	Swap     bool // the parties have labels of their own, so a person may want to exchange them
 }
 
-// pasteProblem says why a row can't be added. typed is the name of its document type.
-func pasteProblem(fields errs.Fields, typed string) string {
-	texts := page.ProblemTexts(fields)
-	for n, f := range fields {
-		if f.Field == columnType {
-			texts[n] = unknownType(typed)
+// Field returns the form field of Choices.
+func (row pastedRow) Field() string { return page.RowField(row.Row) }
+
+// pastedCell is a cell of the preview.
+type pastedCell struct {
+	Title   string // of the column
+	Label   string // what the parties in the cell are called, such as Plaintiff
+	Text    string // as it is stored or, in a rejected row, as it was pasted
+	Name    string // of its input; "" if the cell can't be corrected
+	Problem string
+	Left    bool // not stored
+	Amount  bool
+	IsType  bool
+}
+
+// newPastedRow returns a row of the preview. columns are those that the preview shows.
+func newPastedRow(e runsheet.Entry, cells []string, columns []runsheet.Column) pastedRow {
+	row := pastedRow{Row: e.Row}
+	for _, c := range columns {
+		cell := pastedCell{Title: c.Title(), Left: c.Field == runsheet.LeaveOut, Amount: c.Field == "consideration",
+			IsType: c.Field == columnType}
+		if c.N < len(cells) {
+			cell.Text = strings.TrimSpace(cells[c.N])
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	return row
+}
+
+// accept shows the values of a valid row as they are stored.
+func (row *pastedRow) accept(g vault.Suggestion, columns []runsheet.Column, swapped bool) {
+	grantor, grantee := g.Type.Parties()
+	row.Swap = grantor.Label != "Grantor" && len(g.Instrument.Grantors)+len(g.Instrument.Grantees) > 0
+	for n, c := range columns {
+		cell := &row.Cells[n]
+		isGrantor := (c.Field == "grantors") != swapped
+		switch {
+		case cell.Text == "":
+		case c.Field == "grantors" || c.Field == "grantees":
+			cell.Text = model.JoinNames(model.SplitNames(cell.Text), "; ")
+			if cell.Label = grantor.Label; !isGrantor {
+				cell.Label = grantee.Label
+			}
+			if !row.Swap {
+				cell.Label = ""
+			}
+		case c.Field == "dated" || c.Field == "expires" || c.Field == "cleared":
+			cell.Text = page.FormatTypedDate(map[string]string{"dated": g.Instrument.Dated, "expires": g.Instrument.Expires,
+				"cleared": g.Instrument.Cleared}[c.Field])
+		case c.Field == columnStatus && g.Instrument.Status != "":
+			cell.Text = page.FormatStatus(g.Instrument.Status)
+		case c.Field == columnType || c.Field == columnRecorded || c.Field == columnBookPage || c.Field == "consideration":
+			cell.Text = cellText(vault.InstrumentView{Instrument: g.Instrument, Type: g.Type}, c.Field)
 		}
 	}
-	return strings.Join(texts, " ")
+}
+
+// combinedFields are fields whose problems belong to the cells of another one.
+var combinedFields = map[string]string{"book_type": "book_page", "book": "book_page", "page": "book_page", "page_to": "book_page",
+	"recorded_time": "recorded", "consideration_text": "consideration", "relations": "status"}
+
+// reject shows the problems of a row that isn't valid in inputs for its wrong cells or, if a problem belongs
+// to no cell, for all of them.
+func (row *pastedRow) reject(fields errs.Fields, columns []runsheet.Column, swapped bool) {
+	row.Rejected = true
+	texts := page.ProblemTexts(fields)
+	for n, f := range fields {
+		name, _, _ := strings.Cut(f.Field, ".")
+		if swapped {
+			name = cmp.Or(map[string]string{"grantors": "grantees", "grantees": "grantors"}[name], name)
+		}
+		found := false
+		for _, field := range []string{name, combinedFields[name]} {
+			for at, c := range columns {
+				if cell := &row.Cells[at]; c.Field == field && (cell.Text != "" || name == field) && !found {
+					if name == columnType {
+						texts[n] = unknownType(cell.Text)
+					}
+					found, cell.Name, cell.Problem = true, cellName(row.Row, c.N), strings.TrimSpace(cell.Problem+" "+texts[n])
+				}
+			}
+		}
+		if !found {
+			row.Problems = append(row.Problems, texts[n])
+		}
+	}
+	for n, c := range columns {
+		if len(row.Problems) > 0 && !row.Cells[n].Left {
+			row.Cells[n].Name = cellName(row.Row, c.N)
+		}
+	}
 }

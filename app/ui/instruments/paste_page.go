@@ -3,9 +3,14 @@ package instruments
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
@@ -15,9 +20,14 @@ import (
 type pasteView struct {
 	Path, Sheet, Abstract string
 	Text, Column, Once    string
+	Seen                  string // identifies what the preview shows, so that nothing else is added
 	Problem               string
-	Good, Bad             []pastedRow
-	valid                 []vault.Suggestion // Good
+	Columns               []runsheet.Column
+	Rows                  []pastedRow
+	Swapped               []int
+	Good, Bad             int
+	Guessed               bool // the rows have no header
+	Types                 model.DocumentTypes
 }
 
 func (p *Pages) newPasteView(r *page.Request) (view pasteView, err error) {
@@ -31,6 +41,18 @@ func (p *Pages) newPasteView(r *page.Request) (view pasteView, err error) {
 	}
 	view = pasteView{Path: p.AbstractPath(r.PathID) + "/instruments/paste", Sheet: p.RunsheetPath(r.PathID), Abstract: headings[0],
 		Text: r.PostForm.Get("text"), Column: r.PostForm.Get("column"), Once: r.PostForm.Get("once")}
+	for _, text := range r.PostForm["swapped"] {
+		if row, err := strconv.Atoi(text); err == nil && !slices.Contains(view.Swapped, row) {
+			view.Swapped = append(view.Swapped, row)
+		}
+	}
+	if row, err := strconv.Atoi(r.PostForm.Get("swap")); err == nil {
+		if at := slices.Index(view.Swapped, row); at >= 0 {
+			view.Swapped = slices.Delete(view.Swapped, at, at+1)
+		} else {
+			view.Swapped = append(view.Swapped, row)
+		}
+	}
 	if view.Once == "" {
 		view.Once = rand.Text()
 	}
@@ -62,48 +84,94 @@ func (p *Pages) pasteRows(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	types, err := p.Vault.Instruments.Types(r.Context())
-	if err != nil {
+	if view.Types, err = p.offeredTypes(r.Context()); err != nil {
 		return err
 	}
-	entries, err := parsePaste(view.Text, view.Column, types)
-	if err == nil {
-		err = p.checkPaste(r, &view, entries)
-	}
-	if err != nil || r.PostForm.Get("confirm") == "" || len(view.Good) == 0 {
+	checked, err := p.checkPaste(r, &view)
+	if err != nil || r.PostForm.Get("confirm") == "" || view.Good == 0 || !view.isSeen(r.PostForm.Get("seen")) {
 		return p.showChecked(r, view, err)
 	}
-	inputs := make([]vault.NewInstrument, len(view.valid))
-	for n, g := range view.valid {
-		inputs[n] = g.Input()
+	inputs, stores := page.ChosenRows(checked.Valid, r.PostForm, func(vault.Suggestion) bool { return true })
+	if stores == 0 {
+		view.Problem = "All rows are on the runsheet already. Select what to do with them."
+		return p.showPaste(r, http.StatusUnprocessableEntity, view)
 	}
-	_, err = p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs,
-		page.FormIdempotency(r, "", func(vault.Added) string { return view.Sheet }))
-	if err != nil && !errors.Is(err, vault.ErrAlreadyProcessed) {
+	once := page.AddedIdempotency(r, view.Sheet)
+	added, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, once)
+	if errors.Is(err, vault.ErrAlreadyProcessed) {
+		return p.RedirectWithNotice(r, view.Sheet, "These instruments were already added.")
+	}
+	if err != nil {
 		return p.showChecked(r, view, err)
 	}
-	notice := page.Plural(len(view.Good), "instrument", "instruments") + " added."
-	if n := len(view.Bad); n > 0 {
-		notice += " " + page.Plural(n, "row was", "rows were") + " not added."
+	notice := page.AddedText(added)
+	if view.Bad > 0 {
+		notice += " " + page.Plural(view.Bad, "row was", "rows were") + " left out."
 	}
-	return p.RedirectWithNotice(r, view.Sheet, notice)
+	return p.RedirectWithUndo(r, view.Sheet, notice, p.UndoAdded(r.PathID, 0, once, added))
 }
 
-// checkPaste validates pasted rows and adds them to the view.
-func (p *Pages) checkPaste(r *page.Request, view *pasteView, entries []runsheet.Entry) error {
-	valid, rejected, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, entries)
-	types := map[int]string{}
-	for _, e := range entries {
-		types[e.Row] = entryText(e, columnType)
+// isSeen reports whether the preview with the submitted hash had the same rows.
+func (view *pasteView) isSeen(submitted string) bool {
+	return submitted == "" || submitted == view.Seen
+}
+
+// checkPaste reads the submitted rows with the corrections and choices of the form, and adds them to the
+// view.
+func (p *Pages) checkPaste(r *page.Request, view *pasteView) (checked vault.CheckedRunsheet, err error) {
+	cells, err := readTable(view.Text)
+	if err != nil {
+		return checked, err
 	}
-	for _, row := range rejected {
-		view.Bad = append(view.Bad, pastedRow{Row: row.Row, Problem: pasteProblem(row.Fields, types[row.Row])})
+	correctCells(cells, r.PostForm)
+	if view.Text, err = writeTable(cells); err != nil {
+		return checked, err
 	}
-	for _, g := range valid {
-		view.Good = append(view.Good, newPastedRow(g))
+	table, guess := pastedTable(cells, view.Column)
+	if len(table.Rows) > maxPastedRows {
+		return checked, errTooManyRows
 	}
-	view.valid = valid
-	return err
+	view.Guessed = table.Header == nil
+	options := runsheet.Options{Columns: map[int]string{}, Swapped: view.Swapped}
+	if view.Guessed {
+		options.Columns = table.Guess(guess, view.Types, p.LocalNow())
+	}
+	for n := range maxPastedColumns {
+		if field := r.PostForm.Get(fmt.Sprintf("field.%d", n)); field != "" {
+			options.Columns[n] = field
+		}
+	}
+	if checked, err = p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, table, options); err != nil {
+		return checked, err
+	}
+	view.show(table, checked, r.PostForm)
+	return checked, nil
+}
+
+// show adds what pasted rows contain to the view.
+func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet, form url.Values) {
+	view.Columns = slices.DeleteFunc(slices.Clone(checked.Columns), func(c runsheet.Column) bool { return c.Blank })
+	cells := map[int][]string{}
+	for _, row := range table.Rows {
+		cells[row.Row] = row.Cells
+	}
+	for _, e := range checked.Entries {
+		row, swapped := newPastedRow(e, cells[e.Row], view.Columns), slices.Contains(view.Swapped, e.Row)
+		if at := slices.IndexFunc(checked.Valid, func(g vault.Suggestion) bool { return g.Row == e.Row }); at >= 0 {
+			row.accept(checked.Valid[at], view.Columns, swapped)
+			row.Repeats, row.Choices = page.RepeatText(checked.Valid[at].Repeat), page.RowChoices(checked.Valid[at], form)
+			view.Good++
+		} else if at := slices.IndexFunc(checked.Rejected, func(r vault.RejectedRow) bool { return r.Row == e.Row }); at >= 0 {
+			row.reject(checked.Rejected[at].Fields, view.Columns, swapped)
+			view.Bad++
+		}
+		view.Rows = append(view.Rows, row)
+	}
+	fields := ""
+	for _, c := range checked.Columns {
+		fields += c.Field + " "
+	}
+	view.Seen = page.Fingerprint(model.Paragraph, []string{view.Text, fields, fmt.Sprint(view.Swapped)})
 }
 
 // showChecked shows pasted rows and, if err is about them, why they can't be added.

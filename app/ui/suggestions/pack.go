@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -28,6 +29,14 @@ type packedRow struct {
 	Reading   bool                  `json:"reading,omitempty"`
 }
 
+// packedReview is what a review page has besides the choices of the user. Columns and Table are empty if the
+// suggestions are not from a file.
+type packedReview struct {
+	Rows    []packedRow       `json:"rows"`
+	Columns []runsheet.Column `json:"columns,omitempty"`
+	Table   runsheet.Table    `json:"table,omitzero"`
+}
+
 // maxUnpacked is the maximum size of unpacked suggestions in bytes.
 const maxUnpacked = 64 << 20
 
@@ -41,48 +50,46 @@ func packOwner(r *page.Request) string { return fmt.Sprintf("%s abstract:%d", r.
 
 // pack encodes suggestions as the value of a form field. It is encrypted, because a forged value of a
 // few kilobytes could unpack to more rows than fit in memory.
-func (p *Pages) pack(r *page.Request, list []vault.Suggestion) (string, error) {
-	rows := make([]packedRow, 0, len(list))
+func (p *Pages) pack(r *page.Request, list []vault.Suggestion, columns []runsheet.Column, table runsheet.Table) (string, error) {
+	packed := packedReview{Rows: make([]packedRow, 0, len(list)), Columns: columns, Table: table}
 	for _, g := range list {
 		row := packedRow{g.Row, g.Fields, g.Relations, g.Type.Name, g.Instrument, g.Repeat, nil, g.Reading}
 		for _, f := range g.Files {
 			row.Files = append(row.Files, model.File{ID: f.ID, Filename: f.Filename})
 		}
-		rows = append(rows, row)
+		packed.Rows = append(packed.Rows, row)
 	}
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if err := errors.Join(json.NewEncoder(w).Encode(rows), w.Close()); err != nil {
+	if err := errors.Join(json.NewEncoder(w).Encode(packed), w.Close()); err != nil {
 		return "", err
 	}
 	return p.Vault.Secrets.Encrypt(rand.Reader, packPurpose, packOwner(r), b.String())
 }
 
 // unpack decodes the value of a form field that pack encoded.
-func (p *Pages) unpack(r *page.Request, text string) ([]vault.Suggestion, error) {
+func (p *Pages) unpack(r *page.Request, text string) (list []vault.Suggestion, review packedReview, err error) {
 	packed, err := p.Vault.Secrets.Decrypt(packPurpose, packOwner(r), text)
 	if err != nil {
-		return nil, err
+		return nil, review, err
 	}
 	unzipped, err := gzip.NewReader(strings.NewReader(packed))
 	if err != nil {
-		return nil, err
+		return nil, review, err
 	}
 	raw, err := io.ReadAll(io.LimitReader(unzipped, maxUnpacked+1))
 	if err != nil {
-		return nil, err
+		return nil, review, err
 	}
 	if len(raw) > maxUnpacked {
-		return nil, errTooLarge
+		return nil, review, errTooLarge
 	}
-	var rows []packedRow
-	if err := json.Unmarshal(raw, &rows); err != nil {
-		return nil, err
+	if err := json.Unmarshal(raw, &review); err != nil {
+		return nil, review, err
 	}
-	list := make([]vault.Suggestion, 0, len(rows))
-	for _, row := range rows {
+	for _, row := range review.Rows {
 		list = append(list, vault.Suggestion{Row: row.Row, Fields: row.Fields, Relations: row.Relations, Instrument: row.Shown,
 			Type: model.DocumentType{Name: row.Type}, Repeat: row.Repeat, Files: row.Files, Reading: row.Reading})
 	}
-	return list, nil
+	return list, review, nil
 }

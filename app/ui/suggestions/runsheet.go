@@ -2,6 +2,7 @@ package suggestions
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -27,6 +31,7 @@ type runsheetPage struct {
 	Documents      bool   // the suggestions are from documents
 	More           bool   // further documents are left out
 	Reviewed       bool   // a file was read
+	Columns        []runsheet.Column
 	Rows           []reviewRow
 	Rejected       []rejectedRow
 	Chosen         int // number of selected rows
@@ -72,7 +77,7 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 		heading = "Suggested instruments"
 	}
 	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
-		Heading: heading, Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
+		Heading: heading, Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css", "runsheet.css"},
 	})
 }
 
@@ -86,15 +91,24 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 	if len(raw) == 0 {
 		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: "No file was selected. Select a CSV or Excel file."})
 	}
-	list, rejected, err := p.Vault.Instruments.ReadRunsheet(r.Context(), r.Actor, r.PathID, raw)
+	table, err := p.Vault.Instruments.ReadRunsheet(r.Context(), r.Actor, raw)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: page.ErrorSentence(err)})
 	}
 	if err != nil {
 		return err
 	}
-	view, err := p.newReview(r, list, nil)
-	for _, row := range rejected {
+	return p.review(r, table, nil)
+}
+
+// review shows the instruments in the cells of a file. fields are those that a person chose, by column.
+func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]string) error {
+	checked, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, table, runsheet.Options{Columns: fields})
+	if err != nil {
+		return err
+	}
+	view, err := p.newReview(r, checked.Valid, checked.Columns, table, nil)
+	for _, row := range checked.Rejected {
 		view.Rejected = append(view.Rejected, rejectedRow{row.Row, page.ProblemTexts(row.Fields)})
 	}
 	if err != nil {
@@ -103,10 +117,23 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 	return p.showRunsheet(r, http.StatusOK, view)
 }
 
+// chosenFields returns the fields that a form has for the columns of a file. changed is true if one is not
+// the field that the page was made with.
+func chosenFields(columns []runsheet.Column, form url.Values) (fields map[int]string, changed bool) {
+	fields = map[int]string{}
+	for _, c := range columns {
+		fields[c.N] = cmp.Or(form.Get(fmt.Sprintf("field.%d", c.N)), c.Field)
+		changed = changed || fields[c.N] != c.Field
+	}
+	return fields, changed
+}
+
 // newReview returns the page for reviewing suggestions. The rows in chosen are selected; if chosen
 // is nil, all.
-func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, chosen map[int]bool) (view runsheetPage, err error) {
+func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, columns []runsheet.Column, table runsheet.Table,
+	chosen map[int]bool) (view runsheetPage, err error) {
 	view.Reviewed = true
+	view.Columns = slices.DeleteFunc(slices.Clone(columns), func(c runsheet.Column) bool { return c.Blank })
 	for _, g := range list {
 		row := reviewRow{Suggestion: g, Chosen: true, Repeats: page.RepeatText(g.Repeat), Choices: page.RowChoices(g, r.PostForm)}
 		if chosen != nil {
@@ -120,7 +147,7 @@ func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, chosen map[i
 		}
 		view.Rows = append(view.Rows, row)
 	}
-	view.Packed, err = p.pack(r, list)
+	view.Packed, err = p.pack(r, list, columns, table)
 	return view, err
 }
 
@@ -181,9 +208,12 @@ func (p *Pages) acceptDocuments(r *page.Request) error {
 
 // accept adds the selected instruments of a review. incomplete is the problem if the form doesn't have them.
 func (p *Pages) accept(r *page.Request, incomplete string) error {
-	list, err := p.unpack(r, r.PostForm.Get("packed"))
+	list, packed, err := p.unpack(r, r.PostForm.Get("packed"))
 	if err != nil {
 		return page.NewHTTPError(http.StatusBadRequest, "Form incomplete", incomplete)
+	}
+	if fields, changed := chosenFields(packed.Columns, r.PostForm); changed {
+		return p.review(r, packed.Table, fields) // nothing is added that the page didn't show
 	}
 	chosen := map[int]bool{}
 	for _, text := range r.PostForm["row"] {
@@ -193,7 +223,7 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	}
 	inputs, stores := page.ChosenRows(list, r.PostForm, func(g vault.Suggestion) bool { return chosen[g.Row] })
 	if stores == 0 {
-		return p.reviewAgain(r, list, chosen, "No rows are selected. Select the instruments to add.")
+		return p.reviewAgain(r, list, packed, chosen, "No rows are selected. Select the instruments to add.")
 	}
 	to := p.RunsheetPath(r.PathID)
 	once := page.AddedIdempotency(r, to)
@@ -202,7 +232,7 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 		return p.RedirectWithNotice(r, to, "These instruments were already added.")
 	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		return p.reviewAgain(r, list, chosen, "No instruments were added. "+rowProblem(problem.Fields))
+		return p.reviewAgain(r, list, packed, chosen, "No instruments were added. "+rowProblem(problem.Fields))
 	}
 	if err != nil {
 		return err
@@ -211,8 +241,8 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 }
 
 // reviewAgain shows the suggestions again with a problem.
-func (p *Pages) reviewAgain(r *page.Request, list []vault.Suggestion, chosen map[int]bool, problem string) error {
-	view, err := p.newReview(r, list, chosen)
+func (p *Pages) reviewAgain(r *page.Request, list []vault.Suggestion, packed packedReview, chosen map[int]bool, problem string) error {
+	view, err := p.newReview(r, list, packed.Columns, packed.Table, chosen)
 	if err != nil {
 		return err
 	}
@@ -256,7 +286,7 @@ func rowProblem(fields errs.Fields) string {
 		return ""
 	}
 	parts := strings.SplitN(fields[0].Field, ".", 3)
-	sentence := fields[0].Problems[0].Sentence()
+	sentence := page.ProblemTexts(fields)[0]
 	if len(parts) < 3 {
 		return sentence
 	}
@@ -279,7 +309,7 @@ func (p *Pages) documentSuggestions(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := p.newReview(r, list, nil)
+	view, err := p.newReview(r, list, nil, runsheet.Table{}, nil)
 	if err != nil {
 		return err
 	}

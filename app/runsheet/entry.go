@@ -1,0 +1,321 @@
+package runsheet
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"deedkeep/app/model"
+)
+
+// Options say how the cells of a table are read.
+type Options struct {
+	Types   model.DocumentTypes
+	Now     time.Time
+	Columns map[int]string // fields that a person chose, by column, starting with 0
+	Swapped []int          // rows whose grantors and grantees are exchanged
+}
+
+// Sheet is what a table contains.
+type Sheet struct {
+	Columns []Column
+	Entries []Entry
+}
+
+// Entry is a row of a table. Fields are the members of a request for an instrument. Relations refer
+// to other rows by their No.
+type Entry struct {
+	Row       int // row in the file, starting with 1
+	Position  int // No. of the row; 0 if there is none
+	Fields    model.InstrumentInput
+	Relations []RelationEntry
+}
+
+// RelationEntry is a relation to another row, which has the No. Position.
+type RelationEntry struct {
+	Kind     string
+	Position int
+}
+
+// Read returns the entries of a table and says what its columns are. Each cell is in one of the fields,
+// unless a person left out its column. Rows about gaps, which copied runsheets have, are skipped.
+func (t Table) Read(o Options) Sheet {
+	r := interpreter{types: o.Types, now: o.Now, isExcel: t.Excel}
+	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(row TableRow) bool {
+		return strings.HasPrefix(strings.TrimSpace(strings.Join(row.Cells, "")), "Gap in the chain of title:")
+	})
+	sheet := Sheet{Columns: r.findColumns(t.Header, rows, o.Columns)}
+	for _, row := range rows {
+		e := Entry{Row: row.Row, Fields: model.InstrumentInput{}}
+		for n, cell := range row.Cells {
+			if cell = strings.TrimSpace(cell); n < len(sheet.Columns) && cell != "" {
+				r.readCell(&e, sheet.Columns[n], cell)
+			}
+		}
+		if slices.Contains(o.Swapped, e.Row) {
+			e.swapParties()
+		}
+		if len(e.Fields) > 0 || len(e.Relations) > 0 {
+			sheet.Entries = append(sheet.Entries, e)
+		}
+	}
+	return sheet
+}
+
+// swapParties exchanges grantors and grantees.
+func (e *Entry) swapParties() {
+	grantors, grantees := e.Fields["grantors"], e.Fields["grantees"]
+	delete(e.Fields, "grantors")
+	delete(e.Fields, "grantees")
+	if grantees != nil {
+		e.Fields["grantors"] = grantees
+	}
+	if grantors != nil {
+		e.Fields["grantees"] = grantors
+	}
+}
+
+// interpreter converts cells to fields.
+type interpreter struct {
+	types   model.DocumentTypes
+	now     time.Time
+	isExcel bool
+}
+
+// readCell adds the value of a cell to an entry.
+func (r *interpreter) readCell(e *Entry, c Column, cell string) {
+	add := func(field, value string) {
+		if value != "" {
+			e.Fields[field] = encode(value)
+		}
+	}
+	switch c.Field {
+	case LeaveOut:
+	case Position:
+		if n, err := strconv.Atoi(strings.TrimSuffix(firstWord(cell), ".")); err == nil && n > 0 && n <= math.MaxInt32 {
+			e.Position = n
+		} else if cell != "New" {
+			e.addRemark(c, cell)
+		}
+	case "type":
+		if t, found := r.types.Find(cell); found {
+			cell = t.Name
+		}
+		add("type", cell)
+	case "other_parties":
+		e.addParties(c, cell)
+	case "relations":
+		e.readRelations(cell)
+	case "status":
+		e.readStatus(c, cell)
+	case "dated", "cleared", "expires":
+		latest := model.LatestPast(r.now)
+		if c.Field == "expires" {
+			latest = model.LatestFuture(r.now)
+		}
+		day, _ := r.dateAndTime(cell, latest)
+		add(c.Field, day)
+	case "recorded":
+		day, at := r.dateAndTime(cell, model.LatestPast(r.now))
+		add("recorded", day)
+		if e.Fields["recorded_time"] == nil {
+			add("recorded_time", at)
+		}
+	case "recorded_time":
+		add("recorded_time", timeOfDay(cell))
+	case "consideration":
+		e.readConsideration(cell)
+	case "consideration_text":
+		add(c.Field, cell)
+	case bookPageField:
+		e.readBookPage(cell)
+	case remarks:
+		e.addRemark(c, cell)
+	default:
+		if column, _ := columnByField(c.Field); !column.isList {
+			add(c.Field, cell)
+			return
+		}
+		names := model.SplitNames(cell)
+		if before, sent := e.Fields[c.Field]; sent {
+			names = append(decode[[]string](before), names...)
+		}
+		e.Fields[c.Field] = encode(names)
+	}
+}
+
+// addRemark adds a cell to the remarks, with the heading of its column unless that is one of the remarks.
+func (e *Entry) addRemark(c Column, cell string) {
+	if c.Heading != "" && fieldsByTitle()[normalizeTitle(c.Heading)] != remarks {
+		cell = c.Heading + ": " + cell
+	}
+	if before := decode[string](e.Fields[remarks]); before != "" {
+		cell = before + "\n" + cell
+	}
+	e.Fields[remarks] = encode(cell)
+}
+
+// addParties adds other parties. A heading such as Trustee is their role.
+func (e *Entry) addParties(c Column, cell string) {
+	list := decode[[]model.Party](e.Fields["other_parties"])
+	for _, text := range model.SplitNames(cell) {
+		role, name, found := strings.Cut(text, ":")
+		if !found {
+			role, name = "", text
+			if title := normalizeTitle(c.Heading); title == "trustee" || title == "nominee" {
+				role = c.Heading
+			}
+		}
+		list = append(list, model.Party{Role: strings.TrimSpace(role), Name: strings.TrimSpace(name)})
+	}
+	e.Fields["other_parties"] = encode(list)
+}
+
+// readConsideration reads an amount or what the instrument says. A text of its own column wins.
+func (e *Entry) readConsideration(cell string) {
+	amount, says := model.ParseConsideration(cell)
+	if amount != "" {
+		e.Fields["consideration"] = encode(amount)
+	}
+	if says != "" && e.Fields["consideration_text"] == nil {
+		e.Fields["consideration_text"] = encode(says)
+	}
+}
+
+// readRelations reads relations like "releases 3; references Bk 1022 Pg 311".
+func (e *Entry) readRelations(cell string) {
+	for _, text := range model.SplitNames(cell) {
+		kind, target := cutKind(text)
+		if kind == "" {
+			kind, target = "references", text
+		}
+		e.addRelation(kind, target)
+	}
+}
+
+// cutKind returns the kind of relation that a text starts with, and the rest.
+func cutKind(text string) (kind, rest string) {
+	for _, known := range model.RelationKinds() {
+		if phrase := strings.ReplaceAll(known, "_", " ") + " "; len(text) > len(phrase) && strings.EqualFold(text[:len(phrase)], phrase) {
+			return known, strings.TrimSpace(text[len(phrase):])
+		}
+	}
+	return "", text
+}
+
+// addRelation adds a relation to the row with a No., or to a text.
+func (e *Entry) addRelation(kind, target string) {
+	if n, err := strconv.Atoi(strings.TrimPrefix(target, "#")); err == nil && n > 0 {
+		e.Relations = append(e.Relations, RelationEntry{kind, n})
+		return
+	}
+	e.Fields["relations"] = encode(append(decode[[]textRelation](e.Fields["relations"]), textRelation{kind, unquoteNumber(target)}))
+}
+
+// statusPart finds the parts of a status as the runsheet shows it: "Released Released by No. 3", or
+// "Releases No. 2". Relations from the other side belong to other rows.
+var statusPart = regexp.MustCompile(`(?i)\b(?:partially |re-)?(?:releases|released by|terminates|terminated by|assigns|assigned by|` +
+	`modifies|modified by|subordinates|subordinated by|continues|continued by|renews|renewed by|corrects|corrected by|` +
+	`records|recorded by|references|referenced by|affects|affected by)\s`)
+
+// statusNames are the texts of statuses in lower case.
+var statusNames = map[string]string{"open": model.InstrumentOpen, "in effect": model.InstrumentOpen, "active": model.InstrumentOpen,
+	"unreleased": model.InstrumentOpen, "released": model.InstrumentReleased, "satisfied": model.InstrumentReleased,
+	"paid":    model.InstrumentReleased,
+	"expired": model.InstrumentExpired, "not applicable": model.NotApplicable, "n/a": model.NotApplicable, "na": model.NotApplicable,
+	"unknown": ""}
+
+var otherSide = regexp.MustCompile(`(?i)^[a-z -]+ by (?:No\. [0-9]+|another instrument)$`)
+
+// readStatus reads a status, followed by relations if it was copied from the page of a runsheet. Other text
+// goes to the remarks.
+func (e *Entry) readStatus(c Column, cell string) {
+	cell = strings.Join(strings.Fields(cell), " ")
+	parts := append(statusPart.FindAllStringIndex(cell, -1), []int{len(cell)})
+	for n, part := range parts[:len(parts)-1] {
+		text := strings.TrimSpace(cell[part[0]:parts[n+1][0]])
+		if kind, target := cutKind(strings.Replace(text, "Re-records", "rerecords", 1)); kind != "" {
+			e.addRelation(kind, strings.TrimSpace(strings.TrimPrefix(target, "No.")))
+		} else if !otherSide.MatchString(text) {
+			e.addRemark(c, text)
+		}
+	}
+	text := strings.TrimSpace(cell[:parts[0][0]])
+	words := strings.Fields(strings.ToLower(text))
+	for n := len(words); n > 0; n-- {
+		known, found := statusNames[strings.Trim(strings.Join(words[:n], " "), ".,:;()-")]
+		if !found {
+			continue
+		}
+		if known != "" {
+			e.Fields["status"] = encode(known)
+		}
+		if n == len(words) {
+			return
+		}
+		break
+	}
+	if text != "" {
+		e.addRemark(c, text)
+	}
+}
+
+var (
+	serial = regexp.MustCompile(`^[0-9]{1,5}(?:\.[0-9]+)?$`)
+	clock  = regexp.MustCompile(`^(.*?)\s+([0-9]{1,2}:[0-9]{2}.*)$`)
+)
+
+// dateAndTime returns a date as YYYY-MM-DD, and a time if the cell has one. It returns a text that isn't a
+// date unchanged, which model.InstrumentInput rejects. Workbooks have numbers of days since 1900, which are
+// pasted as numbers, too, if their cells have no format. A number that can be a year is not a date.
+func (r *interpreter) dateAndTime(cell string, latest time.Time) (date, at string) {
+	whole, _, _ := strings.Cut(cell, ".")
+	const longNumber, firstYear, lastYear = 5, "1600", "2199"
+	isYear := len(whole) == len(firstYear) && whole >= firstYear && whole <= lastYear
+	if serial.MatchString(cell) && !isYear && (r.isExcel || len(whole) == longNumber) {
+		days, err := strconv.ParseFloat(cell, 64)
+		day, dateErr := excelize.ExcelDateToTime(days, false)
+		if err == nil && dateErr == nil {
+			if _, part, found := strings.Cut(cell, "."); found {
+				at = timeOfDay("0." + part)
+			}
+			return day.Format(time.DateOnly), at
+		}
+	}
+	if date := model.TypedDate(cell, latest); date != cell {
+		return date, ""
+	}
+	if m := clock.FindStringSubmatch(cell); m != nil {
+		if date := model.TypedDate(m[1], latest); date != m[1] || isISO(date) {
+			return date, m[2]
+		}
+	}
+	return cell, ""
+}
+
+func isISO(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+var fraction = regexp.MustCompile(`^0?\.[0-9]+$`)
+
+// timeOfDay returns a time. In workbooks, it can be a fraction of a day.
+func timeOfDay(cell string) string {
+	if !fraction.MatchString(cell) {
+		return cell
+	}
+	part, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		return cell
+	}
+	const day, hour, minute = 86_400, 3_600, 60
+	seconds := int(part*day+0.5) % day
+	return fmt.Sprintf("%02d:%02d", seconds/hour, seconds/minute%minute)
+}
