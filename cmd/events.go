@@ -210,7 +210,11 @@ func eventDetails(e apitypes.Event) string {
 	}
 	slices.Sort(parts)
 	for _, c := range e.Changes {
-		parts = append(parts, fmt.Sprintf("%s: %s → %s", c.Field, c.From, c.To))
+		if c.Text != nil {
+			parts = append(parts, *c.Text)
+		} else if !slices.ContainsFunc(e.Changes, func(c apitypes.Change) bool { return c.Text != nil }) { // written by an older version
+			parts = append(parts, fmt.Sprintf("%s: %s → %s", c.Field, c.From, c.To))
+		}
 	}
 	return oneLine(strings.Join(parts, "; "))
 }

@@ -185,6 +185,7 @@ func titleWorkRoutes(s *server) []route {
 		{"GET", "/file-vault/files/:n/suggestions", instruments.suggestions},
 		{"PATCH", "/notes/:n", notes.patch},
 		{"DELETE", "/notes/:n", notes.delete},
+		{"POST", "/notes/:n/restore", notes.restore},
 		{"GET", "/document-types", instruments.types},
 		{"GET", "/instruments", instruments.list},
 		{"GET", "/instruments/:n", instruments.get},

@@ -34,7 +34,9 @@ func TestEvents(t *testing.T) {
 	}
 	text := checkKinds("record="+url.QueryEscape("abstract:"+id), "abstract.changed", "abstract.created")
 	for _, fragment := range []string{`"record":"abstract:` + id + `"`,
-		`"changes":[{"field":"status","from":"New","to":"Complete"},{"field":"city","from":"Salem","to":null}]`,
+		`"changes":[{"field":"status","from":"New","to":"Complete","row":null,"text":"Status: New → Complete"},` +
+			`{"field":"city","from":"Salem","to":null,"row":null,"text":"City: Salem → (blank)"}]`,
+		`"names":{"abstract:` + id + `":"Salem, Essex County"}`,
 		`"actor":{"kind":"key","id":1,"name":"full","address":"127.0.0.1"}`} {
 		if !strings.Contains(text, fragment) {
 			t.Errorf("events = %s, want them to contain %s", text, fragment)

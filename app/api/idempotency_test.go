@@ -69,12 +69,14 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		"/orders/{id}/notes":            {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
 		"/file-vault/files/{n}/notes":   {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
 		"/instruments/{n}/restore":      {status: 200},
+		"/notes/{n}/restore":            {status: 200},
 		"/abstracts/{id}/certificate":   {header: []string{asJSON}, body: `{"effective_date":"2026-11-01"}`, status: 201},
 		"/abstracts/{id}/bring-down":    {status: 201},
 	}
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore", "/abstracts/{id}/instruments", "/abstracts/{id}/notes",
-		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore", "/abstracts/{id}/certificate", "/abstracts/{id}/bring-down"}
+		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore", "/notes/{n}/restore",
+		"/abstracts/{id}/certificate", "/abstracts/{id}/bring-down"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" || path == "/abstracts/{id}/runsheet" {
 			continue // these operations have no idempotency key because they store no record

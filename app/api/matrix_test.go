@@ -96,6 +96,7 @@ func TestMatrix(t *testing.T) {
 		"POST /file-vault/files/{n}/notes": {status: 201, header: []string{asJSON}, body: `{"text":"x"}`},
 		"PATCH /notes/{n}":                 {status: 200, header: []string{asJSON}, body: `{"text":"y"}`},
 		"DELETE /notes/{n}":                {status: 204, path: "/notes/2"},
+		"POST /notes/{n}/restore":          {status: 200},
 		"GET /abstracts/{id}/certificate":  {status: 200},
 		"POST /abstracts/{id}/certificate": {status: 201, header: []string{asJSON}, body: `{"effective_date":"2026-11-01"}`},
 		"POST /abstracts/{id}/bring-down":  {status: 201},

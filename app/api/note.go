@@ -92,8 +92,22 @@ func (h noteHandler) delete(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.service.Delete(r.Context(), r.actor, id, h.server.etags[noteType].match(r.Header, id)); err != nil {
+	if err := h.service.Trash(r.Context(), r.actor, id, h.server.etags[noteType].match(r.Header, id)); err != nil {
 		return response{}, err
 	}
 	return noContent()
+}
+
+func (h noteHandler) restore(r *request) (response, error) {
+	id, err := r.numberID()
+	if err != nil {
+		return response{}, err
+	}
+	if _, err := r.object(h.server.Limits.JSON); err != nil { // the operation has no fields
+		return response{}, err
+	}
+	render := func(n model.Note) response { return h.render(http.StatusOK, n) }
+	return perform(r, render, func(keep vault.Idempotency[model.Note]) (model.Note, error) {
+		return h.service.Restore(r.Context(), r.actor, id, keep)
+	})
 }

@@ -15,7 +15,7 @@ type trashHandler struct {
 var trashListSpec = listSpec{
 	recordType: "trash",
 	sorts:      []sortOption{{"deleted_at", vault.SortCreated}},
-	filters:    []filter{byChoice("kind", vault.ColumnKind, "abstract", "order", "file", "instrument")},
+	filters:    []filter{byChoice("kind", vault.ColumnKind, "abstract", "order", "file", "instrument", "note")},
 }
 
 func (h trashHandler) list(r *request) (response, error) {

@@ -19,6 +19,7 @@ type Event struct {
 	Record    *string      `json:"record"` // record type and ID in the form that /v1 uses: "file:17"
 	Detail    Detail       `json:"detail"`
 	Changes   List[Change] `json:"changes"`
+	Names     Detail       `json:"names"` // names that the records had, by record
 	RequestID *string      `json:"request_id"`
 	Hash      string       `json:"hash"`
 }
@@ -31,11 +32,14 @@ type Actor struct {
 	Address *string `json:"address"`
 }
 
-// Change is the change of one field; null means no value.
+// Change is the change of one field, or of one row of a list; null means no value or no row. Row is the row that moved:
+// From and To are its places. Text is the change in words, or nil in entries of older versions.
 type Change struct {
 	Field string          `json:"field"`
 	From  json.RawMessage `json:"from"`
 	To    json.RawMessage `json:"to"`
+	Row   *string         `json:"row"`
+	Text  *string         `json:"text"`
 }
 
 // Detail maps names to additional facts about an event. Marshal encodes it as {} if empty, never as null.

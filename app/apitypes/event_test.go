@@ -18,12 +18,13 @@ func TestEventGolden(t *testing.T) {
 	}
 	const fullJSON = `{"seq":7,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"key","id":4,"name":"R & D <x>",` +
 		`"address":"192.0.2.1"},"kind":"order.changed",` +
-		`"record":"order:k3Jd82QzAbc","detail":{"a":"<1>","b":"2"},"changes":[{"field":"county","from":null,"to":"<Essex>"},` +
-		`{"field":"custom_fields.fee","from":1.50,"to":null}],` +
+		`"record":"order:k3Jd82QzAbc","detail":{"a":"<1>","b":"2"},` +
+		`"changes":[{"field":"county","from":null,"to":"<Essex>","row":null,"text":null},` +
+		`{"field":"custom_fields.fee","from":1.50,"to":null,"row":null,"text":null}],"names":{},` +
 		`"request_id":"r-1","hash":"00ff"}`
 	const bareJSON = `{"seq":1,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system","id":null,"name":null,"address":null},` +
 		`"kind":"vault.created",` +
-		`"record":null,"detail":{},"changes":[],"request_id":null,"hash":""}`
+		`"record":null,"detail":{},"changes":[],"names":{},"request_id":null,"hash":""}`
 	finding := apitypes.Finding{Kind: "changed", Subject: "7", Problem: "its hash doesn't match"}
 	const findingJSON = `{"kind":"changed","subject":"7","problem":"its hash doesn't match"}`
 	for _, row := range []struct {

@@ -78,6 +78,7 @@ type Note struct {
 	By        Actor  `json:"by"`
 	CreatedAt Time   `json:"created_at"`
 	UpdatedAt Time   `json:"updated_at"`
+	EditedBy  *Actor `json:"edited_by"` // who changed it last
 }
 
 // CertificateBody is the response of POST /abstracts/{id}/certificate.

@@ -211,7 +211,7 @@ func (b *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) er
 		if head.After(e.At) && head.Sub(e.At) < 2*viewWindow {
 			e.At = head
 		}
-		if err := t.AddEvent(e); err != nil {
+		if err := b.db.AddEntry(t, e); err != nil {
 			return err
 		}
 		head = e.At

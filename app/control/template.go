@@ -115,7 +115,7 @@ func changed(d vault.DefinitionResult, dry bool) apitypes.DefinitionsChanged {
 	for _, one := range d.Changed {
 		shape := apitypes.Definition{ID: encode.OptionalID(one.Template.ID), Name: one.Template.Name, Created: one.Created}
 		for _, change := range one.Changes {
-			shape.Changes = append(shape.Changes, apitypes.DefinitionChange(change))
+			shape.Changes = append(shape.Changes, apitypes.DefinitionChange{Field: change.Field, From: change.From, To: change.To})
 		}
 		out.Changed = append(out.Changed, shape)
 	}

@@ -75,7 +75,14 @@ func (c IDCodec) Event(e model.Event) apitypes.Event {
 	for _, change := range e.Changes {
 		out.Changes = append(out.Changes, apitypes.Change{
 			Field: change.Field, From: c.fieldValue(change.Field, change.From), To: c.fieldValue(change.Field, change.To),
+			Row: OptionalString(change.Row), Text: OptionalString(change.Text),
 		})
+	}
+	for record, name := range e.Names {
+		if out.Names == nil {
+			out.Names = make(apitypes.Detail, len(e.Names))
+		}
+		out.Names[c.Encode(record)] = name
 	}
 	return out
 }

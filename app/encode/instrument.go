@@ -48,8 +48,12 @@ func DocumentTypes(types model.DocumentTypes) []apitypes.DocumentType {
 
 // Note returns n as its API type.
 func Note(n model.Note) apitypes.Note {
-	return apitypes.Note{ID: int64(n.ID), Text: n.Text, Page: OptionalID(uint64(max(n.Page, 0))), By: Actor(n.By),
+	shape := apitypes.Note{ID: int64(n.ID), Text: n.Text, Page: OptionalID(uint64(max(n.Page, 0))), By: Actor(n.By),
 		CreatedAt: apitypes.At(n.CreatedAt), UpdatedAt: apitypes.At(n.UpdatedAt)}
+	if n.EditedBy != nil {
+		shape.EditedBy = new(Actor(*n.EditedBy))
+	}
+	return shape
 }
 
 // NamesRun returns a list of names run as its API type.

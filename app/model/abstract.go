@@ -157,6 +157,20 @@ func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []u
 	return order
 }
 
+var abstractFields = slices.Concat(
+	[]recordField[Abstract]{
+		{FieldLabel{Name: "status", Label: "Status", Type: choice}, func(a *Abstract) any { return a.Status }},
+	},
+	propertyFields(func(a *Abstract) *Property { return &a.Property }),
+	[]recordField[Abstract]{
+		{FieldLabel{Name: "tax_map", Label: "Parcel ID"}, func(a *Abstract) any { return a.TaxMap }},
+		{FieldLabel{Name: "files", Label: "Documents", Refers: "file", IsSequence: true}, func(a *Abstract) any { return a.Files }},
+		{FieldLabel{Name: customName}, func(a *Abstract) any { return a.Custom }},
+	})
+
+// Changes returns the differences between a and its new version, with API field names.
+func (a Abstract) Changes(to Abstract) []Change { return compareRecords(abstractFields, a, to) }
+
 // FileNumber returns the firm's own file number, or "" if the abstract has none.
 func (a Abstract) FileNumber() string { return a.Custom.Text(keyFileNumber) }
 

@@ -3,21 +3,97 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
-// Change is a change to one field. From and To are JSON; null means no value.
+// Change is a change to one field, or to one row of a list. From and To are JSON; null means no value
+// or no row.
 type Change struct {
 	Field string          `json:"field"` // API name: "county", "custom_fields.search_type"
 	From  json.RawMessage `json:"from"`
 	To    json.RawMessage `json:"to"`
+	// Row is the row of a list that moved, such as "instrument:7" or a name. From and To are its
+	// places, starting with 1.
+	Row string `json:"row,omitempty"`
+	// Text is the change in words, with the names that the records had. It is "" in entries of older
+	// versions and for a change that the text of another change of the entry includes.
+	Text string `json:"text,omitempty"`
 }
+
+// Limits of the audit log.
+const (
+	// MaxLoggedText is the maximum number of characters of a value. Of a longer text, the entry has
+	// the part from shortly before the first difference, and its length; see excerpt.
+	MaxLoggedText = 1000
+	// MaxLoggedMoves is the maximum number of moved rows in a change of a sequence. The others are
+	// counted.
+	MaxLoggedMoves = 200
+
+	excerptContext = 40 // characters before the first difference
+)
 
 var null = json.RawMessage("null")
 
+// FieldLabel says how a field is called and how its values are shown.
+type FieldLabel struct {
+	Name   string       // API name
+	Label  string       // on pages and in the audit log
+	Type   FieldType    // how values are formatted; "": as they are
+	Refers string       // type of the records whose IDs are the values, such as "folder"
+	Rows   []FieldLabel // members of the rows of a list; the first one with a value names the row
+	// IsSequence is set for a list of IDs whose order is the content.
+	IsSequence bool
+}
+
+// isList reports whether a field is compared by rows.
+func (f FieldLabel) isList() bool { return f.Rows != nil }
+
+// namesOnly is FieldLabel.Rows of a list of names.
+var namesOnly = []FieldLabel{}
+
+// recordField is a field of a record type. value returns a string, number, boolean, list, or
+// CustomValues; its zero value means none.
+type recordField[T any] struct {
+	FieldLabel
+	value func(*T) any
+}
+
+// compareRecords returns the differences between two versions of a record, in the sequence of its
+// fields.
+func compareRecords[T any](fields []recordField[T], from, to T) []Change {
+	var c changes
+	for _, f := range fields {
+		c.addValue(f.FieldLabel, f.value(&from), f.value(&to))
+	}
+	return c
+}
+
 // changes collects the differences between two versions of a record.
 type changes []Change
+
+// addValue adds the difference between two values of a field.
+func (c *changes) addValue(f FieldLabel, from, to any) {
+	if custom, ok := from.(CustomValues); ok {
+		now, _ := to.(CustomValues)
+		c.custom(custom, now)
+		return
+	}
+	switch {
+	case f.IsSequence:
+		before, _ := from.([]uint64)
+		after, _ := to.([]uint64)
+		c.sequence(f.Name, f.Refers, before, after)
+	case f.isList():
+		c.rows(f, encodeRows(from), encodeRows(to))
+	default:
+		c.add(f.Name, encodeValue(from), encodeValue(to))
+	}
+}
 
 func (c *changes) add(field string, from, to json.RawMessage) {
 	if len(from) == 0 {
@@ -27,57 +103,9 @@ func (c *changes) add(field string, from, to json.RawMessage) {
 		to = null
 	}
 	if !bytes.Equal(from, to) {
-		*c = append(*c, Change{field, from, to})
+		from, to = excerpts(from, to)
+		*c = append(*c, Change{Field: field, From: from, To: to})
 	}
-}
-
-func (c *changes) text(field, from, to string) {
-	if from != to {
-		c.add(field, textJSON(from), textJSON(to))
-	}
-}
-
-func textJSON(s string) json.RawMessage {
-	if s == "" {
-		return null
-	}
-	return encodeJSON(s)
-}
-
-// reference adds a change to a field that contains the ID of another record. An ID of 0 means no
-// record.
-func (c *changes) reference(field string, from, to uint64) {
-	if from != to {
-		c.add(field, numberJSON(from), numberJSON(to))
-	}
-}
-
-// TextChange returns the change of a text that isn't a field of a record. "" means none.
-func TextChange(field, from, to string) Change { return Change{field, textJSON(from), textJSON(to)} }
-
-// NumberChange returns the change of a number that isn't a field of a record.
-func NumberChange(field string, from, to int) Change {
-	return Change{field, numberJSON(uint64(max(from, 0))), numberJSON(uint64(max(to, 0)))}
-}
-
-func numberJSON(n uint64) json.RawMessage {
-	if n == 0 {
-		return null
-	}
-	return encodeJSON(n)
-}
-
-func (c *changes) numbers(field string, from, to []uint64) {
-	if !slices.Equal(from, to) {
-		c.add(field, encodeJSON(from), encodeJSON(to))
-	}
-}
-
-func (c *changes) property(from, to Property) {
-	c.text("address", from.Address, to.Address)
-	c.text("city", from.City, to.City)
-	c.text("county", from.County, to.County)
-	c.text("state", from.State, to.State)
 }
 
 // custom adds a change for each custom field that differs, sorted by key.
@@ -93,41 +121,270 @@ func (c *changes) custom(from, to CustomValues) {
 	}
 }
 
-// Changes returns the differences between a and its new version, with API field names.
-func (a Abstract) Changes(to Abstract) []Change {
-	var c changes
-	c.text("status", a.Status, to.Status)
-	c.property(a.Property, to.Property)
-	c.text("tax_map", a.TaxMap, to.TaxMap)
-	c.numbers("files", a.Files, to.Files)
-	c.custom(a.Custom, to.Custom)
-	return c
+// rows adds the added, removed, changed, and moved rows of a list. A row is the same as one before if
+// it is equal, or else if its first member is, or else if both lists are equally long and it has the
+// same place.
+func (c *changes) rows(f FieldLabel, from, to []json.RawMessage) {
+	before := pairRows(f, from, to)
+	var places []int // where the rows that stay were, in their new sequence
+	for n, row := range to {
+		switch at := before[n]; {
+		case at < 0:
+			c.add(f.Name, null, row)
+		default:
+			c.add(f.Name, from[at], row)
+			places = append(places, at)
+		}
+	}
+	for n, row := range from {
+		if !slices.Contains(places, n) {
+			c.add(f.Name, row, null)
+		}
+	}
+	c.moves(f.Name, places, func(place int) string { return f.rowName(from[place], func(string) string { return "" }) },
+		func(place int) int { return slices.Index(before, place) })
 }
 
-// Changes returns the differences between o and its new version, with API field names.
-func (o Order) Changes(to Order) []Change {
-	var c changes
-	c.text("order_number", o.Number, to.Number)
-	c.text("status", o.Status, to.Status)
-	c.text("due_date", o.DueDate, to.DueDate)
-	c.property(o.Property, to.Property)
-	c.custom(o.Custom, to.Custom)
-	return c
+// pairRows returns for each row of to the index of the row of from that it was, or -1.
+func pairRows(f FieldLabel, from, to []json.RawMessage) []int {
+	pairs, taken := make([]int, len(to)), make([]bool, len(from))
+	for n := range pairs {
+		pairs[n] = -1
+	}
+	pair := func(same func(at, n int) bool) {
+		for n := range to {
+			for at := 0; at < len(from) && pairs[n] < 0; at++ {
+				if !taken[at] && same(at, n) {
+					pairs[n], taken[at] = at, true
+				}
+			}
+		}
+	}
+	pair(func(at, n int) bool { return bytes.Equal(from[at], to[n]) })
+	if len(f.Rows) > 0 {
+		keys := func(list []json.RawMessage) (keys []string) {
+			for _, row := range list {
+				keys = append(keys, string(decodeAs[map[string]json.RawMessage](row)[f.Rows[0].Name]))
+			}
+			return keys
+		}
+		old, now := keys(from), keys(to)
+		pair(func(at, n int) bool { return now[n] != "" && old[at] == now[n] })
+	}
+	if len(from) == len(to) {
+		pair(func(at, n int) bool { return at == n })
+	}
+	return pairs
 }
 
-// Changes returns the differences between f and its new version, with API field names.
-func (f File) Changes(to File) []Change {
-	var c changes
-	c.text("filename", f.Filename, to.Filename)
-	c.reference("folder_id", f.FolderID, to.FolderID)
-	c.reference("abstract_id", f.AbstractID, to.AbstractID)
-	return c
+// sequence adds the moved records of a list of IDs, and those that were added or removed.
+func (c *changes) sequence(field, recordType string, from, to []uint64) {
+	if slices.Equal(from, to) {
+		return
+	}
+	was, is := map[uint64]int{}, map[uint64]int{}
+	for n, id := range from {
+		was[id] = n
+	}
+	for n, id := range to {
+		is[id] = n
+	}
+	name := func(id uint64) string { return fmt.Sprintf("%s:%d", recordType, id) }
+	var places []int
+	for n, id := range to {
+		if at, stays := was[id]; stays {
+			places = append(places, at)
+		} else {
+			*c = append(*c, Change{Field: field, From: null, To: numberJSON(n + 1), Row: name(id)})
+		}
+	}
+	for n, id := range from {
+		if _, stays := is[id]; !stays {
+			*c = append(*c, Change{Field: field, From: numberJSON(n + 1), To: null, Row: name(id)})
+		}
+	}
+	c.moves(field, places, func(place int) string { return name(from[place]) }, func(place int) int { return is[from[place]] })
 }
 
-// Changes returns the differences between f and its new version, with API field names.
-func (f Folder) Changes(to Folder) []Change {
-	var c changes
-	c.text("name", f.Name, to.Name)
-	c.reference("parent_id", f.ParentID, to.ParentID)
-	return c
+// moves adds the rows that moved. places are where the rows were, in their new sequence. Rows of the
+// longest increasing run of places stay, so as few rows as possible have moved.
+func (c *changes) moves(field string, places []int, name func(place int) string, now func(place int) int) {
+	stay := longestIncreasing(places)
+	moved := 0
+	for _, place := range places {
+		if len(stay) > 0 && stay[0] == place {
+			stay = stay[1:]
+			continue
+		}
+		if moved++; moved <= MaxLoggedMoves {
+			*c = append(*c, Change{Field: field, From: numberJSON(place + 1), To: numberJSON(now(place) + 1), Row: name(place)})
+		}
+	}
+	if more := moved - MaxLoggedMoves; more > 0 {
+		*c = append(*c, Change{Field: field, From: null, To: encodeJSON(fmt.Sprintf("%d more rows moved", more))})
+	}
 }
+
+// longestIncreasing returns the longest increasing subsequence of distinct numbers.
+func longestIncreasing(list []int) []int {
+	var ends []int // index of the smallest last number of a run of each length
+	previous := make([]int, len(list))
+	for n, value := range list {
+		at, _ := slices.BinarySearchFunc(ends, value, func(end, value int) int { return list[end] - value })
+		previous[n] = -1
+		if at > 0 {
+			previous[n] = ends[at-1]
+		}
+		ends = append(ends[:at], append([]int{n}, ends[min(at+1, len(ends)):]...)...)
+	}
+	run := make([]int, len(ends))
+	for n, at := len(ends)-1, 0; n >= 0; n-- {
+		if n == len(ends)-1 {
+			at = ends[n]
+		}
+		run[n], at = list[at], previous[at]
+	}
+	return run
+}
+
+// TextChange returns the change of a text that isn't a field of a record. "" means none.
+func TextChange(field, from, to string) Change {
+	return Change{Field: field, From: textJSON(from), To: textJSON(to)}
+}
+
+// NumberChange returns the change of a number that isn't a field of a record.
+func NumberChange(field string, from, to int) Change {
+	return Change{Field: field, From: numberJSON(max(from, 0)), To: numberJSON(max(to, 0))}
+}
+
+func numberJSON(n int) json.RawMessage {
+	if n == 0 {
+		return null
+	}
+	return encodeJSON(uint64(n)) // #nosec G115 -- not negative
+}
+
+// encodeValue encodes a value without HTML escapes. A zero value or an empty list is null.
+func encodeValue(value any) json.RawMessage {
+	v := reflect.ValueOf(value)
+	if !v.IsValid() || v.IsZero() && v.Kind() != reflect.Bool || v.Kind() == reflect.Slice && v.Len() == 0 {
+		return null
+	}
+	return marshalPlain(value)
+}
+
+// encodeRows encodes the elements of a list.
+func encodeRows(list any) (rows []json.RawMessage) {
+	for _, row := range decodeAs[[]json.RawMessage](encodeValue(list)) {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// excerpts shortens the texts in two values, and in the members of two objects, to the excerpts around
+// their first difference.
+func excerpts(from, to json.RawMessage) (json.RawMessage, json.RawMessage) {
+	if len(from) <= MaxLoggedText && len(to) <= MaxLoggedText {
+		return from, to
+	}
+	a, isText := decodeString(from)
+	b, isTextToo := decodeString(to)
+	if isText || isTextToo {
+		if isText && isTextToo || string(from) == "null" || string(to) == "null" {
+			a, b = excerpt(a, b)
+			return textJSON(a), textJSON(b)
+		}
+		return from, to
+	}
+	was, is := decodeAs[map[string]json.RawMessage](from), decodeAs[map[string]json.RawMessage](to)
+	for name := range mergedKeys(was, is) {
+		old, now := excerpts(orNull(was[name]), orNull(is[name]))
+		if _, ok := was[name]; ok {
+			was[name] = old
+		}
+		if _, ok := is[name]; ok {
+			is[name] = now
+		}
+	}
+	if was != nil {
+		from = marshalPlain(was)
+	}
+	if is != nil {
+		to = marshalPlain(is)
+	}
+	return from, to
+}
+
+func mergedKeys(a, b map[string]json.RawMessage) map[string]json.RawMessage {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	maps.Copy(all, b)
+	return all
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return null
+	}
+	return raw
+}
+
+// excerpt returns two texts unchanged unless one of them is longer than MaxLoggedText. Then both start
+// shortly before their first difference, after "…", and end with "…" and their length.
+func excerpt(from, to string) (string, string) {
+	if utf8.RuneCountInString(from) <= MaxLoggedText && utf8.RuneCountInString(to) <= MaxLoggedText {
+		return from, to
+	}
+	a, b := []rune(from), []rune(to)
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	if len(a) == 0 || len(b) == 0 {
+		same = 0
+	}
+	start := max(0, same-excerptContext)
+	cut := func(text []rune) string {
+		part := text[start:min(len(text), start+MaxLoggedText)]
+		short := string(part)
+		if start > 0 {
+			short = "…" + short
+		}
+		if start > 0 || len(part) < len(text) {
+			short += fmt.Sprintf("… (%s characters)", InsertCommas(fmt.Sprint(len(text))))
+		}
+		return short
+	}
+	if len(a) == 0 {
+		return "", cut(b)
+	}
+	if len(b) == 0 {
+		return cut(a), ""
+	}
+	return cut(a), cut(b)
+}
+
+func textJSON(s string) json.RawMessage {
+	if s == "" {
+		return null
+	}
+	return encodeJSON(s)
+}
+
+// propertyFields are the fields of the property of a record.
+func propertyFields[T any](of func(*T) *Property) []recordField[T] {
+	return []recordField[T]{
+		{FieldLabel{Name: "address", Label: "Street address"}, func(r *T) any { return of(r).Address }},
+		{FieldLabel{Name: "city", Label: "City"}, func(r *T) any { return of(r).City }},
+		{FieldLabel{Name: "county", Label: "County"}, func(r *T) any { return of(r).County }},
+		{FieldLabel{Name: "state", Label: "State"}, func(r *T) any { return of(r).State }},
+	}
+}
+
+// customName is the API name of custom fields.
+const customName = "custom_fields"
+
+// isCustom returns the key of a custom field.
+func (c Change) isCustom() (key string, ok bool) { return strings.CutPrefix(c.Field, customName+".") }

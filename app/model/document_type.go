@@ -91,6 +91,18 @@ func (t DocumentType) StatusText(status string) string {
 // DocumentTypes is the list of document types of a vault, in display order.
 type DocumentTypes []DocumentType
 
+// documentTypesField is the list of document types as a field.
+var documentTypesField = FieldLabel{Name: "document_types", Label: "Document types", Rows: []FieldLabel{
+	{Name: "id", Type: identity}, {Name: "name", Label: "Name"}, {Name: "category", Label: "Category"},
+	{Name: "encumbrance", Label: "Encumbrance"}, {Name: "retired", Label: "Retired"}}}
+
+// Changes returns the differences between two versions of the list.
+func (list DocumentTypes) Changes(to DocumentTypes) []Change {
+	var c changes
+	c.addValue(documentTypesField, list, to)
+	return c
+}
+
 // ByID returns a type, retired or not.
 func (list DocumentTypes) ByID(id uint64) (DocumentType, bool) {
 	i := slices.IndexFunc(list, func(t DocumentType) bool { return t.ID == id })

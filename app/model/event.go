@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -65,8 +66,31 @@ type Event struct {
 	Record  string            `json:"record"` // noun:number, or "" if no single record is affected
 	Detail  map[string]string `json:"detail,omitempty"`
 	Changes []Change          `json:"changes,omitempty"` // in the order of the record's fields
-	Prev    string            `json:"prev"`
-	Hash    string            `json:"hash,omitempty"`
+	// Names are the names that the records of Record and Detail had, by record. Later changes of the
+	// records don't change them.
+	Names map[string]string `json:"names,omitempty"`
+	Prev  string            `json:"prev"`
+	Hash  string            `json:"hash,omitempty"`
+}
+
+// SetNames sets the names of the records that the entry refers to and that have none yet. name returns the display name of a
+// record or "".
+func (e *Event) SetNames(name func(record string) string) {
+	records := []string{e.Record}
+	for _, key := range []string{"abstract", "order", "file", "instrument"} {
+		records = append(records, e.Detail[key])
+	}
+	for _, record := range records {
+		if !strings.Contains(record, ":") || e.Names[record] != "" {
+			continue
+		}
+		if text := name(record); text != "" {
+			if e.Names == nil {
+				e.Names = map[string]string{}
+			}
+			e.Names[record] = text
+		}
+	}
 }
 
 // WithHash returns the event with Prev and Hash set. Hash is the SHA-256, in hex, of the event's

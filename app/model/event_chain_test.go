@@ -12,8 +12,8 @@ import (
 // Existing hashes cover this JSON, so neither its members nor their order may change.
 func TestEventJSONIsStable(t *testing.T) {
 	e := sampleEvent()
-	e.Changes = []Change{{"county", nil, json.RawMessage(`"Essex <&>"`)},
-		{"custom_fields.fee", json.RawMessage(`1.50`), json.RawMessage(`null`)}}
+	e.Changes = []Change{{Field: "county", To: json.RawMessage(`"Essex <&>"`)},
+		{Field: "custom_fields.fee", From: json.RawMessage(`1.50`), To: json.RawMessage(`null`)}}
 	e, encoded, err := e.EncodeWithHash("00ff")
 	if err != nil {
 		t.Fatalf("encode event: %v", err)

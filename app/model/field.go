@@ -243,9 +243,14 @@ func decodeString(raw json.RawMessage) (string, bool) {
 
 // encodeJSON encodes a value like json.Marshal, but without HTML escapes.
 func encodeJSON[T string | []string | uint64 | []uint64 | bool | Field](text T) json.RawMessage {
+	return marshalPlain(text)
+}
+
+// marshalPlain is encodeJSON for values of any type that can always be encoded.
+func marshalPlain(value any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // encoding these types into a buffer never fails
+	_ = enc.Encode(value) // encoding plain values into a buffer never fails
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -35,6 +35,15 @@ type File struct {
 	Trashed    *Trashed  `json:"trashed,omitempty"`
 }
 
+var fileFields = []recordField[File]{
+	{FieldLabel{Name: "filename", Label: "Name"}, func(f *File) any { return f.Filename }},
+	{FieldLabel{Name: "folder_id", Label: "Folder", Refers: "folder"}, func(f *File) any { return f.FolderID }},
+	{FieldLabel{Name: "abstract_id", Label: "Abstract", Refers: "abstract"}, func(f *File) any { return f.AbstractID }},
+}
+
+// Changes returns the differences between f and its new version, with API field names.
+func (f File) Changes(to File) []Change { return compareRecords(fileFields, f, to) }
+
 // Leaves reports whether a document leaves its abstract when its record is replaced with now: it
 // gets another abstract or none, or it is moved to the trash without its abstract.
 func (f File) Leaves(now File) bool {

@@ -14,6 +14,14 @@ type Folder struct {
 	Version  uint64 `json:"version,omitempty"` // number of changes
 }
 
+var folderFields = []recordField[Folder]{
+	{FieldLabel{Name: "name", Label: "Name"}, func(f *Folder) any { return f.Name }},
+	{FieldLabel{Name: "parent_id", Label: "Folder", Refers: "folder"}, func(f *Folder) any { return f.ParentID }},
+}
+
+// Changes returns the differences between f and its new version, with API field names.
+func (f Folder) Changes(to Folder) []Change { return compareRecords(folderFields, f, to) }
+
 // MaxFolderDepth is the maximum number of nested folder levels.
 const MaxFolderDepth = 32
 

@@ -216,22 +216,30 @@ func (i Instrument) Names() []string {
 	return names
 }
 
+// instrumentFields are the fields of an instrument in the sequence of the audit log.
+var instrumentFields = func() []recordField[Instrument] {
+	fields := []recordField[Instrument]{
+		{FieldLabel{Name: "abstract_id", Label: "Abstract", Refers: "abstract"}, func(i *Instrument) any { return i.AbstractID }},
+		{FieldLabel{Name: "type_id", Label: "Document type", Refers: "document_type"}, func(i *Instrument) any { return i.TypeID }},
+	}
+	for _, f := range instrumentTexts {
+		fields = append(fields, recordField[Instrument]{f.FieldLabel, func(i *Instrument) any { return *f.value(i) }})
+	}
+	for _, f := range instrumentLists {
+		fields = append(fields, recordField[Instrument]{f.FieldLabel, func(i *Instrument) any { return *f.value(i) }})
+	}
+	return append(fields,
+		recordField[Instrument]{FieldLabel{Name: "other_parties", Label: "Other parties", Rows: []FieldLabel{
+			{Name: "name"}, {Name: "role", Label: "Role"}}}, func(i *Instrument) any { return i.OtherParties }},
+		recordField[Instrument]{FieldLabel{Name: "relations", Label: "Related instruments", Rows: []FieldLabel{
+			{Name: "kind", Type: choice}, {Name: "instrument_id", Label: "Instrument", Refers: "instrument"}, {Name: "text", Label: "Reference"}}},
+			func(i *Instrument) any { return i.Relations }},
+		recordField[Instrument]{FieldLabel{Name: "documents", Label: "Documents", Rows: []FieldLabel{
+			{Name: "file_id", Refers: "file"}, {Name: "pages", Label: "Pages"}}}, func(i *Instrument) any { return i.Documents }})
+}()
+
 // Changes returns the differences between i and its new version, with API field names.
-func (i Instrument) Changes(to Instrument) []Change {
-	var c changes
-	c.reference("abstract_id", i.AbstractID, to.AbstractID)
-	c.reference("type_id", i.TypeID, to.TypeID)
-	for _, field := range instrumentTexts {
-		c.text(field.name, *field.value(&i), *field.value(&to))
-	}
-	for _, field := range instrumentLists {
-		c.add(field.name, encodeAny(*field.value(&i)), encodeAny(*field.value(&to)))
-	}
-	c.add("other_parties", encodeAny(i.OtherParties), encodeAny(to.OtherParties))
-	c.add("relations", encodeAny(i.Relations), encodeAny(to.Relations))
-	c.add("documents", encodeAny(i.Documents), encodeAny(to.Documents))
-	return c
-}
+func (i Instrument) Changes(to Instrument) []Change { return compareRecords(instrumentFields, i, to) }
 
 // FillBlank returns i with the values of from in its blank fields, and with the documents of from. It
 // replaces no value. The status and the relations stay. Values that belong together, such as book and page,
@@ -245,7 +253,7 @@ func (i Instrument) FillBlank(from Instrument) Instrument {
 		"consideration_text": i.Consideration != "" && i.Consideration != from.Consideration,
 		"recorded_time":      i.Recorded != "" && i.Recorded != from.Recorded}
 	for _, field := range instrumentTexts {
-		if value := field.value(&i); !keep[field.name] {
+		if value := field.value(&i); !keep[field.Name] {
 			*value = cmp.Or(*value, *field.value(&from))
 		}
 	}
@@ -283,23 +291,23 @@ func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) Instrumen
 			t, _ := types.ByID(i.TypeID)
 			out["type"] = encodeJSON(t.Name)
 		case "other_parties":
-			out[name] = encodeAny(i.OtherParties)
+			out[name] = encodeValue(i.OtherParties)
 		case "relations":
-			out[name] = encodeAny(i.Relations)
+			out[name] = encodeValue(i.Relations)
 		case "documents":
-			out[name] = encodeAny(i.Documents)
+			out[name] = encodeValue(i.Documents)
 		case "position":
 			out[name] = in[name]
 		}
 	}
 	for _, field := range instrumentTexts {
-		if _, sent := in[field.name]; sent {
-			out[field.name] = encodeJSON(*field.value(&i))
+		if _, sent := in[field.Name]; sent {
+			out[field.Name] = encodeJSON(*field.value(&i))
 		}
 	}
 	for _, field := range instrumentLists {
-		if _, sent := in[field.name]; sent {
-			out[field.name] = encodeJSON(*field.value(&i))
+		if _, sent := in[field.Name]; sent {
+			out[field.Name] = encodeJSON(*field.value(&i))
 		}
 	}
 	for name, raw := range out {

@@ -65,8 +65,8 @@ func TestInstrumentInput(t *testing.T) {
 		t.Errorf("text of the consideration = %q of %q, rejected %v, changes %v, want the text beside the amount, and one change",
 			worded.ConsiderationText, worded.Consideration, rejected, i.Changes(worded))
 	}
-	if changes := i.Changes(cleared); len(changes) != 4 {
-		t.Errorf("%d changes, want 4: %+v", len(changes), changes)
+	if changes := i.Changes(cleared); len(changes) != 5 { // two documents
+		t.Errorf("%d changes, want 5: %+v", len(changes), changes)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestCycleCheckReadsOnce(t *testing.T) {
 		}
 	}
 	reads := 0
-	_, rejected := InstrumentInput{"relations": encodeAny(relations(layers - 1))}.Check(Instrument{ID: 5000}, InstrumentContext{
+	_, rejected := InstrumentInput{"relations": encodeValue(relations(layers - 1))}.Check(Instrument{ID: 5000}, InstrumentContext{
 		Types: NewDocumentTypes(), Instrument: func(id uint64) (Instrument, bool) { reads++; i, ok := others[id]; return i, ok }})
 	if want := layers*width + width; len(rejected) > 0 || reads > want {
 		t.Errorf("Check read %d instruments and rejected %v, want at most %d reads", reads, rejected, want)

@@ -16,7 +16,26 @@ type Note struct {
 	Version   uint64    `json:"version"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+	EditedBy  *Actor    `json:"edited_by,omitempty"` // who changed it last; nil if no one did since that is recorded
+	Trashed   *Trashed  `json:"trashed,omitempty"`
 }
+
+// IsBy reports whether an actor wrote the note.
+func (n Note) IsBy(actor Actor) bool { return n.By.Kind == actor.Kind && n.By.ID == actor.ID }
+
+// maxNoteHeading is the maximum length of the heading of a note, in bytes.
+const maxNoteHeading = 60
+
+// Heading returns the beginning of the note on one line.
+func (n Note) Heading() string { return cutText(n.Text, maxNoteHeading) }
+
+var noteFields = []recordField[Note]{
+	{FieldLabel{Name: "text", Label: "Note"}, func(n *Note) any { return n.Text }},
+	{FieldLabel{Name: "page", Label: "Page of the note"}, func(n *Note) any { return n.Page }},
+}
+
+// Changes returns the differences between n and its new version, with API field names.
+func (n Note) Changes(to Note) []Change { return compareRecords(noteFields, n, to) }
 
 // NoteInput is the input for a note. Page is only for notes about documents.
 type NoteInput struct {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,18 @@ func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rule
 	o.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
 	return o, f.Fields
 }
+
+var fieldsOfOrder = slices.Concat(
+	[]recordField[Order]{
+		{FieldLabel{Name: "order_number", Label: "Order number"}, func(o *Order) any { return o.Number }},
+		{FieldLabel{Name: "status", Label: "Status", Type: choice}, func(o *Order) any { return o.Status }},
+		{FieldLabel{Name: "due_date", Label: "Due date", Type: Date}, func(o *Order) any { return o.DueDate }},
+	},
+	propertyFields(func(o *Order) *Property { return &o.Property }),
+	[]recordField[Order]{{FieldLabel{Name: customName}, func(o *Order) any { return o.Custom }}})
+
+// Changes returns the differences between o and its new version, with API field names.
+func (o Order) Changes(to Order) []Change { return compareRecords(fieldsOfOrder, o, to) }
 
 // CoreOrderFields returns the fields that every order has, in display order.
 func CoreOrderFields() []Field {

@@ -36,7 +36,7 @@ func customOf(text string) Optional[Custom] {
 // changeLines returns changes as "field from to" lines.
 func changeLines(changes []Change) (lines []string) {
 	for _, c := range changes {
-		lines = append(lines, c.Field+" "+string(c.From)+" "+string(c.To))
+		lines = append(lines, strings.TrimSpace(c.Field+" "+string(c.From)+" "+string(c.To)+" "+c.Row))
 	}
 	return lines
 }
@@ -75,7 +75,7 @@ func TestAbstractPatch(t *testing.T) {
 		{"the same value", AbstractPatch{PropertyPatch: PropertyPatch{State: sendText("NY ")}, Status: sendText("New")}, nil},
 		{"status", AbstractPatch{Status: sendText("Done")}, []string{`status "New" "Done"`}},
 		{"its own template", AbstractPatch{TemplateID: sendID(3)}, nil},
-		{"files in another sequence", AbstractPatch{Files: sendIDs(9, 4, 7)}, []string{`files [4,7,9] [9,4,7]`}},
+		{"files in another sequence", AbstractPatch{Files: sendIDs(9, 4, 7)}, []string{`files 3 1 file:9`}},
 		{"files in the same sequence", AbstractPatch{Files: sendIDs(4, 7, 9)}, nil},
 		{"custom fields merge", AbstractPatch{Custom: customOf(`{"kind":"B","rush":true}`)},
 			[]string{`custom_fields.kind "A" "B"`, `custom_fields.rush null true`}},

@@ -155,7 +155,7 @@ func applyDefault(list, wanted []Template, f *validation) []Template {
 // their new order.
 func TemplateChanges(old, now Template) []Change {
 	var c changes
-	c.text("name", old.Name, now.Name)
+	c.add("name", textJSON(old.Name), textJSON(now.Name))
 	c.add("default", encodeJSON(old.Default), encodeJSON(now.Default))
 	c.add("retired", encodeJSON(old.Retired), encodeJSON(now.Retired))
 	c = append(c, StatusChanges(old.Statuses, now.Statuses)...)

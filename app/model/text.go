@@ -1,8 +1,11 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/cases"
@@ -110,3 +113,106 @@ func Fold(s string) string {
 // isCherokeeCapital reports whether r is a capital Cherokee letter. Package cases swaps the case of
 // Cherokee letters instead of folding it, so text in small letters becomes capitals.
 func isCherokeeCapital(r rune) bool { return r >= '\u13A0' && r <= '\u13F5' }
+
+// Types of values that are formatted but that no custom field has.
+const (
+	choice  FieldType = "choice"  // a word such as on_hold
+	guessed FieldType = "guessed" // a value of a field without a definition
+
+	identity FieldType = "identity" // the ID of a row, which isn't shown
+)
+
+// FormatValues formats the stored values of a field of the given type.
+func FormatValues(kind FieldType, values []string) string {
+	switch {
+	case len(values) == 0:
+		return ""
+	case kind == Date:
+		return FormatDate(values[0])
+	case (kind == Number || kind == Money) && len(values) == 1:
+		return FormatAmount(kind, values[0])
+	case kind == choice:
+		return FormatStatus(values[0])
+	case kind == Checkbox && values[0] == "true":
+		return "Yes"
+	case kind == Checkbox && values[0] == "false":
+		return "No"
+	}
+	return strings.Join(values, ", ")
+}
+
+// FormatDate formats a date as Jan 2, 2006. If text is not in the form YYYY-MM-DD, it is returned
+// unchanged.
+func FormatDate(text string) string {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return text
+	}
+	return day.Format("Jan 2, 2006")
+}
+
+// FormatStatus returns the display text of a status: on_hold becomes "On hold". Statuses with
+// spaces or capital letters are returned unchanged.
+func FormatStatus(status string) string {
+	if status == "" || strings.ToLower(status) != status || strings.Contains(status, " ") {
+		return status
+	}
+	if status[0] < 'a' || status[0] > 'z' {
+		return status
+	}
+	return strings.ToUpper(status[:1]) + strings.ReplaceAll(status[1:], "_", " ")
+}
+
+// FormatAmount formats a number, or an amount of money as NormalizeMoney returns it. Other text is
+// returned unchanged.
+func FormatAmount(kind FieldType, text string) string {
+	if kind != Money {
+		m := longNumberPattern.FindStringSubmatch(text)
+		if m == nil {
+			return text
+		}
+		return m[1] + InsertCommas(m[2]) + m[3]
+	}
+	if amount, ok := NormalizeMoney(text); !ok || amount != text {
+		return text
+	}
+	whole, cents, _ := strings.Cut(text, ".")
+	return "$" + InsertCommas(whole) + "." + cents
+}
+
+// longNumberPattern matches numbers of five or more digits. Shorter numbers get no commas because
+// they may be years.
+var longNumberPattern = regexp.MustCompile(`^(-?)([0-9]{5,})(\.[0-9]+)?$`)
+
+// InsertCommas inserts a comma between groups of three digits.
+func InsertCommas(digits string) string {
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// StoredTexts returns the values of a stored custom field as text, no matter which type the field
+// had when the value was stored.
+func StoredTexts(raw json.RawMessage) []string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	switch raw[0] {
+	case '"':
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return []string{strings.ReplaceAll(s, "\r\n", "\n")}
+		}
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) == nil {
+			var all []string
+			for _, one := range list {
+				all = append(all, StoredTexts(one)...)
+			}
+			return all
+		}
+	}
+	return []string{string(bytes.TrimSpace(raw))}
+}

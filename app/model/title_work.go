@@ -37,6 +37,58 @@ type Assignment struct {
 	DueDate    string `json:"due_date,omitempty"` // YYYY-MM-DD
 }
 
+// titleWorkFields are the fields of the parts of a TitleWork. The adder and the time of a name run aren't
+// among them, because the audit entry says so.
+var titleWorkFields = []recordField[TitleWork]{
+	{FieldLabel{Name: "order_id", Label: "Order", Refers: "order"}, func(w *TitleWork) any { return w.OrderID }},
+	{FieldLabel{Name: "searcher", Label: "Searcher", Refers: "user"}, func(w *TitleWork) any { return w.Assignment.SearcherID }},
+	{FieldLabel{Name: "examiner", Label: "Examiner", Refers: "user"}, func(w *TitleWork) any { return w.Assignment.ExaminerID }},
+	{FieldLabel{Name: "due_date", Label: "Due date", Type: Date}, func(w *TitleWork) any { return w.Assignment.DueDate }},
+	{FieldLabel{Name: "names_run", Label: "Names run", Rows: []FieldLabel{
+		{Name: "name", Label: "Name"}, {Name: "from", Label: "From", Type: Date}, {Name: "to", Label: "To", Type: Date},
+		{Name: "indexes", Label: "Indexes"}, {Name: "result", Label: "Result"}}}, func(w *TitleWork) any { return searchesOf(w.NamesRun) }},
+	{FieldLabel{Name: "requirements", Label: "Requirements and exceptions", Rows: []FieldLabel{
+		{Name: "text", Label: "Text"}, {Name: "kind", Label: "Kind", Type: choice}, {Name: "instrument_id", Label: "Instrument",
+			Refers: "instrument"},
+		{Name: "cleared", Label: "Cleared", Type: Date}}}, func(w *TitleWork) any { return w.Requirements }},
+	{FieldLabel{Name: "sequence", Label: "Sequence", Refers: "instrument", IsSequence: true}, func(*TitleWork) any { return []uint64(nil) }},
+}
+
+// Changes returns the differences between w and its new version, except the sequence of the runsheet,
+// of which w has only a part; see SequenceChanges.
+func (w TitleWork) Changes(to TitleWork) []Change { return compareRecords(titleWorkFields, w, to) }
+
+// LastCertificate returns the newest certificate, or the zero Certificate.
+func (w TitleWork) LastCertificate() (c Certificate) {
+	if n := len(w.Certificates); n > 0 {
+		c = w.Certificates[n-1]
+	}
+	return c
+}
+
+// SequenceChanges returns the differences between two sequences of a runsheet.
+func SequenceChanges(from, to []uint64) []Change {
+	var c changes
+	c.sequence("sequence", "instrument", from, to)
+	return c
+}
+
+// search is what a NameRun says besides who added it and when.
+type search struct {
+	Name    string   `json:"name"`
+	From    string   `json:"from,omitempty"`
+	To      string   `json:"to,omitempty"`
+	Indexes []string `json:"indexes,omitempty"`
+	Result  string   `json:"result,omitempty"`
+}
+
+func searchesOf(list []NameRun) (searches []search) {
+	for _, r := range list {
+		searches = append(searches, search{r.Name, r.From, r.To, r.Indexes, r.Result})
+	}
+	return searches
+}
+
 // NameRun says that the indexes were searched for a name.
 type NameRun struct {
 	Name    string    `json:"name"`
@@ -87,4 +139,18 @@ type AcceptedCheck struct {
 	Check  string `json:"check"`          // ID of the finding, or of a check for all of its findings
 	Text   string `json:"text,omitempty"` // the finding; "" if there was no such finding
 	Reason string `json:"reason,omitempty"`
+}
+
+var certificateFields = []recordField[Certificate]{
+	{FieldLabel{Name: "effective_date", Label: "Certified through", Type: Date}, func(c *Certificate) any { return c.EffectiveDate }},
+	{FieldLabel{Name: "effective_time", Label: "Effective time"}, func(c *Certificate) any { return c.EffectiveTime }},
+	{FieldLabel{Name: "search_from", Label: "Search from", Type: Date}, func(c *Certificate) any { return c.SearchFrom }},
+	{FieldLabel{Name: "indices_searched", Label: "Indexes searched"}, func(c *Certificate) any { return c.IndicesSearched }},
+	{FieldLabel{Name: "accepted", Label: "Accepted findings", Rows: []FieldLabel{{Name: "check", Type: identity}, {Name: "text"},
+		{Name: "reason", Label: "Reason"}}}, func(c *Certificate) any { return c.Accepted }},
+}
+
+// Changes returns the differences between c and the certificate that follows it.
+func (c Certificate) Changes(to Certificate) []Change {
+	return compareRecords(certificateFields, c, to)
 }

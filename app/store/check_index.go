@@ -67,6 +67,9 @@ func (k *checker) checkAllLists() {
 			return readFields(k, &files, recordID, (*indexedTable[model.File]).trashFields)
 		case instruments.typeName:
 			return readFields(k, &instruments, recordID, (*indexedTable[model.Instrument]).trashFields)
+		case notes.typeName:
+			n, ok, err := notes.find(k.t, recordID)
+			return noteTrashFields(k.t, &n), ok && err == nil
 		}
 		return indexFields{}, false
 	})

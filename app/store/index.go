@@ -236,8 +236,13 @@ func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 	if trashed == nil || trashed.With != "" {
 		return indexFields{}
 	}
-	return indexFields{listed: true, created: sortableMicros(trashed.At), id: typedID(l.typeName, l.fields(v).id),
-		hashes: [maxColumns]valueHash{t.hashValue(columnValue{text: l.typeName})}}
+	return t.trashFieldsOf(l.typeName, l.fields(v).id, trashed)
+}
+
+// trashFieldsOf returns the values for the trash index of a record that is in the trash.
+func (t *Tx) trashFieldsOf(typeName string, id uint64, in *model.Trashed) indexFields {
+	return indexFields{listed: true, created: sortableMicros(in.At), id: typedID(typeName, id),
+		hashes: [maxColumns]valueHash{t.hashValue(columnValue{text: typeName})}}
 }
 
 // reindex updates all index entries and value counts after a change. before is nil for a

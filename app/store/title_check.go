@@ -27,6 +27,11 @@ func (k *checker) checkTitleWork() {
 	})
 	checkTable(k, notes, func(n model.Note) {
 		k.checkIndexed("note", n.ID, bucketRecordNotes, noteKey(&n))
+		trashed := noteTrashFields(k.t, &n)
+		k.checkLayout(&trash.indexLayout, notes.typeName, n.ID, &trashed)
+		if trashed.listed {
+			k.counts[CountTrashed]++
+		}
 		k.checkReference("note", n.ID, "record", k.t.recordExists(n.Record), 0)
 	})
 	if _, err := k.t.DocumentTypes(); err != nil {
@@ -133,9 +138,12 @@ func (r *rebuilder) rebuildTitleWork() error {
 	})
 }
 
-// rebuildNotes regenerates the index of notes by record.
+// rebuildNotes regenerates the index of notes by record, and the entries of notes in the trash.
 func (r *rebuilder) rebuildNotes() error {
 	return eachRecord(r, notes, func(t *Tx, _ uint64, n *model.Note) error {
+		if err := t.updateNoteTrash(&model.Note{}, n); err != nil {
+			return err
+		}
 		return putKeyOnly(t.bucket(bucketRecordNotes), noteKey(n))
 	})
 }

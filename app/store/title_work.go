@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -148,21 +149,58 @@ var notes = table[model.Note]{bucketNotes, "note"}
 // NewNoteID returns the ID for a new note.
 func (t *Tx) NewNoteID() (uint64, error) { return notes.nextID(t) }
 
-// Note returns a note. The error has kind errs.NotFound if it doesn't exist.
-func (t *Tx) Note(id uint64) (model.Note, error) { return notes.get(t, id) }
+// Note returns a live note. The error has kind errs.NotFound if it doesn't exist or is in the trash.
+func (t *Tx) Note(id uint64) (model.Note, error) {
+	n, err := notes.get(t, id)
+	if err == nil && n.Trashed != nil {
+		err = errs.RecordNotFound(notes.typeName, id)
+	}
+	return n, err
+}
+
+// NoteIncludingTrash returns a note that may be in the trash. The error has kind errs.NotFound if it
+// doesn't exist.
+func (t *Tx) NoteIncludingTrash(id uint64) (model.Note, error) { return notes.get(t, id) }
 
 // PutNote creates or updates a note. The record of a note never changes.
 func (t *Tx) PutNote(n model.Note) error {
+	old, _, err := notes.find(t, n.ID)
+	if err != nil {
+		return err
+	}
+	if err := t.updateNoteTrash(&old, &n); err != nil {
+		return err
+	}
 	if err := putKeyOnly(t.bucket(bucketRecordNotes), noteKey(&n)); err != nil {
 		return fmt.Errorf("index note %d: %w", n.ID, err)
 	}
 	return notes.put(t, n.ID, n)
 }
 
-// RemoveNote permanently deletes a note. The error has kind errs.NotFound if it doesn't exist.
+// updateNoteTrash updates the entry of a note in the trash index.
+func (t *Tx) updateNoteTrash(before, after *model.Note) error {
+	was, is := noteTrashFields(t, before), noteTrashFields(t, after)
+	t.countTransition(CountTrashed, was.listed, is.listed)
+	return t.updateEntries(&trash.indexLayout, &was, &is)
+}
+
+// noteTrashFields returns the values of a note for the trash index. It returns the zero value for a
+// note that isn't in the trash.
+func noteTrashFields(t *Tx, n *model.Note) indexFields {
+	if n.Trashed == nil {
+		return indexFields{}
+	}
+	return t.trashFieldsOf(notes.typeName, n.ID, n.Trashed)
+}
+
+// RemoveNote permanently deletes a note, live or in the trash. The error has kind errs.NotFound if it
+// doesn't exist.
 func (t *Tx) RemoveNote(id uint64) error {
 	old, err := notes.get(t, id)
 	if err != nil {
+		return err
+	}
+	if err := t.updateNoteTrash(&old, &model.Note{}); err != nil {
 		return err
 	}
 	if err := t.bucket(bucketRecordNotes).Delete(noteKey(&old)); err != nil {
@@ -171,29 +209,31 @@ func (t *Tx) RemoveNote(id uint64) error {
 	return notes.remove(t, id)
 }
 
-// NotesOf returns up to limit notes about a record, such as "abstract:7", oldest first, starting
-// with ID from.
-func (t *Tx) NotesOf(record string, from uint64, limit int) (list []model.Note, err error) {
+// NotesOf returns up to limit live notes about a record, such as "abstract:7", oldest first.
+func (t *Tx) NotesOf(record string, limit int) ([]model.Note, error) {
+	return t.notesOf(record, limit, func(n *model.Note) bool { return n.Trashed == nil })
+}
+
+func (t *Tx) notesOf(record string, limit int, wanted func(*model.Note) bool) (list []model.Note, err error) {
 	prefix := notePrefix(record)
 	c := t.bucket(bucketRecordNotes).Cursor()
-	for key, _ := c.Seek(append(bytes.Clone(prefix), encodeUint64(from)...)); bytes.HasPrefix(key,
-		prefix) && len(list) < limit; key, _ = c.Next() {
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && len(list) < limit; key, _ = c.Next() {
 		id, _ := idSuffix(key)
 		n, found, err := notes.find(t, id)
 		if err != nil {
 			return nil, err
 		}
-		if found {
+		if found && wanted(&n) {
 			list = append(list, n)
 		}
 	}
 	return list, nil
 }
 
-// RemoveNotesOf deletes all notes about a record.
+// RemoveNotesOf deletes all notes about a record, live and in the trash.
 func (t *Tx) RemoveNotesOf(record string) error {
 	for {
-		list, err := t.NotesOf(record, 0, 100)
+		list, err := t.notesOf(record, 100, func(*model.Note) bool { return true })
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 // TrashEntry identifies a record in the trash. At is the time it was deleted, with
 // microsecond precision.
 type TrashEntry struct {
-	Type string // "abstract", "order", "file", or "instrument"
+	Type string // "abstract", "order", "file", "instrument", or "note"
 	ID   uint64
 	At   time.Time
 }
@@ -42,6 +42,8 @@ func trashEntrySize(t *Tx, e *TrashEntry, _ int) int {
 		return orders.storedSize(t, e.ID)
 	case "instrument":
 		return instruments.storedSize(t, e.ID)
+	case "note":
+		return notes.storedSize(t, e.ID)
 	}
 	return files.storedSize(t, e.ID)
 }
@@ -52,7 +54,7 @@ const typeShift = 56
 
 // typeNames contains the record types by their number in a typed ID. FilesOfAbstract and
 // InstrumentsOfType occur only in the change feed.
-var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract, "instrument", InstrumentsOfType}
+var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract, "instrument", InstrumentsOfType, "note"}
 
 // isRecordType reports whether a name in typeNames is the type of a single record.
 func isRecordType(name string) bool {

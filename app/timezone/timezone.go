@@ -107,6 +107,7 @@ func Put(t *store.Tx, at time.Time, actor model.Actor, name string) error {
 	if err != nil || name == old {
 		return err
 	}
-	changes := []model.Change{model.TextChange("time_zone", old, name)}
-	return errors.Join(t.PutTimeZone(name), t.AddEvent(model.Event{At: at, Actor: actor, Kind: "time_zone.changed", Changes: changes}))
+	entry := model.Event{At: at, Actor: actor, Kind: "time_zone.changed", Changes: []model.Change{model.TextChange("time_zone", old, name)}}
+	entry.Describe(model.Describer{})
+	return errors.Join(t.PutTimeZone(name), t.AddEvent(entry))
 }

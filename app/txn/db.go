@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"deedkeep/app/blobstore"
@@ -38,6 +39,11 @@ type DB struct {
 	// the database yet.
 	LastSeen func(model.Session) time.Time
 
+	// RecordName returns the display name of a record, such as "order:7", or "". CustomFields returns
+	// the definitions of the custom fields of a record. Audit log entries are written with them.
+	RecordName   func(t *store.Tx, record string) string
+	CustomFields func(t *store.Tx, record string) []model.Field
+
 	// BeforeDerive, if set, is called before each part of Derive is computed. Tests make parts fail with it.
 	BeforeDerive func(part string) error
 
@@ -54,6 +60,8 @@ func NewDB(db DB, reserveFile int64) *DB {
 	db.Reserve = &Reserve{path: filepath.Join(db.Dir, ReserveFile), Size: reserveFile, rand: db.Rand}
 	db.Queued, db.Orphans, db.MissingText = NewSignal(), NewSignal(), NewSignal()
 	db.LastSeen = func(s model.Session) time.Time { return s.LastSeenAt }
+	db.RecordName = func(*store.Tx, string) string { return "" }
+	db.CustomFields = func(*store.Tx, string) []model.Field { return nil }
 	return &db
 }
 
@@ -156,7 +164,36 @@ func (db *DB) fromReserve(update func() error) error {
 
 // AddEvent adds an audit log entry in the transaction.
 func (db *DB) AddEvent(t *store.Tx, at time.Time, actor model.Actor, kind, record string, detail map[string]string) error {
-	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: record, Detail: detail})
+	return db.AddEntry(t, model.Event{At: at, Actor: actor, Kind: kind, Record: record, Detail: detail})
+}
+
+// maxEntryBytes is the maximum size of the changes of an audit log entry. Larger changes are written
+// as several entries.
+const maxEntryBytes = 128 << 10
+
+// AddEntry adds an audit log entry in the transaction, with the names that its records have now and
+// its changes in words. Call it before the record is changed, so that the entry has the name before.
+func (db *DB) AddEntry(t *store.Tx, e model.Event) error {
+	name := func(record string) string { return db.RecordName(t, record) }
+	e.SetNames(name)
+	if len(e.Changes) == 0 {
+		return t.AddEvent(e)
+	}
+	changes := slices.Clone(e.Changes) // the caller may run twice
+	e.Changes = changes
+	e.Describe(model.Describer{Name: name, Custom: db.CustomFields(t, e.Record)})
+	for len(changes) > 0 {
+		n, size := 0, 0
+		for n < len(changes) && (n == 0 || size < maxEntryBytes) {
+			size += len(changes[n].From) + len(changes[n].To) + len(changes[n].Text)
+			n++
+		}
+		e.Changes, changes = changes[:n], changes[n:]
+		if err := t.AddEvent(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RecordRef returns the name of a record in the audit log, such as "order:7".

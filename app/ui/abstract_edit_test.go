@@ -173,7 +173,7 @@ func TestAbstractStatusAndTrash(t *testing.T) {
 	h.submit(t, 303, cookie, path+"/restore", nil).checkHeaders(t, map[string]string{"Location": path})
 	h.request(t, 200, "GET", path, cookie).has(t, "a.pdf", "b.pdf")
 	history := h.request(t, 200, "GET", path+"/history", cookie)
-	history.has(t, "<b>kim</b> created this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "deleted this abstract",
+	history.has(t, "<b>kim</b> created this abstract", "Status: In Exam → Complete", "deleted this abstract",
 		"restored this abstract", "b.pdf, a.pdf")
 	for i := range 60 {
 		h.submit(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
@@ -203,7 +203,7 @@ func TestHistoryOfMovedAndOpenedDocuments(t *testing.T) {
 	}
 	for _, abstract := range []string{to, to + "/history", from + "/history"} {
 		got := h.request(t, 200, "GET", abstract, cookie)
-		got.has(t, "moved a.pdf from <q>2026-1</q> to <q>2026-2</q>")
+		got.has(t, "moved a.pdf from abstract 2026-1 to abstract 2026-2")
 		got.lacks(t, "renamed")
 	}
 	for range 10 {
@@ -264,7 +264,7 @@ func TestAbstractDocuments(t *testing.T) {
 	h.submit(t, 422, cookie, at(b, "rename"), url.Values{"name": {" "}}, "HX-Request: true").has(t, `aria-invalid="true"`, "required")
 	h.submit(t, 200, cookie, at(b, "rename"), url.Values{"name": {`<img src=x>.pdf`}}, "HX-Request: true").has(t, "&lt;img src=x&gt;.pdf")
 	h.request(t, 200, "GET", path, cookie).has(t, "Deed 1022-311.pdf", "&lt;img src=x&gt;.pdf")
-	h.request(t, 200, "GET", path+"/history", cookie).has(t, "renamed", "<q>a.pdf</q>")
+	h.request(t, 200, "GET", path+"/history", cookie).has(t, "renamed a.pdf: Name: a.pdf → Deed 1022-311.pdf")
 	h.request(t, 200, "GET", at(a, "row?rename=1"), cookie, "HX-Request: true").has(t, "data-stem", `value="Deed 1022-311.pdf"`)
 
 	h.submit(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"1"}})

@@ -21,7 +21,13 @@ type browser struct {
 // openBrowser creates a user with the given role, signs in, and returns the browser.
 func (h *testServer) openBrowser(t *testing.T, role model.Role) *browser {
 	t.Helper()
-	token, actor := h.createSession(t, "Kim of "+string(role), role)
+	return h.openBrowserAs(t, "Kim of "+string(role), role)
+}
+
+// openBrowserAs returns a browser in which a new user with this name is signed in.
+func (h *testServer) openBrowserAs(t *testing.T, name string, role model.Role) *browser {
+	t.Helper()
+	token, actor := h.createSession(t, name, role)
 	return &browser{h: h, token: token, actor: actor, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -76,7 +76,7 @@ func TestEditOrder(t *testing.T) {
 	}
 	first.Set("city", "Albany")
 	saved := staff.post(t, 200, path, first, scriptHeader...)
-	saved.has(t, `id="group-property"`, "Albany", `id="order-top" class="stack" hx-swap-oob="true"`, "City from <q>Troy</q> to <q>Albany</q>")
+	saved.has(t, `id="group-property"`, "Albany", `id="order-top" class="stack" hx-swap-oob="true"`, "City: Troy → Albany")
 	saved.lacks(t, "<html", `name="city"`)
 	// If another user changes a different field, that change is kept.
 	second.Set("state", "VT")
@@ -96,7 +96,7 @@ func TestEditOrder(t *testing.T) {
 	staff.post(t, 422, path, first).has(t, "<html", "The order number field is required.")
 	staff.post(t, 404, path, url.Values{"group": {"nothing"}})
 	staff.get(t, 404, path+"?group=nothing", scriptHeader...)
-	staff.get(t, 200, path+"/history").has(t, "created this order", "State from <q>NY</q> to <q>VT</q>")
+	staff.get(t, 200, path+"/history").has(t, "created this order", "State: NY → VT")
 }
 
 func TestOrderStatus(t *testing.T) {
@@ -106,7 +106,7 @@ func TestOrderStatus(t *testing.T) {
 	path := h.orderPath(h.createOrder(t, "26-1", -2, elmStreet()))
 	staff.get(t, 200, path).has(t, "2 days overdue")
 	changed := staff.post(t, 200, path+"/status", url.Values{"status": {"on_hold"}}, scriptHeader...)
-	changed.has(t, `value="on_hold" aria-pressed="true"`, "Status from <q>Active</q> to <q>On hold</q>", "2 days overdue")
+	changed.has(t, `value="on_hold" aria-pressed="true"`, "Status: Active → On hold", "2 days overdue")
 	staff.post(t, 303, path+"/status", url.Values{"status": {"completed"}}).checkHeaders(t, map[string]string{"Location": path})
 	staff.get(t, 200, path).lacks(t, "overdue")
 	staff.post(t, 422, path+"/status", url.Values{"status": {"lost"}})

@@ -171,7 +171,7 @@ func TestAbstractWorkHeader(t *testing.T) {
 	if err := h.vault.Orders.Trash(t.Context(), staff.actor, order.ID, vault.Match{}); err != nil {
 		t.Fatalf("Orders.Trash: %v", err)
 	}
-	staff.get(t, 200, path).lacks(t, "T-&lt;7&gt;")
+	staff.get(t, 200, path).lacks(t, ">T-&lt;7&gt;</a>")
 }
 
 // Each cell is saved on its own, in the formats that users type.

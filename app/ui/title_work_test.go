@@ -233,6 +233,7 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
+	lee, admin := h.openBrowserAs(t, "lee", model.RoleStaff), h.openBrowser(t, model.RoleAdmin)
 	abstract, id := h.createAbstractWithDocument(t)
 	document := fmt.Sprintf("/documents/%d", id)
 	for _, path := range []string{"/abstracts/" + abstract, "/orders/" + h.createNumberedOrder(t), document} {
@@ -247,11 +248,20 @@ func TestNotes(t *testing.T) {
 			kim.get(t, 200, path+"/notes?edit="+strings.TrimPrefix(note, "/notes/")).has(t, `action="`+note+`"`, `name="version" value="1"`)
 			kim.post(t, 200, note, url.Values{"record": {record}, "text": {"Called"}, "version": {"1"}}, "HX-Request", "true").has(t, "Called",
 				"edited")
+			// Someone else has no button and can't change it; an administrator can.
+			others := lee.get(t, 200, path+"/notes")
+			others.has(t, "Called", "edited by Kim of staff")
+			others.lacks(t, note)
+			lee.get(t, 200, path+"/notes?edit="+strings.TrimPrefix(note, "/notes/")).lacks(t, `name="version" value="2"`)
+			lee.post(t, 403, note, url.Values{"record": {record}, "text": {"Forged"}, "version": {"2"}})
+			lee.post(t, 403, note+"/delete", url.Values{"record": {record}, "version": {"2"}})
+			admin.get(t, 200, path+"/notes").has(t, note+"/delete")
 			kim.post(t, 412, note, url.Values{"record": {record}, "text": {"Mine"}, "version": {"1"}}).has(t,
 				"Someone else changed this note to “Called”", "Mine")
 			kim.post(t, 412, note+"/delete", url.Values{"record": {record}, "version": {"1"}}).has(t, "It was not deleted")
 			kim.post(t, 303, note+"/delete", url.Values{"record": {record}, "version": {"2"}})
 			kim.get(t, 200, path+"/notes").has(t, "No notes yet")
+			kim.get(t, 200, "/trash?noun=note").has(t, "Called")
 			kim.post(t, 404, note+"/delete", url.Values{"record": {record}})
 			kim.post(t, 404, note, url.Values{"record": {"x"}})
 		})

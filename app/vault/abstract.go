@@ -191,10 +191,12 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, created model.Abstrac
 	}
 	at := a.v.Now()
 	created.ID, created.Version, created.CreatedAt, created.UpdatedAt = id, 1, at, at
-	if err := a.v.AddEvent(t, at, actor, "abstract.created", txn.RecordRef("abstract", id), nil); err != nil {
+	ref := txn.RecordRef(AbstractOps.Name, id)
+	names := map[string]string{ref: a.v.HeadingIn(t, created)}
+	if err := a.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "abstract.created", Record: ref, Names: names}); err != nil {
 		return created, nil, err
 	}
-	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: id})
+	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: id}, names)
 	if err != nil {
 		return created, nil, err
 	}
@@ -253,7 +255,7 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 
 func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, result AbstractWithFiles,
 	accepted *acceptedFiles) (AbstractWithFiles, error) {
-	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: result.Abstract.ID})
+	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: result.Abstract.ID}, nil)
 	if err != nil || len(files) == 0 {
 		return result, err
 	}

@@ -22,8 +22,7 @@ func (a *Abstracts) ListWithoutFiles(ctx context.Context, q Query) (Page[model.A
 // first.
 type History struct {
 	Events []model.Event
-	Names  map[string]string // filenames and headings of instruments by record, for example "file:7"
-	Before uint64            // before for the next page; 0 on the last page
+	Before uint64 // before for the next page; 0 on the last page
 }
 
 // HistoryQuery selects the audit entries of a page of an abstract's history.
@@ -102,7 +101,6 @@ func (g *historyReader) history(ctx context.Context, abstract string, documents,
 	if len(g.events) > g.query.Limit {
 		h.Before = h.Events[g.query.Limit-1].Seq
 	}
-	h.Names = g.names(h.Events)
 	return h, nil
 }
 
@@ -128,25 +126,6 @@ func (g *historyReader) collect(record string) error {
 		}
 	}
 	return nil
-}
-
-// names returns the filenames of the documents and the headings of the instruments in events,
-// including those in the trash.
-func (g *historyReader) names(events []model.Event) map[string]string {
-	names := map[string]string{}
-	for _, e := range events {
-		var id uint64
-		if _, err := fmt.Sscanf(e.Record, "file:%d", &id); err == nil {
-			if file, err := g.FileIncludingTrash(id); err == nil { // a purged document has no name
-				names[e.Record] = file.Filename
-			}
-		} else if _, err := fmt.Sscanf(e.Record, "instrument:%d", &id); err == nil {
-			if name, _, err := instrumentName(g.Tx, id); err == nil {
-				names[e.Record] = name
-			}
-		}
-	}
-	return names
 }
 
 // Uploaders returns the uploader of each document. Documents whose upload is not in the

@@ -96,7 +96,7 @@ func TestAbstractHistory(t *testing.T) {
 	if !slices.Equal(kinds, want) || full.Before != 0 {
 		t.Errorf("history: got %v, before %d, want %v, before 0", kinds, full.Before, want)
 	}
-	if name := full.Names[fmt.Sprintf("file:%d", created.Files[1].ID)]; name != "b.pdf" {
+	if name := full.Events[0].Names[fmt.Sprintf("file:%d", created.Files[1].ID)]; name != "b.pdf" {
 		t.Errorf("name of the document in the trash: got %q, want b.pdf", name)
 	}
 	// If no documents are selected, the history still contains the entry of the removed document.

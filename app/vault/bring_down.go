@@ -87,7 +87,7 @@ func newBringDown(t *store.Tx, prior uint64) (d bringDown, err error) {
 	if n := len(d.from.Files); n > 0 {
 		d.notTaken = append(d.notTaken, countText(n, "document", "documents"))
 	}
-	notes, err := t.NotesOf(txn.RecordRef(AbstractOps.Name, prior), 0, maxNotes)
+	notes, err := t.NotesOf(txn.RecordRef(AbstractOps.Name, prior), maxNotes)
 	if err != nil {
 		return d, err
 	}

@@ -128,11 +128,14 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 			return err
 		}
 		document := result.Files[len(result.Files)-1]
+		before := result.Abstract
 		result.Abstract.Custom = draft.custom
+		last := draft.work.LastCertificate()
 		certificate = draft.complete(findings, document, at, actor)
-		return errors.Join(t.PutAbstract(result.Abstract), t.PutTitleWork(draft.work),
-			s.v.AddEvent(t, at, actor, "certificate.created", txn.RecordRef(AbstractOps.Name, abstract),
-				map[string]string{"sha256": document.Digest, "effective_date": certificate.EffectiveDate}),
+		return errors.Join(s.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "certificate.created",
+			Record: txn.RecordRef(AbstractOps.Name, abstract), Changes: append(last.Changes(certificate), before.Changes(result.Abstract)...),
+			Detail: map[string]string{"sha256": document.Digest, "effective_date": certificate.EffectiveDate}}),
+			t.PutAbstract(result.Abstract), t.PutTitleWork(draft.work),
 			idempotency.SaveResponse(t, at, certificate))
 	})
 	s.v.Queued.Notify()

@@ -131,7 +131,7 @@ func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.Uploa
 				return err
 			}
 		}
-		if result.Files, err = accepted.saveRecords(f.v, t, at, actor, location); err != nil {
+		if result.Files, err = accepted.saveRecords(f.v, t, at, actor, location, nil); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, result)

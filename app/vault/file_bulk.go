@@ -128,11 +128,11 @@ func (v *Vault) moveFile(t *store.Tx, actor model.Actor, at time.Time, id uint64
 	}
 	now := old
 	now.AbstractID, now.FolderID = to.Abstract, to.Folder
-	if now, err = FileOps.save(v, t, now, at); err != nil {
+	if err := v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id),
+		Changes: old.Changes(now)}); err != nil {
 		return old, err
 	}
-	return now, t.AddEvent(model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id),
-		Changes: old.Changes(now)})
+	return FileOps.save(v, t, now, at)
 }
 
 // placeFiles moves documents to their positions in the list of the abstract.
@@ -202,8 +202,8 @@ func (v *Vault) moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i m
 		now.RetainedUntil = later(i.RetainedUntil, retained)
 	}
 	now.AbstractID, now.Version, now.UpdatedAt = abstract, i.Version+1, nextUpdateTime(at, i.UpdatedAt)
-	return errors.Join(putInstrument(t, now), bumpRunsheet(t, i.AbstractID), t.AddEvent(model.Event{At: at, Actor: actor,
-		Kind: "instrument.changed", Record: txn.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}))
+	return errors.Join(v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "instrument.changed",
+		Record: txn.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}), putInstrument(t, now), bumpRunsheet(t, i.AbstractID))
 }
 
 // MovableInstrument is an instrument that can move together with documents.

@@ -96,7 +96,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarg
 		if result.Existed {
 			return nil
 		}
-		list, err := accepted.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: target.FolderID})
+		list, err := accepted.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: target.FolderID}, nil)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -262,9 +263,8 @@ func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, matc
 		}
 		return nil
 	}, func(t *store.Tx) error {
-		if err := t.RemoveFolder(id); err != nil {
-			return err
-		}
-		return f.v.AddEvent(t, f.v.Now(), actor, "folder.removed", txn.RecordRef("folder", id), map[string]string{"name": folder.Name})
+		return errors.Join(f.v.AddEvent(t, f.v.Now(), actor, "folder.removed", txn.RecordRef("folder", id),
+			map[string]string{"name": folder.Name}),
+			t.RemoveFolder(id))
 	})
 }

@@ -106,6 +106,7 @@ func (s *Instruments) Types(ctx context.Context) (types model.DocumentTypes, err
 // Invalid, listing every invalid type. If dryRun is true, it only returns the result.
 func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types model.DocumentTypes, dryRun bool) (now model.DocumentTypes,
 	err error) {
+	var changes []model.Change
 	check := func(t *store.Tx) error {
 		current, err := t.DocumentTypes()
 		if err != nil {
@@ -118,13 +119,15 @@ func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types mod
 		if slices.Equal(now, current) {
 			return txn.ErrNoChange
 		}
+		changes = current.Changes(now)
 		return nil
 	}
 	if dryRun {
 		err = s.v.Store.View(ctx, check)
 	} else {
 		err = s.v.WriteAsAdmin(ctx, actor, check, func(t *store.Tx) error {
-			return errors.Join(t.PutDocumentTypes(now), s.v.AddEvent(t, s.v.Now(), actor, "document_types.changed", "", nil))
+			return errors.Join(t.PutDocumentTypes(now),
+				s.v.AddEntry(t, model.Event{At: s.v.Now(), Actor: actor, Kind: "document_types.changed", Changes: changes}))
 		})
 	}
 	if errors.Is(err, txn.ErrNoChange) {
@@ -413,6 +416,7 @@ func (p *purgeRun) unlinkDocument(t *store.Tx, file uint64, item Trashed) error 
 		return err
 	}
 	for _, i := range list {
+		old := i
 		i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(d model.DocumentLink) bool { return d.FileID == file })
 		i.Version++
 		if err := putInstrument(t, i); err != nil {
@@ -421,7 +425,7 @@ func (p *purgeRun) unlinkDocument(t *store.Tx, file uint64, item Trashed) error 
 		if item.Type == AbstractOps.Name && item.ID == i.AbstractID {
 			continue
 		}
-		if err := p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, i.ID), FileOps.Name, file); err != nil {
+		if err := p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, i.ID), FileOps.Name, file, old.Changes(i)); err != nil {
 			return err
 		}
 	}

@@ -262,17 +262,23 @@ func (s *Instruments) changeSequence(ctx context.Context, actor model.Actor, abs
 	change func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error)) error {
 	var work model.TitleWork
 	var now, before []uint64
+	var changes []model.Change
 	err := s.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if _, err = t.Abstract(abstract); err != nil {
 			return err
 		}
-		if work, err = t.TitleWork(abstract); err == nil {
-			now, before, err = change(t, work)
+		if work, err = t.TitleWork(abstract); err != nil {
+			return err
 		}
+		if now, before, err = change(t, work); err != nil {
+			return err
+		}
+		keys, err := s.runsheetKeys(t, abstract)
+		changes = model.SequenceChanges(model.SortKeys(keys, work.Sequence), model.SortKeys(keys, now))
 		return err
 	}, func(t *store.Tx) error {
-		return errors.Join(setSequence(t, work, now, before),
-			s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil))
+		return errors.Join(setSequence(t, work, now, before), s.v.AddEntry(t, model.Event{At: s.v.Now(), Actor: actor,
+			Kind: "runsheet.reordered", Record: txn.RecordRef(AbstractOps.Name, abstract), Changes: changes}))
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil

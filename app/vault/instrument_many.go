@@ -282,7 +282,7 @@ func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item Ne
 	stored := StoredInstrument{ID: old.ID, Version: old.Version + 1, Documents: now.Documents[len(old.Documents):]}
 	changes := old.Changes(now)
 	for _, change := range changes {
-		if change.Field != "documents" {
+		if change.Field != "documents" && !slices.Contains(stored.Fields, change.Field) {
 			stored.Fields = append(stored.Fields, change.Field)
 		}
 	}
@@ -308,8 +308,8 @@ func typedOnly(in model.InstrumentInput, i model.Instrument) model.Instrument {
 // put stores a changed instrument and adds an audit entry.
 func (s *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, now model.Instrument) error {
 	now.Version, now.UpdatedAt = old.Version+1, nextUpdateTime(at, old.UpdatedAt)
-	return errors.Join(putInstrument(t, now), t.AddEvent(model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
-		Record: txn.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}))
+	return errors.Join(s.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
+		Record: txn.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}), putInstrument(t, now))
 }
 
 // Undo reverses what CreateMany stored, in one transaction: it moves new instruments to the trash, clears

@@ -1,9 +1,11 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -42,7 +44,7 @@ func (s *Notes) List(ctx context.Context, recordType string, id uint64) (list []
 		if _, err := liveRecord(t, recordType, id); err != nil {
 			return err
 		}
-		list, err = t.NotesOf(txn.RecordRef(recordType, id), 0, maxNotes)
+		list, err = t.NotesOf(txn.RecordRef(recordType, id), maxNotes)
 		return err
 	})
 	return list, err
@@ -62,13 +64,7 @@ func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 		}
 		var rejected errs.Fields
 		note, rejected = in.Check(model.Note{Record: record}, pages)
-		if list, err := t.NotesOf(record, 0, maxNotes); err != nil {
-			return err
-		} else if len(list) == maxNotes {
-			return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("This record has %d notes, which is the maximum. Delete some first.",
-				maxNotes)}
-		}
-		return rejected.Err()
+		return cmp.Or(checkNoteRoom(t, record), rejected.Err())
 	}, func(t *store.Tx) (err error) {
 		at := s.v.Now()
 		if note.ID, err = t.NewNoteID(); err != nil {
@@ -76,21 +72,11 @@ func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 		}
 		note.Version, note.CreatedAt, note.UpdatedAt = 1, at, at
 		note.By = model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
-		return errors.Join(t.PutNote(note), s.v.AddEvent(t, at, actor, "note.created", record, map[string]string{"note": fmt.Sprint(note.ID)}),
-			idempotency.SaveResponse(t, at, note))
+		entry := noteOps.entry(at, actor, "created", note.ID, note)
+		entry.Changes = model.Note{}.Changes(note)
+		return errors.Join(t.PutNote(note), s.v.AddEntry(t, entry), idempotency.SaveResponse(t, at, note))
 	})
 	return note, err
-}
-
-// liveNote returns a note and the page count of its record. It returns NotFound if the record is in
-// the trash.
-func liveNote(t *store.Tx, id uint64) (note model.Note, pages *int, err error) {
-	if note, err = t.Note(id); err != nil {
-		return note, nil, err
-	}
-	recordType, record := noteRecord(note)
-	pages, err = liveRecord(t, recordType, record)
-	return note, pages, err
 }
 
 // noteRecord returns the type and the ID of the record of a note.
@@ -103,46 +89,125 @@ func noteRecord(n model.Note) (recordType string, id uint64) {
 	return "", 0
 }
 
-// Patch changes a note. It returns Invalid, listing every invalid field, or PreconditionFailed if
-// match doesn't accept the current version.
-func (s *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in model.NoteInput, match Match) (note model.Note, err error) {
-	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
-		old, pages, err := liveNote(t, id)
-		if err != nil {
-			return err
-		}
-		if err := match.check(old.Version); err != nil {
-			return err
-		}
-		var rejected errs.Fields
-		if note, rejected = in.Check(old, pages); len(rejected) > 0 {
-			return rejected.Err()
-		}
-		if note.Text == old.Text && note.Page == old.Page {
-			return txn.ErrNoChange
-		}
+// errNotAuthor is returned for changes to a note of another actor.
+var errNotAuthor = &errs.Error{Kind: errs.Forbidden, Message: "Only the author of a note or an administrator can change it."}
+
+// checkAuthor returns Forbidden unless the actor wrote the note or may administer the vault.
+func (s *Notes) checkAuthor(t *store.Tx, actor model.Actor, note model.Note) error {
+	if note.IsBy(actor) || s.v.AuthorizeAdmin(t, actor) == nil {
 		return nil
-	}, func(t *store.Tx) error {
-		at := s.v.Now()
-		note.Version, note.UpdatedAt = note.Version+1, nextUpdateTime(at, note.UpdatedAt)
-		return errors.Join(t.PutNote(note), s.v.AddEvent(t, at, actor, "note.changed", note.Record, map[string]string{"note": fmt.Sprint(id)}))
-	})
-	if errors.Is(err, txn.ErrNoChange) {
-		err = nil
 	}
-	return note, err
+	return errNotAuthor
 }
 
-// Delete permanently deletes a note. The audit log keeps who wrote it, but not its text.
-func (s *Notes) Delete(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	var note model.Note
-	return s.v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
-		if note, _, err = liveNote(t, id); err != nil {
-			return err
+// checkNoteRoom returns Conflict if a record can't have another note.
+func checkNoteRoom(t *store.Tx, record string) error {
+	list, err := t.NotesOf(record, maxNotes)
+	if err == nil && len(list) == maxNotes {
+		err = &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("This record has %d notes, which is the maximum. Delete some first.",
+			maxNotes)}
+	}
+	return err
+}
+
+// noteOps reads and writes notes for the shared operations.
+var noteOps = recordOps[model.Note]{
+	Name: "note",
+	get: func(t *store.Tx, id uint64) (model.Note, error) {
+		note, err := t.Note(id)
+		if err == nil {
+			recordType, record := noteRecord(note)
+			_, err = liveRecord(t, recordType, record)
 		}
-		return match.check(note.Version)
-	}, func(t *store.Tx) error {
-		return errors.Join(t.RemoveNote(id), s.v.AddEvent(t, s.v.Now(), actor, "note.deleted", note.Record,
-			map[string]string{"note": fmt.Sprint(id), "author": note.By.Record()}))
+		return note, err
+	},
+	getIncludingTrash: (*store.Tx).NoteIncludingTrash,
+	version:           func(n model.Note) uint64 { return n.Version },
+	trashed:           func(n model.Note) *model.Trashed { return n.Trashed },
+	changes:           model.Note.Changes,
+	partOf: func(n model.Note) (record string, detail map[string]string) {
+		return n.Record, map[string]string{"note": fmt.Sprint(n.ID), "author": n.By.Record()}
+	},
+	retainedUntil: (*Vault).noteRetainedUntil,
+	save: func(_ *Vault, t *store.Tx, now model.Note, at time.Time) (model.Note, error) {
+		now.Version, now.UpdatedAt = now.Version+1, nextUpdateTime(at, now.UpdatedAt)
+		return now, t.PutNote(now)
+	},
+}
+
+// noteRetainedUntil returns the end of the retention period of a note, or zero if there is none. Notes
+// are retained with the abstract that they or their document belong to.
+func (v *Vault) noteRetainedUntil(t *store.Tx, note model.Note) (until time.Time, err error) {
+	recordType, id := noteRecord(note)
+	if recordType == FileOps.Name {
+		f, err := t.FileIncludingTrash(id)
+		if err != nil {
+			return until, err
+		}
+		until, id = v.fileRetainedBefore(f), f.AbstractID
+	}
+	if recordType == OrderOps.Name || id == 0 {
+		return until, nil
+	}
+	a, err := t.AbstractIncludingTrash(id)
+	if errs.KindOf(err) == errs.NotFound && recordType == FileOps.Name { // purged before the document
+		return until, nil
+	}
+	if err != nil {
+		return until, err
+	}
+	ofAbstract, err := v.abstractRetainedUntil(t, a)
+	return later(until, ofAbstract), err
+}
+
+// Patch changes a note. It returns Forbidden unless the actor is the author or an administrator,
+// Invalid, listing every invalid field, or PreconditionFailed if match doesn't accept the current
+// version.
+func (s *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in model.NoteInput, match Match) (model.Note, error) {
+	return patch(ctx, s.v, noteOps, actor, id, match, func(t *store.Tx, old model.Note) (model.Note, error) {
+		if err := s.checkAuthor(t, actor, old); err != nil {
+			return old, err
+		}
+		recordType, record := noteRecord(old)
+		pages, err := liveRecord(t, recordType, record)
+		if err != nil {
+			return old, err
+		}
+		note, rejected := in.Check(old, pages)
+		note.EditedBy = &model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
+		return note, rejected.Err()
+	})
+}
+
+// Trash moves a note to the trash. It returns Forbidden unless the actor is the author or an
+// administrator.
+func (s *Notes) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
+	ops := noteOps
+	ops.get = func(t *store.Tx, id uint64) (model.Note, error) {
+		note, err := noteOps.get(t, id)
+		if err == nil {
+			err = s.checkAuthor(t, actor, note)
+		}
+		return note, err
+	}
+	return trash(ctx, s.v, ops, actor, id, match, "deleted", func(t *store.Tx, live model.Note, in model.Trashed) (map[string]string, error) {
+		live.Trashed = &in
+		return nil, t.PutNote(live)
+	})
+}
+
+// Restore restores a note from the trash. It returns Conflict if its record is in the trash or has too
+// many notes. If the note is not in the trash, it changes nothing.
+func (s *Notes) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.Note]) (model.Note, error) {
+	return restore(ctx, s.v, noteOps, actor, id, idempotency, func(t *store.Tx, in model.Note) error {
+		recordType, record := noteRecord(in)
+		_, err := liveRecord(t, recordType, record)
+		if errs.KindOf(err) == errs.NotFound {
+			return &errs.Error{Kind: errs.Conflict, Message: "The record of this note is in the trash. Restore the record first."}
+		}
+		return cmp.Or(err, checkNoteRoom(t, in.Record))
+	}, func(t *store.Tx, in model.Note, _ time.Time) (model.Note, map[string]string, error) {
+		in.Trashed = nil
+		return in, nil, t.PutNote(in)
 	})
 }

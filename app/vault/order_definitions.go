@@ -86,6 +86,6 @@ func (o *Orders) changeDefinitions(ctx context.Context, actor model.Actor, dry b
 		if len(changed) == 0 {
 			return nil // a concurrent request has already made the same change
 		}
-		return errors.Join(save(t), t.AddEvent(model.Event{At: o.v.Now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
+		return errors.Join(save(t), o.v.AddEntry(t, model.Event{At: o.v.Now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
 	})
 }

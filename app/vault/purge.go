@@ -258,12 +258,23 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 			return purged, err
 		}
 	}
+	var note model.Note
+	if item.Type == noteOps.Name {
+		note, err = t.NoteIncludingTrash(item.ID)
+		if errs.KindOf(err) == errs.NotFound {
+			return purged, nil // its record was purged earlier in the transaction
+		}
+		if err != nil {
+			return purged, err
+		}
+	}
 	if err := p.logLiftedRetention(t, at, item); err != nil {
 		return purged, err
 	}
 	for _, file := range in.Files {
-		if err := errors.Join(p.unlinkDocument(t, file.ID, item), t.RemoveNotesOf(txn.RecordRef(FileOps.Name, file.ID)), t.RemoveFile(file.ID),
-			p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file))); err != nil {
+		if err := errors.Join(p.unlinkDocument(t, file.ID, item),
+			p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file)), t.RemoveNotesOf(txn.RecordRef(FileOps.Name,
+				file.ID)), t.RemoveFile(file.ID)); err != nil {
 			return purged, err
 		}
 	}
@@ -271,22 +282,27 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	switch item.Type {
 	case AbstractOps.Name:
 		purged.records++
-		err = errors.Join(p.unlinkInstruments(t, item.ID), t.RemoveTitleRecords(item.ID), t.RemoveAbstract(item.ID),
-			p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)))
+		err = errors.Join(p.unlinkInstruments(t, item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)),
+			t.RemoveTitleRecords(item.ID), t.RemoveAbstract(item.ID))
 	case OrderOps.Name:
 		purged.records++
-		err = errors.Join(p.unlinkOrder(t, item.ID), t.RemoveNotesOf(txn.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID),
-			p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
+		err = errors.Join(p.unlinkOrder(t, item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil),
+			t.RemoveNotesOf(txn.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID))
 	case instrumentType:
 		purged.records++
-		err = errors.Join(p.unlinkInstrument(t, instrument), t.RemoveInstrument(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
+		err = errors.Join(p.unlinkInstrument(t, instrument), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil),
+			t.RemoveInstrument(item.ID))
+	case noteOps.Name:
+		purged.records++
+		err = errors.Join(p.v.AddEntry(t, noteOps.entry(at, p.actor, "purged", item.ID, note)), t.RemoveNote(item.ID))
 	}
 	return purged, err
 }
 
 // logUnlinked adds the audit entry for a record that changes because it refers to the purged one.
-func (p *purgeRun) logUnlinked(t *store.Tx, kind, record, purgedType string, purged uint64) error {
-	return p.v.AddEvent(t, p.v.Now(), p.actor, kind, record, map[string]string{purgedType: txn.RecordRef(purgedType, purged)})
+func (p *purgeRun) logUnlinked(t *store.Tx, kind, record, purgedType string, purged uint64, changes []model.Change) error {
+	return p.v.AddEntry(t, model.Event{At: p.v.Now(), Actor: p.actor, Kind: kind, Record: record,
+		Detail: map[string]string{purgedType: txn.RecordRef(purgedType, purged)}, Changes: changes})
 }
 
 // unlinkInstruments prepares the purge of an abstract. In other abstracts, such as its bring-down,
@@ -318,6 +334,7 @@ func (p *purgeRun) unlinkInstrument(t *store.Tx, i model.Instrument) error {
 	if !slices.Contains(work.Sequence, i.ID) && !slices.ContainsFunc(work.Requirements, isRow) {
 		return nil
 	}
+	old := work
 	work.Sequence = slices.DeleteFunc(slices.Clone(work.Sequence), func(id uint64) bool { return id == i.ID })
 	work.Requirements = slices.Clone(work.Requirements)
 	changed := false
@@ -328,7 +345,7 @@ func (p *purgeRun) unlinkInstrument(t *store.Tx, i model.Instrument) error {
 		}
 	}
 	if changed {
-		err = p.logUnlinked(t, requirementsPart.event, txn.RecordRef(AbstractOps.Name, i.AbstractID), instrumentType, i.ID)
+		err = p.logUnlinked(t, requirementsPart.event, txn.RecordRef(AbstractOps.Name, i.AbstractID), instrumentType, i.ID, old.Changes(work))
 	}
 	return errors.Join(err, t.PutTitleWork(work))
 }
@@ -350,6 +367,7 @@ func (p *purgeRun) replaceRelations(t *store.Tx, i model.Instrument, affected fu
 		if !affected(other) {
 			continue
 		}
+		old := other
 		other.Relations = slices.Clone(other.Relations)
 		for n, r := range other.Relations {
 			if r.InstrumentID == i.ID {
@@ -357,8 +375,8 @@ func (p *purgeRun) replaceRelations(t *store.Tx, i model.Instrument, affected fu
 			}
 		}
 		other.Version++
-		if err := errors.Join(putInstrument(t, other),
-			p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, other.ID), instrumentType, i.ID)); err != nil {
+		if err := errors.Join(putInstrument(t, other), p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, other.ID),
+			instrumentType, i.ID, old.Changes(other))); err != nil {
 			return err
 		}
 	}

@@ -23,12 +23,25 @@ type recordOps[T any] struct {
 	trashed           func(T) *model.Trashed             // nil if the record is not in the trash
 	changes           func(old, now T) []model.Change    // for the audit log
 
+	// partOf returns the record that this one is a part of, and details that identify the part. The audit entries are about
+	// that record, and those for a deletion have what the part contained. The function is nil for other types.
+	partOf func(T) (record string, detail map[string]string)
+
 	// save writes the next version.
 	save func(v *Vault, t *store.Tx, now T, at time.Time) (T, error)
 
 	// retainedUntil returns the end of the retention period, or zero if there is none. The function is nil for types
 	// without retention.
 	retainedUntil func(v *Vault, t *store.Tx, in T) (time.Time, error)
+}
+
+// entry returns the audit entry for an event of a record.
+func (r recordOps[T]) entry(at time.Time, actor model.Actor, event string, id uint64, in T) model.Event {
+	e := model.Event{At: at, Actor: actor, Kind: r.Name + "." + event, Record: txn.RecordRef(r.Name, id)}
+	if r.partOf != nil {
+		e.Record, e.Detail = r.partOf(in)
+	}
+	return e
 }
 
 // list returns a page of records.
@@ -60,10 +73,13 @@ func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.A
 		return nil
 	}, func(t *store.Tx) (err error) {
 		at := v.Now()
-		if now, err = ops.save(v, t, now, at); err != nil {
+		entry := ops.entry(at, actor, "changed", id, now)
+		entry.Changes = changes
+		if err := v.AddEntry(t, entry); err != nil {
 			return err
 		}
-		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: ops.Name + ".changed", Record: txn.RecordRef(ops.Name, id), Changes: changes})
+		now, err = ops.save(v, t, now, at)
+		return err
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
@@ -87,7 +103,14 @@ func trash[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.A
 		if err != nil {
 			return err
 		}
-		return v.AddEvent(t, at, actor, ops.Name+"."+event, txn.RecordRef(ops.Name, id), detail)
+		entry := ops.entry(at, actor, event, id, live)
+		if ops.partOf == nil {
+			entry.Detail = detail
+		} else {
+			var none T
+			entry.Changes = ops.changes(live, none)
+		}
+		return v.AddEntry(t, entry)
 	})
 }
 
@@ -122,7 +145,14 @@ func restore[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model
 			if out, detail, err = put(t, in, at); err != nil {
 				return err
 			}
-			if err := v.AddEvent(t, at, actor, ops.Name+".restored", txn.RecordRef(ops.Name, id), detail); err != nil {
+			entry := ops.entry(at, actor, "restored", id, out)
+			if entry.Changes = ops.changes(in, out); ops.partOf == nil {
+				entry.Detail = detail
+			} else {
+				var none T
+				entry.Changes = ops.changes(none, out)
+			}
+			if err := v.AddEntry(t, entry); err != nil {
 				return err
 			}
 		}

@@ -16,6 +16,9 @@ type RecordName struct {
 	Live bool // whether the record exists and is not in the trash
 }
 
+// documentTypeRef is the type of document types in record references.
+const documentTypeRef = "document_type"
+
 // Names returns the display names of records, by reference such as "abstract:7". It omits
 // purged records and records whose type has no names.
 func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordName, error) {
@@ -57,10 +60,19 @@ func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name Reco
 		name.Text, in = f.Filename, f.Trashed
 	case instrumentType:
 		name.Text, in, err = instrumentName(t, id)
+	case noteOps.Name:
+		var n model.Note
+		n, err = t.NoteIncludingTrash(id)
+		name.Text, in = n.Heading(), n.Trashed
 	case "folder":
 		var f model.Folder
 		f, err = t.Folder(id)
 		name.Text = f.Name
+	case documentTypeRef:
+		var types model.DocumentTypes
+		types, err = t.DocumentTypes()
+		kind, _ := types.ByID(id)
+		name.Text = kind.Name
 	case "template":
 		var d model.Template
 		d, err = t.Template(id)
@@ -78,6 +90,41 @@ func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name Reco
 	}
 	name.Live = err == nil && in == nil
 	return name, err == nil
+}
+
+// loggedName returns the display name of a record for the audit log, or "".
+func (v *Vault) loggedName(t *store.Tx, record string) string {
+	recordType, number, _ := strings.Cut(record, ":")
+	id, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return ""
+	}
+	name, _ := v.recordName(t, recordType, id)
+	return name.Text
+}
+
+// customFields returns the definitions of the custom fields of an abstract or order. They are only
+// needed for words, so a record that can't be read has none.
+func (v *Vault) customFields(t *store.Tx, record string) (fields []model.Field) {
+	recordType, number, _ := strings.Cut(record, ":")
+	id, err := strconv.ParseUint(number, 10, 64)
+	switch {
+	case err != nil:
+	case recordType == OrderOps.Name:
+		fields, err = t.OrderFields()
+	case recordType == AbstractOps.Name:
+		var a model.Abstract
+		if a, err = t.AbstractIncludingTrash(id); err != nil || a.TemplateID == 0 {
+			return nil
+		}
+		var template model.Template
+		template, err = t.Template(a.TemplateID)
+		fields = template.Fields
+	}
+	if err != nil {
+		return nil
+	}
+	return fields
 }
 
 // instrumentName returns the display name of an instrument and whether it is in the trash.

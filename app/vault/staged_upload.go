@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -295,8 +296,10 @@ func (u *StagedUpload) commit() (*acceptedFiles, error) {
 }
 
 // saveRecords writes a record, an audit entry, and a processing task for each accepted
-// document. It must not change f, because a transaction may call it twice.
-func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, location model.File) ([]model.File, error) {
+// document. names are the names of records that aren't stored yet, for the audit entries. It must not
+// change f, because a transaction may call it twice.
+func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, location model.File, names map[string]string,
+) ([]model.File, error) {
 	list := make([]model.File, 0, len(f.accepted))
 	for _, doc := range f.accepted {
 		id, err := t.NewFileID()
@@ -307,7 +310,8 @@ func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor m
 			Digest: doc.staged.Digest().String(), FolderID: location.FolderID, AbstractID: location.AbstractID,
 			Processing: true, Owner: actor.Record(), Version: 1, CreatedAt: at}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
-			v.AddEvent(t, at, actor, "file.filed", txn.RecordRef("file", id), fileEventDetail(file)))
+			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: txn.RecordRef("file", id), Detail: fileEventDetail(file),
+				Names: maps.Clone(names)}))
 		if err != nil {
 			return nil, err
 		}

@@ -196,7 +196,7 @@ func TestFillInstruments(t *testing.T) {
 		t.Errorf("filled instrument = %+v, %v\nwant %+v", filled.Instrument, err, want)
 	}
 	wantLogged(t, v, "instrument.created instrument:3", `instrument.changed instrument:1 page_to:null>"7" recorded:null>"2001-05-02" `+
-		`grantors:null>["Amos Reed"] documents:[{"file_id":1}]>[{"file_id":1},{"file_id":2,"pages":"1"}]`)
+		`grantors:null>"Amos Reed" documents:null>{"file_id":2,"pages":"1"}`)
 
 	if undone, kept, err := v.Instruments.Undo(t.Context(), vaulttest.Operator, added.Undo); err != nil || undone != 2 || kept != 0 {
 		t.Errorf("Undo = %d, %d, %v, want 2 undone", undone, kept, err)
@@ -207,8 +207,8 @@ func TestFillInstruments(t *testing.T) {
 	if err != nil || fmt.Sprintf("%+v", after.Instrument) != fmt.Sprintf("%+v", want) {
 		t.Errorf("instrument after Undo = %+v, %v\nwant %+v", after.Instrument, err, want)
 	}
-	wantLogged(t, v, `instrument.changed instrument:1 page_to:"7">null recorded:"2001-05-02">null grantors:["Amos Reed"]>null `+
-		`documents:[{"file_id":1},{"file_id":2,"pages":"1"}]>[{"file_id":1}]`, "instrument.trashed instrument:3")
+	wantLogged(t, v, `instrument.changed instrument:1 page_to:"7">null recorded:"2001-05-02">null grantors:"Amos Reed">null `+
+		`documents:{"file_id":2,"pages":"1"}>null`, "instrument.trashed instrument:3")
 	if list := books(t, v, a); !slices.Equal(list, []string{"5", "7"}) {
 		t.Errorf("runsheet after Undo = %q", list)
 	}
@@ -296,7 +296,9 @@ func TestPurgeInstrument(t *testing.T) {
 		release.Relations[0].InstrumentID != 0 || release.Version != 2 {
 		t.Errorf("release = %+v, %v, want a relation to text", release, err)
 	}
-	wantLogged(t, v, "instrument.purged instrument:1", "instrument.changed instrument:5", "instrument.changed instrument:2",
+	wantLogged(t, v, "instrument.purged instrument:1",
+		`instrument.changed instrument:5 relations:{"kind":"affects","instrument_id":1}>{"kind":"affects","text":"Mortgage Book 417, Page 7"}`,
+		`instrument.changed instrument:2 relations:{"kind":"releases","instrument_id":1}>{"kind":"releases","text":"Mortgage Book 417, Page 7"}`,
 		"instrument.trashed instrument:1")
 	vaulttest.Verify(t, v)
 
@@ -304,7 +306,9 @@ func TestPurgeInstrument(t *testing.T) {
 	clock.Advance(31 * 24 * time.Hour)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
-	wantLogged(t, v, "abstract.purged abstract:1", "instrument.changed instrument:5", "abstract.trashed abstract:1")
+	wantLogged(t, v, "abstract.purged abstract:1",
+		`instrument.changed instrument:5 relations:{"kind":"references","instrument_id":2}>{"kind":"references","text":"Book 500, Page 1"}`,
+		"abstract.trashed abstract:1")
 	affidavit, err := v.Instruments.Get(t.Context(), 5)
 	if err != nil || affidavit.Relations[0].Text != "Book 500, Page 1" || !strings.HasPrefix(affidavit.Relations[1].Text, "Mortgage Book") {
 		t.Errorf("affidavit of the bring-down = %+v, %v, want relations to text", affidavit, err)
@@ -326,7 +330,8 @@ func TestPurgeLinkedDocument(t *testing.T) {
 	if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file, ""); err != nil {
 		t.Fatalf("Purge: %v", err)
 	}
-	wantLogged(t, v, fmt.Sprintf("file.purged file:%d", file), fmt.Sprintf("instrument.changed instrument:%d", linked.ID))
+	wantLogged(t, v, fmt.Sprintf("file.purged file:%d", file), fmt.Sprintf(`instrument.changed instrument:%d documents:{"file_id":%d}>null`,
+		linked.ID, file))
 	now, err := v.Instruments.Get(t.Context(), linked.ID)
 	if err != nil || len(now.Documents) != 1 || now.Documents[0].FileID != a.Files[1].ID || now.Version != linked.Version+1 {
 		t.Errorf("instrument: got %+v, %v, want version %d with document %d only", now, err, linked.Version+1, a.Files[1].ID)

@@ -226,7 +226,7 @@ func (s *Templates) save(t *store.Tx, actor model.Actor, changed []DefinitionCha
 			}
 		}
 		event := model.Event{At: at, Actor: actor, Kind: kind, Record: txn.RecordRef("template", c.Template.ID), Changes: c.Changes}
-		if err := t.AddEvent(event); err != nil {
+		if err := s.v.AddEntry(t, event); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -61,13 +62,13 @@ var (
 // nothing is written.
 func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint64, part titlePart, match Match,
 	change func(t *store.Tx, a model.Abstract, work *model.TitleWork) error) (now model.TitleWork, err error) {
+	var old model.TitleWork
 	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
 		a, err := t.Abstract(abstract)
 		if err != nil {
 			return err
 		}
-		old, err := t.TitleWork(abstract)
-		if err != nil {
+		if old, err = t.TitleWork(abstract); err != nil {
 			return err
 		}
 		if err := match.check(*part.version(&old)); err != nil {
@@ -89,12 +90,18 @@ func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint
 		if event == orderPart.event && now.OrderID == 0 {
 			event = "order_link.removed"
 		}
-		return errors.Join(t.PutTitleWork(now), s.v.AddEvent(t, s.v.Now(), actor, event, txn.RecordRef(AbstractOps.Name, abstract), nil))
+		return errors.Join(t.PutTitleWork(now), s.v.logTitleWork(t, s.v.Now(), actor, event, old, now))
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
 	return now, err
+}
+
+// logTitleWork adds the audit entry for a change of title work.
+func (v *Vault) logTitleWork(t *store.Tx, at time.Time, actor model.Actor, event string, old, now model.TitleWork) error {
+	return v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: event, Record: txn.RecordRef(AbstractOps.Name, now.AbstractID),
+		Changes: old.Changes(now)})
 }
 
 // SetOrder links an abstract to an order, or unlinks it if order is 0. It returns Invalid if there
@@ -140,10 +147,11 @@ func (p *purgeRun) unlinkOrder(t *store.Tx, order uint64) error {
 		if err != nil {
 			return err
 		}
+		old := work
 		work.OrderID = 0
 		work.Versions.Order++
-		if err := errors.Join(t.PutTitleWork(work),
-			p.logUnlinked(t, orderPart.event, txn.RecordRef(AbstractOps.Name, abstract), OrderOps.Name, order)); err != nil {
+		if err := errors.Join(t.PutTitleWork(work), p.logUnlinked(t, orderPart.event, txn.RecordRef(AbstractOps.Name, abstract), OrderOps.Name,
+			order, old.Changes(work))); err != nil {
 			return err
 		}
 	}
@@ -187,8 +195,13 @@ func (s *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order
 	}
 	link := func(t *store.Tx, created model.Abstract) error {
 		work.AbstractID = created.ID
-		return errors.Join(t.PutTitleWork(work),
-			s.v.AddEvent(t, created.CreatedAt, actor, orderPart.event, txn.RecordRef(AbstractOps.Name, created.ID), nil))
+		linked := model.TitleWork{AbstractID: created.ID, OrderID: order}
+		err := errors.Join(t.PutTitleWork(work),
+			s.v.logTitleWork(t, created.CreatedAt, actor, orderPart.event, model.TitleWork{}, linked))
+		if work.Assignment == (model.Assignment{}) {
+			return err
+		}
+		return errors.Join(err, s.v.logTitleWork(t, created.CreatedAt, actor, assignmentPart.event, linked, work))
 	}
 	return s.v.Abstracts.createWith(ctx, actor, draft, upload, idempotency, createHooks{check, link})
 }

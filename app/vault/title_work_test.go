@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -312,7 +313,8 @@ func TestPurgeLogsUnlinkedRecords(t *testing.T) {
 		recordType string
 		id         uint64
 		want       string
-	}{{"order", order.ID, "order_link.changed abstract:1"}, {"instrument", deed.ID, "requirements.changed abstract:1"}} {
+	}{{"order", order.ID, "order_link.changed abstract:1 order_id:1>null"}, {"instrument", deed.ID,
+		`requirements.changed abstract:1 requirements:{"kind":"exception","text":"x","instrument_id":1}>{"kind":"exception","text":"x"}`}} {
 		_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, row.recordType, row.id, "")
 		vaulttest.NoError(t, err)
 		wantLogged(t, v, fmt.Sprintf("%s.purged %s:%d", row.recordType, row.recordType, row.id), row.want)
@@ -323,9 +325,114 @@ func TestPurgeLogsUnlinkedRecords(t *testing.T) {
 	note, err := v.Notes.Create(t.Context(), vaulttest.Operator, "abstract", a,
 		model.NoteInput{Text: model.Some(model.StringInput("Private."))}, vault.Idempotency[model.Note]{})
 	vaulttest.NoError(t, err)
-	vaulttest.NoError(t, v.Notes.Delete(t.Context(), vaulttest.Operator, note.ID, vault.Match{}))
+	vaulttest.NoError(t, v.Notes.Trash(t.Context(), vaulttest.Operator, note.ID, vault.Match{}))
 	want := map[string]string{"note": "1", "author": "operator:7"}
 	if got := vaulttest.AuditEntries(t, v, 1)[0].Detail; !maps.Equal(got, want) {
 		t.Errorf("detail of the deleted note: got %v, want %v", got, want)
+	}
+}
+
+// Only the author of a note or an administrator can change or delete it. The note names who changed it last. A deleted note
+// goes to the trash, from which it is restored or purged, and it leaves with its record.
+func TestNotesOfOthers(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	v := p.Instance
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	actors := map[string]model.Actor{}
+	for name, role := range map[string]model.Role{"ann": model.RoleStaff, "bob": model.RoleStaff, "eve": model.RoleAdmin} {
+		p.CreateUser(t, name, role)
+		actors[name] = p.Actor(t, name)
+	}
+	_, key := vaulttest.CreateKey(t, v, model.KeyDraft{Name: "desk", Abilities: []string{model.AbilityAPI}})
+	actors["key"] = model.Actor{Kind: model.ActorKey, ID: key.ID, Name: key.Name}
+	note, err := v.Notes.Create(t.Context(), actors["ann"], "abstract", a, model.NoteInput{Text: vaulttest.SomeText("As ann wrote it")},
+		vault.Idempotency[model.Note]{})
+	vaulttest.NoError(t, err)
+	edit := func(who, text string) (model.Note, error) {
+		return v.Notes.Patch(t.Context(), actors[who], note.ID, model.NoteInput{Text: vaulttest.SomeText(text)}, vault.Match{})
+	}
+	for _, who := range []string{"bob", "key"} {
+		_, err := edit(who, "forged")
+		vaulttest.WantKind(t, "change by "+who, err, errs.Forbidden)
+		vaulttest.WantKind(t, "delete by "+who, v.Notes.Trash(t.Context(), actors[who], note.ID, vault.Match{}), errs.Forbidden)
+	}
+	for _, who := range []string{"ann", "eve"} {
+		if now, err := edit(who, "Changed by "+who); err != nil || now.By.Name != "ann" || now.EditedBy == nil || now.EditedBy.Name != who {
+			t.Errorf("change by %s: got %+v, %v, want ann's note, edited by %s", who, now, err, who)
+		}
+	}
+	wantLogged(t, v, `note.changed abstract:1 text:"Changed by ann">"Changed by eve"`,
+		`note.changed abstract:1 text:"As ann wrote it">"Changed by ann"`)
+
+	list := func() int {
+		notes, err := v.Notes.List(t.Context(), "abstract", a)
+		vaulttest.NoError(t, err)
+		return len(notes)
+	}
+	vaulttest.NoError(t, v.Notes.Trash(t.Context(), actors["ann"], note.ID, vault.Match{}))
+	vaulttest.WantTrash(t, v, fmt.Sprintf("note %d Changed by eve", note.ID))
+	if n := list(); n != 0 {
+		t.Errorf("notes after the deletion: got %d, want 0", n)
+	}
+	_, err = edit("ann", "x")
+	vaulttest.WantKind(t, "change of a deleted note", err, errs.NotFound)
+	vaulttest.Verify(t, v)
+	_, err = v.Integrity.Repair(t.Context(), vaulttest.Operator, func(int, int) {})
+	vaulttest.NoError(t, err)
+	vaulttest.WantTrash(t, v, fmt.Sprintf("note %d Changed by eve", note.ID))
+
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a, vault.Match{}))
+	vaulttest.WantKind(t, "restore without the abstract", v.Trash.Restore(t.Context(), actors["bob"], "note", note.ID), errs.Conflict)
+	vaulttest.NoError(t, v.Trash.Restore(t.Context(), actors["bob"], "abstract", a))
+	vaulttest.NoError(t, v.Trash.Restore(t.Context(), actors["bob"], "note", note.ID))
+	if n := list(); n != 1 {
+		t.Errorf("notes after the restore: got %d, want 1", n)
+	}
+	vaulttest.NoError(t, v.Notes.Trash(t.Context(), actors["eve"], note.ID, vault.Match{}))
+	if _, err := v.Trash.Purge(t.Context(), actors["eve"], "note", note.ID, ""); err != nil {
+		t.Errorf("purge: %v", err)
+	}
+	vaulttest.WantTrash(t, v)
+	vaulttest.Verify(t, v)
+}
+
+// An audit entry reads the same after its records are renamed, moved, or purged.
+func TestEntriesDontFollowTheirRecords(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "a"))
+	b := vaulttest.CreateAbstract(t, v).Abstract.ID
+	name := func(id uint64, text string) {
+		_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, id, model.AbstractPatch{TaxMap: vaulttest.SomeText(text)}, vault.Match{})
+		vaulttest.NoError(t, err)
+	}
+	name(a.Abstract.ID, "Old A")
+	name(b, "Old B")
+	deed := addInstrument(t, v, a.Abstract.ID, `{"type":"Warranty Deed","book":"1"}`)
+	_, err := v.Instruments.Patch(t.Context(), vaulttest.Operator, deed.ID, vault.InstrumentPatch{Input: members(`{"book":"2"}`)},
+		vault.Match{})
+	vaulttest.NoError(t, err)
+	_, err = v.Files.Move(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{a.Files[0].ID},
+		To: vault.Destination{Abstract: b}})
+	vaulttest.NoError(t, err)
+	before := vaulttest.AuditEntries(t, v, 3)
+	for n, want := range []string{"a.pdf: moved from abstract Old A to abstract Old B", "Warranty Deed · Book 1: Book: 1 → 2",
+		"Warranty Deed · Book 1: "} {
+		if got := before[n].Names[before[n].Record] + ": " + strings.Join(before[n].Texts(), "; "); got != want {
+			t.Errorf("entry %d: got %q, want %q", n, got, want)
+		}
+	}
+	name(a.Abstract.ID, "New A")
+	name(b, "New B")
+	_, err = v.Files.Patch(t.Context(), vaulttest.Operator, a.Files[0].ID, model.FilePatch{Filename: vaulttest.SomeText("z.pdf")},
+		vault.Match{})
+	vaulttest.NoError(t, err)
+	h, err := v.Abstracts.History(t.Context(), vaulttest.Operator, b, vault.HistoryQuery{Limit: 100})
+	vaulttest.NoError(t, err)
+	for _, e := range h.Events {
+		if e.Seq == before[0].Seq && !reflect.DeepEqual(e, before[0]) {
+			t.Errorf("entry %d changed: got %+v, want %+v", e.Seq, e, before[0])
+		}
 	}
 }

@@ -16,7 +16,7 @@ type Trash struct{ v *Vault }
 
 // Trashed is a record in the trash.
 type Trashed struct {
-	Type          string // "abstract", "order", "file", "instrument"
+	Type          string // "abstract", "order", "file", "instrument", "note"
 	ID            uint64
 	Heading       string // display name
 	At            time.Time
@@ -72,6 +72,8 @@ func (v *Vault) readTrashEntry(t *store.Tx, e store.TrashEntry) (item Trashed, e
 		item.Heading, in, err = o.Number, o.Trashed, readErr
 	case instrumentType:
 		in, err = v.readTrashedInstrument(t, &item)
+	case noteOps.Name:
+		in, err = v.readTrashedNote(t, &item)
 	default:
 		in, err = v.readTrashedFile(t, &item)
 	}
@@ -112,6 +114,25 @@ func (v *Vault) readTrashedInstrument(t *store.Tx, item *Trashed) (*model.Trashe
 		item.RetainedUntil, err = v.instrumentRetainedUntil(t, i)
 	}
 	return i.Trashed, err
+}
+
+func (v *Vault) readTrashedNote(t *store.Tx, item *Trashed) (*model.Trashed, error) {
+	n, err := t.NoteIncludingTrash(item.ID)
+	if err != nil {
+		return nil, err
+	}
+	item.Heading = n.Heading()
+	if item.RetainedUntil, err = v.noteRetainedUntil(t, n); err != nil {
+		return n.Trashed, err
+	}
+	if recordType, id := noteRecord(n); recordType == AbstractOps.Name {
+		a, err := t.AbstractIncludingTrash(id)
+		if err != nil {
+			return n.Trashed, err
+		}
+		item.Abstract = &TrashedFrom{ID: id, Heading: v.HeadingIn(t, a), Live: a.Trashed == nil}
+	}
+	return n.Trashed, nil
 }
 
 func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) {
@@ -175,6 +196,8 @@ func (s *Trash) Restore(ctx context.Context, actor model.Actor, recordType strin
 		_, err = s.v.Files.Restore(ctx, actor, id, Idempotency[model.File]{})
 	case instrumentType:
 		_, err = s.v.Instruments.Restore(ctx, actor, id, Idempotency[InstrumentView]{})
+	case noteOps.Name:
+		_, err = s.v.Notes.Restore(ctx, actor, id, Idempotency[model.Note]{})
 	default:
 		err = notInTrash(recordType, id)
 	}
@@ -198,6 +221,9 @@ func (v *Vault) findInTrash(t *store.Tx, recordType string, id uint64) (Trashed,
 	case instrumentType:
 		i, readErr := t.InstrumentIncludingTrash(id)
 		in, err = i.Trashed, readErr
+	case noteOps.Name:
+		n, readErr := t.NoteIncludingTrash(id)
+		in, err = n.Trashed, readErr
 	}
 	if err != nil {
 		return Trashed{}, err

@@ -69,7 +69,7 @@ func (p *Pages) writeEvents(ctx context.Context, table *apitypes.EventTable, eve
 		return err
 	}
 	for _, e := range events {
-		name := cmp.Or(names[e.Record].Text, e.Detail["name"]+e.Detail["number"])
+		name := cmp.Or(page.EventRecordName(e, e.Record, names), e.Detail["name"]+e.Detail["number"])
 		if err := table.Write(p.Event(e), name, e.At.In(p.Zone()).Format(time.DateTime)); err != nil {
 			return err
 		}

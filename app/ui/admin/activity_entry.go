@@ -20,7 +20,7 @@ type eventRow struct {
 	Record       *eventRecord // nil if Words is the complete sentence
 	In           *eventRecord // abstract that contains the document
 	Details      []string
-	Changes      []page.ChangeLine
+	Changes      []string // in words
 }
 
 // eventRecord is a record that an audit entry refers to. Path is "" if the record has no page or
@@ -33,7 +33,7 @@ type eventRecord struct {
 
 // eventRows formats the entries for display. It reads the names of all their records at once.
 func (p *Pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow, error) {
-	records := page.ReferencedRecords(events)
+	records := page.UnnamedRecords(events)
 	for _, e := range events {
 		records = append(records, e.Record, e.Detail["abstract"])
 	}
@@ -49,28 +49,20 @@ func (p *Pages) eventRow(e model.Event, names map[string]vault.RecordName) event
 	word := page.EventTextOf(e.Kind)
 	row := eventRow{Seq: e.Seq, At: e.At, Who: page.ActorText(e.Actor), Address: e.Actor.Address, Words: word.Words}
 	if e.Record != "" && word.Record != "" {
-		row.Record = p.eventRecord(word.RecordType(e.Record), e.Record, e.Detail["name"]+e.Detail["number"], names)
+		row.Record = p.eventRecord(word.RecordType(e.Record), e, e.Record, e.Detail["name"]+e.Detail["number"], names)
 	}
 	if in := e.Detail["abstract"]; in != "" {
-		row.In = p.eventRecord("abstract", in, "", names)
+		row.In = p.eventRecord("abstract", e, in, "", names)
 	}
-	row.Details = page.EventDetails(e.Detail)
-	definitions := strings.HasPrefix(e.Kind, "template.") || strings.HasPrefix(e.Kind, "order_")
-	for _, c := range e.Changes {
-		if definitions {
-			row.Changes = append(row.Changes, page.ChangeLine{Words: c.DescribeDefinition()})
-		} else {
-			row.Changes = append(row.Changes, page.DescribeChange(c, nil, names))
-		}
-	}
+	row.Details, row.Changes = page.EventDetails(e.Detail), page.ChangeTexts(e, nil, names)
 	return row
 }
 
-// eventRecord returns the record with its current name. If it has none, it uses then, the name in
-// the audit entry.
-func (p *Pages) eventRecord(recordType, of, then string, names map[string]vault.RecordName) *eventRecord {
+// eventRecord returns a record of an audit entry with the name that it had. Entries of older versions
+// may have its name in a detail, which is then, or none.
+func (p *Pages) eventRecord(recordType string, e model.Event, of, then string, names map[string]vault.RecordName) *eventRecord {
 	name, there := names[of]
-	rec := &eventRecord{RecordType: recordType, Name: name.Text, Gone: !there, Trashed: there && !name.Live}
+	rec := &eventRecord{RecordType: recordType, Name: page.EventRecordName(e, of, names), Gone: !there, Trashed: there && !name.Live}
 	kind, number, _ := strings.Cut(of, ":")
 	id, err := strconv.ParseUint(number, 10, 64)
 	if rec.Name == "" {

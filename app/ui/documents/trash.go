@@ -47,7 +47,7 @@ const trashPerPage = 50
 
 var trashLabels = []struct{ recordType, one, many string }{
 	{"", "", "All"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
-	{"instrument", "Instrument", "Instruments"},
+	{"instrument", "Instrument", "Instruments"}, {"note", "Note", "Notes"},
 }
 
 func (p *Pages) trashListPage(r *page.Request) error {

@@ -53,7 +53,8 @@ var EventTexts = []eventGroup{
 		{"instrument.trashed", "deleted", "instrument", "deleted"}, {"instrument.restored", "restored", "instrument", "restored"},
 		{"instrument.purged", "permanently deleted", "instrument", ""},
 		{"note.created", "added a note to", "record", "added a note"}, {"note.changed", "changed a note on", "record", "changed a note"},
-		{"note.deleted", "deleted a note on", "record", "deleted a note"},
+		{"note.deleted", "deleted a note on", "record", "deleted a note"}, {"note.restored", "restored a note on", "record", "restored a note"},
+		{"note.purged", "permanently deleted a note on", "record", ""},
 		{"document_types.changed", "changed the document types", "", ""},
 	}},
 	{"Orders", []eventText{

@@ -14,13 +14,7 @@ import (
 
 // FormatDate formats a date as Jan 2, 2006. If text is not in the form YYYY-MM-DD, it is returned
 // unchanged.
-func FormatDate(text string) string {
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return text
-	}
-	return day.Format("Jan 2, 2006")
-}
+func FormatDate(text string) string { return model.FormatDate(text) }
 
 // formatTime returns an HTML time element for a time, formatted in the configured time zone. It
 // returns "" for the zero time.
@@ -101,9 +95,9 @@ func FormatSize(bytes any) string {
 func FormatCount(n any) string {
 	digits, negative := strings.CutPrefix(fmt.Sprint(reflect.Indirect(reflect.ValueOf(n))), "-")
 	if negative {
-		return "-" + insertCommas(digits)
+		return "-" + model.InsertCommas(digits)
 	}
-	return insertCommas(digits)
+	return model.InsertCommas(digits)
 }
 
 // Plural returns the count n followed by the singular or plural noun.
@@ -140,15 +134,7 @@ func FormatDuration(d time.Duration) string {
 
 // FormatStatus returns the display text of a status: on_hold becomes "On hold". Statuses with
 // spaces or capital letters are returned unchanged.
-func FormatStatus(status string) string {
-	if status == "" || strings.ToLower(status) != status || strings.Contains(status, " ") {
-		return status
-	}
-	if status[0] < 'a' || status[0] > 'z' {
-		return status
-	}
-	return strings.ToUpper(status[:1]) + strings.ReplaceAll(status[1:], "_", " ")
-}
+func FormatStatus(status string) string { return model.FormatStatus(status) }
 
 // statusTone returns the color class for a status, based on keywords. It returns "" for orders that
 // ended without a result, such as canceled orders.

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -99,15 +98,12 @@ func normalizeNumber(text string) string {
 
 // formatAmount formats a number or an amount of money. Other text is returned unchanged.
 func formatAmount(kind model.FieldType, text string) string {
-	if kind != model.Money {
-		return groupThousands(text)
+	if kind == model.Money {
+		if amount, ok := model.NormalizeMoney(normalizeNumber(text)); ok {
+			return model.FormatAmount(kind, amount)
+		}
 	}
-	plain := normalizeMoney(text)
-	whole, cents, _ := strings.Cut(plain, ".")
-	if amount, ok := model.NormalizeMoney(plain); !ok || amount != plain {
-		return text
-	}
-	return "$" + insertCommas(whole) + "." + cents
+	return model.FormatAmount(kind, text)
 }
 
 // FormatConsideration returns the consideration of an instrument as it is shown and typed: what the
@@ -132,27 +128,6 @@ func normalizeMoney(text string) string {
 	return text
 }
 
-// longNumberPattern matches numbers of five or more digits. Shorter numbers get no commas because
-// they may be years.
-var longNumberPattern = regexp.MustCompile(`^(-?)([0-9]{5,})(\.[0-9]+)?$`)
-
-// groupThousands adds commas to numbers of five or more digits. Other text is returned unchanged.
-func groupThousands(text string) string {
-	m := longNumberPattern.FindStringSubmatch(text)
-	if m == nil {
-		return text
-	}
-	return m[1] + insertCommas(m[2]) + m[3]
-}
-
-// insertCommas inserts a comma between groups of three digits.
-func insertCommas(digits string) string {
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
-}
-
 // writtenNumberPattern matches numbers in US notation. Either all groups of three digits are
 // separated by commas or spaces, or none are.
 var writtenNumberPattern = regexp.MustCompile(`^(-?)[\s\xA0]*\$?[\s\xA0]*([0-9]{1,3}(?:[, \xA0][0-9]{3})+|[0-9]+)(?:(\.[0-9]+)|\.)?$`)
@@ -166,46 +141,15 @@ func EncodeJSON(v any) json.RawMessage {
 	return raw
 }
 
-// StoredTexts returns the values of a stored custom field as text, no matter which type the field
-// had when the value was stored.
-func StoredTexts(raw json.RawMessage) []string {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil
-	}
-	switch raw[0] {
-	case '"':
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			return []string{normalizeNewlines(s)}
-		}
-	case '[':
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) == nil {
-			var all []string
-			for _, one := range list {
-				all = append(all, StoredTexts(one)...)
-			}
-			return all
-		}
-	}
-	return []string{string(bytes.TrimSpace(raw))}
-}
+// StoredTexts returns the values of a stored custom field as text; see model.StoredTexts.
+func StoredTexts(raw json.RawMessage) []string { return model.StoredTexts(raw) }
 
 // FormatValues formats the stored values of a field of the given type.
 func FormatValues(kind model.FieldType, values []string) string {
-	switch {
-	case len(values) == 0:
-		return ""
-	case kind == model.Date:
-		return FormatDate(values[0])
-	case (kind == model.Number || kind == model.Money) && len(values) == 1:
+	if (kind == model.Number || kind == model.Money) && len(values) == 1 {
 		return formatAmount(kind, values[0])
-	case kind == model.Checkbox && values[0] == "true":
-		return "Yes"
-	case kind == model.Checkbox && values[0] == "false":
-		return "No"
 	}
-	return strings.Join(values, ", ")
+	return model.FormatValues(kind, values)
 }
 
 // FingerprintFunc computes a fingerprint: a short hash of a field's values.

@@ -25,7 +25,8 @@ const (
 // historyLine is a line of a record's history.
 type historyLine struct {
 	Who, What string
-	Changes   []page.ChangeLine
+	Changes   []string // in words
+	Moved     string   // where a document moved from and to; "" if that is among several changes
 	Names     []string // names of the affected documents or instruments
 	More      int      // number of those that are not in Names
 	At        time.Time
@@ -55,7 +56,7 @@ func (p *Pages) abstractHistory(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if view.History, err = p.historyLines(r.Context(), h, template.Fields); err != nil {
+	if view.History, err = p.historyLines(r.Context(), h.Events, template.Fields); err != nil {
 		return err
 	}
 	next := ""
@@ -87,31 +88,30 @@ func (p *Pages) recentHistory(r *page.Request, filed vault.AbstractWithFiles, te
 	if err != nil {
 		return nil, err
 	}
-	lines, err := p.historyLines(r.Context(), h, template.Fields)
+	lines, err := p.historyLines(r.Context(), h.Events, template.Fields)
 	return lines[:min(len(lines), recentHistoryLines)], err
 }
 
-// historyLines formats the events. Documents that were uploaded together share a line. Of a changed
-// instrument, only the name is shown.
-func (p *Pages) historyLines(ctx context.Context, h vault.History, defs []model.Field) (lines []historyLine, err error) {
-	names, err := p.Vault.Names(ctx, page.ReferencedRecords(h.Events))
+// historyLines formats the events. Documents that were uploaded together share a line.
+func (p *Pages) historyLines(ctx context.Context, events []model.Event, defs []model.Field) (lines []historyLine, err error) {
+	names, err := p.Vault.Names(ctx, page.UnnamedRecords(events))
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range h.Events {
+	for _, e := range events {
 		what := page.EventTextOf(e.Kind).Brief
 		if what == "" {
 			continue
 		}
-		line := historyLine{Who: page.ActorText(e.Actor), What: what, At: e.At, event: e}
-		if strings.HasPrefix(e.Record, "file:") {
-			line.Names = []string{cmp.Or(h.Names[e.Record], "a document")}
+		line := historyLine{Who: page.ActorText(e.Actor), What: what, At: e.At, event: e, Changes: page.ChangeTexts(e, defs, names)}
+		recordType, _, _ := strings.Cut(e.Record, ":")
+		switch recordType {
+		case "file":
+			line.Names = []string{cmp.Or(page.EventRecordName(e, e.Record, names), "a document")}
+		case "instrument":
+			line.Names = []string{cmp.Or(page.EventRecordName(e, e.Record, names), "an instrument")}
 		}
-		if strings.HasPrefix(e.Record, "instrument:") {
-			line.Names = []string{cmp.Or(h.Names[e.Record], "an instrument")}
-		} else if strings.HasSuffix(e.Kind, ".changed") {
-			line.describeChanges(e, defs, names)
-		}
+		line.describeMove()
 		if n := len(lines); n > 0 && lines[n-1].merge(line) {
 			continue
 		}
@@ -120,41 +120,26 @@ func (p *Pages) historyLines(ctx context.Context, h vault.History, defs []model.
 	return lines, nil
 }
 
-// describeChanges sets what a changed event did to its record. A document was moved, renamed, or both.
-func (l *historyLine) describeChanges(e model.Event, defs []model.Field, names map[string]vault.RecordName) {
-	document := l.Names
-	l.Names = nil
-	var from, to string // where a moved document was, and where it is
-	for _, c := range e.Changes {
-		switch change := page.DescribeChange(c, defs, names); c.Field {
-		case "files": // a changed document sequence has no values to show
-		case "abstract_id", "folder_id":
-			from, to = cmp.Or(from, change.From), cmp.Or(to, change.To)
-		case "filename":
-			change.Label = "a document"
-			l.Changes = append(l.Changes, change)
-		default:
-			l.Changes = append(l.Changes, change)
+// describeMove makes the text of a move the predicate of the line.
+func (l *historyLine) describeMove() {
+	const verb = "moved "
+	for n, text := range l.Changes {
+		if place, moved := strings.CutPrefix(text, verb); moved {
+			l.What = strings.TrimSuffix(verb, " ")
+			if len(l.Changes) == 1 {
+				l.Moved, l.Changes = place, nil
+			} else if n > 0 {
+				l.What = "renamed and moved"
+			}
 		}
-	}
-	if from+to != "" {
-		if len(l.Changes) > 0 {
-			l.What = "renamed and moved"
-		} else {
-			l.What = "moved"
-		}
-		const noFolder = "Vault (no folder)"
-		l.Changes = append(l.Changes, page.ChangeLine{Label: strings.Join(document, ""), From: cmp.Or(from, noFolder), To: cmp.Or(to, noFolder)})
-	}
-	if len(l.Changes) == 0 && e.Kind == "abstract.changed" {
-		l.What = "reordered the documents"
 	}
 }
 
 // merge adds the event of an earlier line to l and reports true if both describe the same action on
 // different documents. Otherwise it reports false.
 func (l *historyLine) merge(earlier historyLine) bool {
-	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 || l.At.Sub(earlier.At) > uploadMergeWindow {
+	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 ||
+		len(l.Changes)+len(earlier.Changes) > 0 || l.Moved != earlier.Moved || l.At.Sub(earlier.At) > uploadMergeWindow {
 		return false
 	}
 	switch {

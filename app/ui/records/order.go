@@ -163,7 +163,7 @@ func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
 		return err
 	}
 	s.Earlier = log.Next != nil
-	s.History, err = p.historyLines(ctx, vault.History{Events: log.Items}, s.Fields)
+	s.History, err = p.historyLines(ctx, log.Items, s.Fields)
 	return err
 }
 
@@ -189,7 +189,7 @@ func (p *Pages) orderHistoryPage(r *page.Request) error {
 		orderView
 		Prev, Next string
 	}{orderView: s}
-	if view.History, err = p.historyLines(r.Context(), vault.History{Events: log.Items}, s.Fields); err != nil {
+	if view.History, err = p.historyLines(r.Context(), log.Items, s.Fields); err != nil {
 		return err
 	}
 	view.Prev, view.Next = p.PageLinks(r, url.Values{}, log.Prev, log.Next)

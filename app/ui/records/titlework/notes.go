@@ -27,7 +27,10 @@ type NoteRow struct {
 	Version    uint64
 	Who        string
 	At         time.Time
-	Changed    bool // the note was changed after it was added
+	Changed    bool      // the note was changed after it was added
+	Editor     string    // who changed it last; "" if that isn't known
+	EditedAt   time.Time // when it was changed last
+	MayEdit    bool      // the user is its author or an administrator
 	Text, Page string
 	Editing    bool
 	Clash      bool
@@ -48,7 +51,11 @@ func (p *Pages) notes(r *page.Request, of noteRecord) (view Notes, err error) {
 		Record: p.PublicRecordName(of.recordType, of.id)}
 	list, err := p.Vault.Notes.List(r.Context(), of.recordType, of.id)
 	for _, n := range list {
-		row := NoteRow{ID: n.ID, Version: n.Version, Who: page.ActorText(n.By), At: n.CreatedAt, Changed: n.Version > 1, Text: n.Text}
+		row := NoteRow{ID: n.ID, Version: n.Version, Who: page.ActorText(n.By), At: n.CreatedAt, Changed: n.Version > 1, EditedAt: n.UpdatedAt,
+			MayEdit: r.MayWrite() && (n.IsBy(r.Actor) || r.Actor.Role.Can(model.PermAdmin)), Text: n.Text}
+		if n.EditedBy != nil {
+			row.Editor = page.ActorText(*n.EditedBy)
+		}
 		if n.Page != 0 {
 			row.Page = strconv.Itoa(n.Page)
 		}
@@ -98,7 +105,7 @@ func (p *Pages) notesOf(recordType string) page.HandlerFunc {
 		}
 		view.Focus = r.IsPart()
 		for i := range view.List {
-			view.List[i].Editing = r.MayWrite() && r.URL.Query().Get("edit") == strconv.FormatUint(view.List[i].ID, 10)
+			view.List[i].Editing = view.List[i].MayEdit && r.URL.Query().Get("edit") == strconv.FormatUint(view.List[i].ID, 10)
 		}
 		view.Page = r.URL.Query().Get("page")
 		return p.showNotes(r, http.StatusOK, of, view)
@@ -202,13 +209,13 @@ func (p *Pages) showRejectedNote(r *page.Request, of noteRecord, why rejection) 
 	return p.showNotes(r, why.status, of, view)
 }
 
-// deleteNote permanently deletes a note. If another user changed it in the meantime, it stays.
+// deleteNote moves a note to the trash. If another user changed it in the meantime, it stays.
 func (p *Pages) deleteNote(r *page.Request) error {
 	of, err := p.noteOf(r)
 	if err != nil {
 		return err
 	}
-	err = p.Vault.Notes.Delete(r.Context(), r.Actor, r.PathID, match(r))
+	err = p.Vault.Notes.Trash(r.Context(), r.Actor, r.PathID, match(r))
 	if why, ok := rejected(err); ok && why.clash {
 		view, err := p.notes(r, of)
 		if err != nil {

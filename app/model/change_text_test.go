@@ -20,7 +20,7 @@ func TestDescribeDefinition(t *testing.T) {
 		{"not a field", "custom_fields.rush", "7", "[]", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (Change{c.field, []byte(c.from), []byte(c.to)}).DescribeDefinition(); got != c.want {
+			if got := (Change{Field: c.field, From: []byte(c.from), To: []byte(c.to)}).DescribeDefinition(); got != c.want {
 				t.Errorf("DescribeDefinition = %s, want %s", got, c.want)
 			}
 		})
