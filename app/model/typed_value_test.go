@@ -38,10 +38,11 @@ func TestParseConsideration(t *testing.T) {
 	for typed, want := range map[string][2]string{
 		"$1,234.5": {"1234.50", ""}, "387500": {"387500.00", ""}, "$ 387 500": {"387500.00", ""}, "$ 5.": {"5.00", ""}, "": {"", ""},
 		"$1.00 ovc": {"1.00", "$1.00 ovc"}, "$10 & OVC": {"10.00", "$10 & OVC"}, "10.00 OGVC": {"10.00", "10.00 OGVC"},
-		"$10ovc": {"10.00", "$10ovc"}, "$10.00, and other good and valuable consideration": {"10.00", "$10.00, and other good and valuable consideration"},
-		"Ten dollars and other valuable consideration": {"10.00", "Ten dollars and other valuable consideration"},
-		"Ten and no/100 Dollars ($10.00)  &  OVC":      {"10.00", "Ten and no/100 Dollars ($10.00) & OVC"},
-		"Three Hundred Eighty-Seven Thousand Dollars":  {"387000.00", "Three Hundred Eighty-Seven Thousand Dollars"},
+		"$10ovc": {"10.00", "$10ovc"},
+		"$10.00, and other good and valuable consideration": {"10.00", "$10.00, and other good and valuable consideration"},
+		"Ten dollars and other valuable consideration":      {"10.00", "Ten dollars and other valuable consideration"},
+		"Ten and no/100 Dollars ($10.00)  &  OVC":           {"10.00", "Ten and no/100 Dollars ($10.00) & OVC"},
+		"Three Hundred Eighty-Seven Thousand Dollars":       {"387000.00", "Three Hundred Eighty-Seven Thousand Dollars"},
 		"250,000 dollars":                             {"250000.00", "250,000 dollars"},
 		"love and affection":                          {"", "love and affection"},
 		"$10 and assumption of a mortgage of $50,000": {"", "$10 and assumption of a mortgage of $50,000"},
@@ -73,7 +74,8 @@ func FuzzTyped(f *testing.F) {
 	for _, text := range misreadTexts {
 		f.Add(text)
 	}
-	for _, text := range []string{"030998", "9-Mar-98", "3/9/1998 0:00", "Sep 9, '98", "Ten and no/100 Dollars ($10.00) & OVC", "$300K", "$1,23"} {
+	for _, text := range []string{"030998", "9-Mar-98",
+		"3/9/1998 0:00", "Sep 9, '98", "Ten and no/100 Dollars ($10.00) & OVC", "$300K", "$1,23"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -222,16 +222,32 @@ func (e *Entry) addRelation(kind, target string) {
 // "Releases No. 2". Relations from the other side belong to other rows.
 var statusPart = regexp.MustCompile(`(?i)\b(?:partially |re-)?(?:releases|released by|terminates|terminated by|assigns|assigned by|` +
 	`modifies|modified by|subordinates|subordinated by|continues|continued by|renews|renewed by|corrects|corrected by|` +
-	`records|recorded by|references|referenced by|affects|affected by)\s`)
+	`records|recorded by|references|referenced by|names|affects|affected by)\s`)
 
 // statusNames are the texts of statuses in lower case.
 var statusNames = map[string]string{"open": model.InstrumentOpen, "in effect": model.InstrumentOpen, "active": model.InstrumentOpen,
-	"unreleased": model.InstrumentOpen, "released": model.InstrumentReleased, "satisfied": model.InstrumentReleased,
+	"unreleased": model.InstrumentOpen, "released": model.InstrumentReleased,
+	"released or satisfied": model.InstrumentReleased, "satisfied": model.InstrumentReleased,
 	"paid":    model.InstrumentReleased,
 	"expired": model.InstrumentExpired, "not applicable": model.NotApplicable, "n/a": model.NotApplicable, "na": model.NotApplicable,
 	"unknown": ""}
 
 var otherSide = regexp.MustCompile(`(?i)^[a-z -]+ by (?:No\. [0-9]+|another instrument)$`)
+
+// otherPlace finds where the page of a runsheet says that an instrument names another county, state, or parcel.
+var otherPlace = regexp.MustCompile(`^Names (?:parcel (.+)|([^,]+?)(?: County| Parish)(?:, (.+))?)$`)
+
+// addPlace adds parcels, a county, and a state. Those of separate columns win.
+func (e *Entry) addPlace(parcels, county, state string) {
+	if parcels != "" && e.Fields["parcels"] == nil {
+		e.Fields["parcels"] = encode(strings.Split(parcels, ", "))
+	}
+	for field, value := range map[string]string{"county": county, "state": state} {
+		if value != "" && e.Fields[field] == nil {
+			e.Fields[field] = encode(value)
+		}
+	}
+}
 
 // readStatus reads a status, followed by relations if it was copied from the page of a runsheet. Other text
 // goes to the remarks.
@@ -242,6 +258,8 @@ func (e *Entry) readStatus(c Column, cell string) {
 		text := strings.TrimSpace(cell[part[0]:parts[n+1][0]])
 		if kind, target := cutKind(strings.Replace(text, "Re-records", "rerecords", 1)); kind != "" {
 			e.addRelation(kind, strings.TrimSpace(strings.TrimPrefix(target, "No.")))
+		} else if m := otherPlace.FindStringSubmatch(text); m != nil {
+			e.addPlace(m[1], m[2], m[3])
 		} else if !otherSide.MatchString(text) {
 			e.addRemark(c, text)
 		}

@@ -63,7 +63,8 @@ func TestReadTable(t *testing.T) {
 		{2, strings.Split("7 Prior|mtg|A; B|C|red|Released 5/1/2010|3-9-98 2:05 pm|n|T Co|$10 & OVC|x", "|")},
 		{3, []string{"Gap in the chain of title: no instrument vests title in A"}},
 		{4, strings.Split("New||||||||||", "|")},
-		{5, strings.Split("9|sat|||blue|Releases No. 7 References Bk 1 Pg 2 Released by No. 3|35863.5", "|")},
+		{5, strings.Split("9|sat|||blue|Releases No. 7 References Bk 1 Pg 2 Released by No. 3 "+
+			"Names Polk County, IA Names parcel 1-2, 3|35863.5", "|")},
 	}}
 	for _, row := range []struct {
 		options Options
@@ -72,15 +73,18 @@ func TestReadTable(t *testing.T) {
 		{options, `{"consideration":"10.00","consideration_text":"$10 \u0026 OVC","grantees":["C"],"grantors":["A","B"],` +
 			`"other_parties":[{"role":"Trustee","name":"T Co"}],"recorded":"1998-03-09","recorded_time":"2:05 pm",` +
 			`"remarks":"Color: red\nStatus: Released 5/1/2010\nn\nx","status":"released","type":"Mortgage"} 7 [] ` +
-			`{"recorded":"1998-03-09","recorded_time":"12:00","relations":[{"kind":"references","text":"Bk 1 Pg 2"}],"remarks":"Color: blue",` +
+			`{"county":"Polk","parcels":["1-2","3"],` +
+			`"recorded":"1998-03-09","recorded_time":"12:00","relations":[{"kind":"references","text":"Bk 1 Pg 2"}],` +
+			`"remarks":"Color: blue","state":"IA",` +
 			`"type":"Release or Satisfaction"} 9 [{releases 7}] `},
 		{Options{Types: options.Types, Now: options.Now, Columns: map[int]string{4: LeaveOut, 5: "court", 7: "legal", 10: LeaveOut},
 			Swapped: []int{2}},
 			`{"consideration":"10.00","consideration_text":"$10 \u0026 OVC","court":"Released 5/1/2010","grantees":["A","B"],"grantors":["C"],` +
 				`"legal":"n","other_parties":[{"role":"Trustee","name":"T Co"}],"recorded":"1998-03-09","recorded_time":"2:05 pm",` +
 				`"type":"Mortgage"} 7 [] ` +
-				`{"court":"Releases No. 7 References Bk 1 Pg 2 Released by No. 3","recorded":"1998-03-09","recorded_time":"12:00",` +
-				`"type":"Release or Satisfaction"} 9 [] `},
+				`{"court":"Releases No. 7 References Bk 1 Pg 2 Released by No. 3 ` +
+				`Names Polk County, IA Names parcel 1-2, 3","recorded":"1998-03-09",` +
+				`"recorded_time":"12:00","type":"Release or Satisfaction"} 9 [] `},
 	} {
 		var got strings.Builder
 		for _, e := range table.Read(row.options).Entries {

@@ -45,7 +45,8 @@ func sample() []Row {
 	mortgage := model.Instrument{ID: 10, Number: "0001234567890123456", BookType: "Mortgage Book", Book: "0417", Page: "007", PageTo: "019",
 		Dated: "2001-05-01", Recorded: "2001-05-02", RecordedTime: "14:05", Expires: "2031-05-01", Grantors: []string{"Cole, Bea", "Cole, Ned"},
 		Grantees: []string{"=HYPERLINK(\"http://x\")"}, OtherParties: []model.Party{{Role: "Nominee", Name: "MERS"}, {Name: "Ann Poe"}},
-		Consideration: "120000.50", ConsiderationText: "$10 & OVC", Parcels: []string{"12-3.45", "1E5"}, Legal: "Lot 7,\nBlock 2", Remarks: "-5%", County: "Wexcombe", State: "NY",
+		Consideration: "120000.50", ConsiderationText: "$10 & OVC",
+		Parcels: []string{"12-3.45", "1E5"}, Legal: "Lot 7,\nBlock 2", Remarks: "-5%", County: "Wexcombe", State: "NY",
 		CaseNumber: "24-117", Court: "Probate", RecordingSystem: "registered", CertificateOfTitle: "99", Exception: "B-II", Requirement: "B-I",
 		Cleared: "2026-01-02"}
 	release := model.Instrument{ID: 11, Relations: []model.Relation{{Kind: "releases", InstrumentID: 10},

@@ -584,15 +584,17 @@ func TestRunsheetRoundTrip(t *testing.T) {
 		"consideration":"10","consideration_text":"$10 & OVC","recorded_time":"14:05"}`)
 	mortgage := h.createInstrument(t, id,
 		`{"type":"Mortgage","instrument_number":"78","recorded":"1998-03-09","grantors":["Ned \"Red\" Cole"],
-		"grantees":["First Bank"],"consideration":"96000.50","book":"13","page":"7","county":"Wexcombe","expires":"2028-03-09","legal":"Lot 7",
-		"parcels":["21-4"],"other_parties":[{"role":"Trustee","name":"T Co"}],"exception":"B-II","requirement":"B-I","cleared":"2001-01-02"}`)
+		"grantees":["First Bank"],"consideration":"96000.50",
+		"book":"13","page":"7","county":"Wexcombe","expires":"2028-03-09","legal":"Lot 7",
+		"parcels":["21-4"],"other_parties":[{"role":"Trustee","name":"T Co"}],
+		"exception":"B-II","requirement":"B-I","cleared":"2001-01-02"}`)
 	h.createInstrument(t, id, fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-01-05","county":"Wexcombe","relations":[
 		{"kind":"releases","instrument_id":%d},{"kind":"references","text":"Bk 9 Pg 8"}]}`, mortgage))
 	h.createInstrument(t, id,
 		`{"type":"Judgment","recorded":"2011-01-05","grantors":["Ned Cole"],"grantees":["Gap & Co"],"status":"released","county":"Wexcombe",
 		"case_number":"24-117","court":"Probate","recording_system":"registered","certificate_of_title":"9"}`)
 	h.createInstrument(t, id, `{"type":"Quitclaim Deed","recorded":"2012-01-05","grantors":["Zed"],"grantees":["B"],"county":"Wexcombe"}`)
-	// onPage are the fields that the page of the runsheet shows. Files have all of them.
+	// onPage removes the fields that the page of the runsheet doesn't show. Files have all of them.
 	onPage := func(i *model.Instrument) {
 		i.Expires, i.Legal, i.Parcels, i.OtherParties, i.Exception, i.Requirement, i.Cleared, i.County = "", "", nil, nil, "", "", "", ""
 		i.CaseNumber, i.Court, i.RecordingSystem, i.CertificateOfTitle = "", "", "", ""
