@@ -80,7 +80,8 @@ func suggestion(g vault.Suggestion) apitypes.Suggestion {
 	}
 	for field, e := range g.Evidence {
 		if _, set := shape.Fields[field]; set {
-			shape.Evidence[field] = apitypes.Evidence{Page: encode.OptionalID(uint64(e.Page)), Line: e.Line, Confidence: confidence(e.Confidence)}
+			shape.Evidence[field] = apitypes.Evidence{Page: encode.OptionalID(uint64(e.Page)), Line: e.Line, Confidence: confidence(e.Confidence),
+				Doubtful: e.Doubtful, Readings: e.Readings}
 		}
 	}
 	for _, relation := range g.Relations {

@@ -25,6 +25,9 @@ type Evidence struct {
 	Page       *int64 `json:"page"`
 	Line       string `json:"line"`
 	Confidence *int64 `json:"confidence"`
+	// Doubtful says that a person should compare the field with the page. Readings are what it may be instead.
+	Doubtful bool         `json:"doubtful"`
+	Readings List[string] `json:"readings"`
 }
 
 // Suggestions is the response of GET /file-vault/files/{n}/suggestions.

@@ -29,7 +29,12 @@ type Field struct {
 	Values     []string // one, except for lists such as the grantors
 	Page       int      // where the field was read, from 1
 	Line       string   // as it was read there
-	Confidence *int     // of the words that were read, from 0 to 100; nil if they are not from OCR
+	Confidence *int     // how many of 100 such fields are right; nil if the text is not from OCR
+	Doubtful   bool     // Confidence is below MinConfidence, or there are other readings
+	Readings   []string // what the values may be instead: OCR confuses letters such as rn and m
+	mean       int      // confidence of OCR in the words
+	lowest     int      // the same for the word that it is the least sure of
+	repeated   bool     // the words occur again
 }
 
 // Value returns the first value, or "" if there is none.
@@ -76,6 +81,7 @@ func Read(pages []Page, rules *Rules, types model.DocumentTypes) Fields {
 	r.readHeading()
 	r.readPatterns(rules.patterns)
 	r.drop()
+	r.calibrate()
 	return r.fields
 }
 

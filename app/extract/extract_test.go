@@ -150,8 +150,8 @@ func TestEvidence(t *testing.T) {
 	fields := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes())
 	book := fields[extract.Book]
 	if book.Value() != "2417" || book.Page != 2 || book.Line != "Deed Bock 2417 Page 0883" || book.Confidence == nil ||
-		*book.Confidence != 94 {
-		t.Errorf("book is %+v, want 2417 on page 2 with confidence 94", book)
+		*book.Confidence < extract.MinConfidence || book.Doubtful {
+		t.Errorf("book is %+v, want 2417 on page 2, not doubtful", book)
 	}
 	if parcels, found := fields[extract.Parcels]; found {
 		t.Errorf("parcels are %v although OCR was not sure of the number", parcels.Values)
@@ -161,7 +161,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestNamesReadTwice checks that a misread name is corrected by the same name in another place.
+// TestNamesReadTwice checks that a name stays as it was read, and that the same name in another place is offered.
 func TestNamesReadTwice(t *testing.T) {
 	sure := func(text string, doubtful ...string) extract.Line {
 		line := extract.Line{Text: text}
@@ -177,14 +177,45 @@ func TestNamesReadTwice(t *testing.T) {
 		return line
 	}
 	first := sure("by and between John Kowalskl, Grantor, and Peter Jones, Grantee,", "Kowalskl")
-	read := func(lines ...extract.Line) []string {
-		return extract.Read([]extract.Page{{Lines: lines}}, extract.DefaultRules(), model.NewDocumentTypes())[extract.Grantors].Values
+	read := func(lines ...extract.Line) extract.Field {
+		return extract.Read([]extract.Page{{Lines: lines}}, extract.DefaultRules(), model.NewDocumentTypes())[extract.Grantors]
 	}
-	if got := read(first, sure("John Kowalski")); len(got) != 1 || got[0] != "John Kowalski" {
-		t.Errorf("grantors are %q, want John Kowalski", got)
+	got := read(first, sure("John Kowalski"))
+	if got.Value() != "John Kowalskl" || !got.Doubtful || !slices.Equal(got.Readings, []string{"John Kowalski"}) {
+		t.Errorf("grantors are %+v, want John Kowalskl, doubtful, or John Kowalski", got)
 	}
-	if got := read(first); len(got) != 0 {
-		t.Errorf("grantors are %q although OCR was not sure of the name", got)
+	if got := read(first); len(got.Values) != 0 {
+		t.Errorf("grantors are %q although OCR was not sure of the name", got.Values)
+	}
+}
+
+// Fields are doubtful if there is another reading: a usual name, or a parcel number without a blank.
+func TestOtherReadings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, field, value, reading string }{
+		{"rn and m", "by and between Ann Comelius, Grantor, and Peter Jones, Grantee,", extract.Grantors, "Ann Comelius", "Ann Cornelius"},
+		{"m that is right", "by and between Ann Homes, Grantor, and Peter Jones, Grantee,\nAnn Homes\n", extract.Grantors, "Ann Homes", ""},
+		{"usual name", "by and between Ann Palmer, Grantor, and Peter Jones, Grantee,", extract.Grantors, "Ann Palmer", ""},
+		{"blank in a parcel", "Parcel ID 37-0297-B- 173\n", extract.Parcels, "37-0297-B- 173", "37-0297-B-173"},
+		{"parcel", "Parcel ID 37-0297-B-173\n", extract.Parcels, "37-0297-B-173", ""},
+	} {
+		field := readText(c.text)[c.field]
+		if got := strings.Join(field.Readings, "|"); field.Value() != c.value || got != c.reading || field.Doubtful != (c.reading != "") {
+			t.Errorf("%s: %q or %q, doubtful %v; want %q or %q", c.name, field.Value(), got, field.Doubtful, c.value, c.reading)
+		}
+	}
+}
+
+// The amount of a judgment is what it awards, in the usual forms.
+func TestJudgmentAmounts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Total amount of judgment: $5,250.75\n", "Judgment Amount: $5,250.75\nCourt Costs: $100.00\n",
+		"IT IS ADJUDGED that the plaintiff recover from the defendant the sum of $5,250.75, with costs of $12.00.\n",
+		"ORDERED that Plaintiff have judgment against Defendant for $5,250.75, and costs\n",
+		"a judgment was entered in the amount of $5,250.75 plus court costs of $99.00\n"} {
+		if got := readText("JUDGMENT\n" + text)[extract.Consideration].Value(); got != "5250.75" {
+			t.Errorf("amount in %q is %q, want 5250.75", text, got)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-//go:embed testdata/forms
+//go:embed testdata/forms testdata/fit testdata/heldout
 var forms embed.FS
 
 // document is a generated recorded document. Its fields are those that its text contains.

@@ -50,7 +50,7 @@ func (r *reader) names(from, to int) (list []string, ok bool) {
 			if !r.isParty(name) || dangling.MatchString(name) {
 				return nil, true
 			}
-			if r.isDoubtful(name) {
+			if r.isDoubtful(name) && r.other[name] == "" {
 				return nil, false
 			}
 			list = append(list, name)
@@ -196,14 +196,33 @@ func (n nameReader) name(s span) string {
 	original := n.r.source.original[n.r.source.originalAt(n.at+s.from):n.r.source.originalAt(n.at+s.to)]
 	words := strings.Fields(strings.Trim(original, " ,:;\"'"))
 	isEntity := n.r.isEntity(n.text[s.from:s.to]) || n.r.isEntity(n.r.rules.entityWords.repairAll(original))
+	others := make([]string, len(words))
 	for at, word := range words {
-		words[at] = n.r.restore(lettersOf(word), isEntity)
+		words[at] = initial(lettersOf(word))
+		others[at] = n.r.otherReading(words[at], isEntity)
 	}
+	name, other := n.r.joinName(words), n.r.joinName(others)
+	if other != name {
+		n.r.noteReading(name, other)
+	}
+	return name
+}
+
+// joinName returns the name with these words. A period ends the sentence unless it belongs to the last word.
+func (r *reader) joinName(words []string) string {
 	name := strings.Join(words, " ")
-	if strings.HasSuffix(name, ".") && !n.r.rules.suffixes.MatchString(words[len(words)-1]) && len(words[len(words)-1]) > 2 {
+	if strings.HasSuffix(name, ".") && !r.rules.suffixes.MatchString(words[len(words)-1]) && len(words[len(words)-1]) > 2 {
 		name = strings.TrimRight(name, ".")
 	}
 	return name
+}
+
+// noteReading notes what a value may be instead.
+func (r *reader) noteReading(value, other string) {
+	if r.other == nil {
+		r.other = map[string]string{}
+	}
+	r.other[value] = other
 }
 
 // lettersOf replaces the digits that OCR read instead of letters in a word.
@@ -231,12 +250,17 @@ func lettersOf(word string) string {
 
 var initialComma = regexp.MustCompile(`^[A-Z],$`)
 
-// restore returns a word of a name as it probably is in the document. OCR may have read it better
-// elsewhere.
-func (r *reader) restore(word string, entity bool) string {
+// initial returns a word with a period if it is an initial with a comma.
+func initial(word string) string {
 	if initialComma.MatchString(word) {
 		return word[:1] + "."
 	}
+	return word
+}
+
+// otherReading returns what a word of a name may be instead: OCR may have read it better elsewhere, or a usual name looks
+// like it. It returns word if there is nothing.
+func (r *reader) otherReading(word string, entity bool) string {
 	letters := strings.TrimRight(word, ".,;:")
 	end := word[len(letters):]
 	if entity && r.source.isDoubtful(strings.ToLower(letters), doubted) {
@@ -244,7 +268,10 @@ func (r *reader) restore(word string, entity bool) string {
 			return known + end
 		}
 	}
-	return r.source.bestReading(letters) + end
+	if best := r.source.bestReading(letters); best != letters {
+		return best + end
+	}
+	return r.source.confusedName(letters, r.rules) + end
 }
 
 // isDoubtful reports whether OCR wasn't sure of a word of a name and nothing else supports it.

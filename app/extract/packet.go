@@ -227,5 +227,5 @@ func withoutProse(lines []Line, rules *Rules) (kept []Line) {
 // stampNumber returns a number of a stamp.
 func (r *reader) stampNumber(name string) stampNumber {
 	field := r.fields[name]
-	return stampNumber{field.Value(), field.Confidence == nil || *field.Confidence >= minSureConfidence}
+	return stampNumber{field.Value(), field.Confidence == nil || field.lowest >= minSureConfidence}
 }

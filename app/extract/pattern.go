@@ -24,7 +24,8 @@ type reader struct {
 	types  model.DocumentTypes
 	source *source
 	fields Fields
-	kind   string // standard name of the type; "" if it isn't known
+	kind   string            // standard name of the type; "" if it isn't known
+	other  map[string]string // other readings of names and parcel numbers
 }
 
 // candidate is what a pattern found for a field.
@@ -166,6 +167,11 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 			start, end := r.source.originalAt(from), r.source.originalAt(to)
 			c.field = r.source.field(start, end)
 			c.field.Values = values
+			for _, value := range values {
+				if other := r.other[value]; other != "" {
+					c.field.Readings, c.field.Doubtful = append(c.field.Readings, other), true
+				}
+			}
 			c.doubtful = !r.isSure(name, start, end)
 		}
 		list = append(list, c)

@@ -28,6 +28,7 @@ type Rules struct {
 	entities    map[string]bool
 	entityWords vocabulary // the same words, which OCR may have misread
 	givenNames  map[string]bool
+	surnames    map[string]bool
 	notNames    map[string]bool
 	patterns    patternSet
 	stamps      patternSet // those of patterns for recording stamps
@@ -49,6 +50,7 @@ type ruleFile struct {
 	Suffixes     []string            `yaml:"suffixes"`
 	Entities     string              `yaml:"entities"`
 	GivenNames   string              `yaml:"given_names"`
+	Surnames     string              `yaml:"surnames"`
 	NotNames     string              `yaml:"not_names"`
 	Patterns     []patternRule       `yaml:"patterns"`
 }
@@ -80,7 +82,7 @@ func parseRules(text []byte) (*Rules, error) {
 	}
 	r := &Rules{words: newVocabulary(strings.Fields(file.Vocabulary)), titleWords: wordSet(file.TitleWords), entities: wordSet(file.Entities),
 		entityWords: newVocabulary(strings.Fields(file.Entities)),
-		givenNames:  wordSet(file.GivenNames), notNames: wordSet(file.NotNames)}
+		givenNames:  wordSet(file.GivenNames), surnames: wordSet(file.Surnames), notNames: wordSet(file.NotNames)}
 	r.macros = newMacros(file.Macros)
 	for _, list := range []struct {
 		to         **regexp.Regexp

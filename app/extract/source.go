@@ -131,8 +131,8 @@ func (s *source) field(from, to int) Field {
 		line = strings.ToValidUTF8(line[:maxLineShown], "")
 	}
 	f := Field{Page: s.lines[n].page, Line: line}
-	if mean, _, ok := s.confidence(from, to); ok {
-		f.Confidence = &mean
+	if mean, lowest, ok := s.confidence(from, to); ok {
+		f.Confidence, f.mean, f.lowest, f.repeated = &mean, mean, lowest, s.isRepeated(from, to)
 	}
 	return f
 }
@@ -252,6 +252,34 @@ func (s *source) isDoubtful(word string, limit int) bool {
 	}
 	own := s.readings[word]
 	return own.count == 1 && own.confidence < limit
+}
+
+// confusions are letters that OCR takes for each other.
+var confusions = [][2]string{{"rn", "m"}, {"m", "rn"}, {"cl", "d"}, {"d", "cl"}, {"vv", "w"}, {"li", "h"}, {"h", "li"},
+	{"l", "i"}, {"i", "l"}}
+
+// confusedName returns the usual name, or the word of the document, that a word of a name looks like: "Cornelius" for
+// "Comelius". It returns word if there is none, or if word is a usual name.
+func (s *source) confusedName(word string, rules *Rules) string {
+	lower := strings.ToLower(word)
+	if len(lower) < minShapeWord || rules.givenNames[lower] || rules.surnames[lower] {
+		return word
+	}
+	if s.readings == nil {
+		s.countReadings()
+	}
+	for _, pair := range confusions {
+		for at := 0; at+len(pair[0]) <= len(lower); at++ {
+			if !strings.HasPrefix(lower[at:], pair[0]) {
+				continue
+			}
+			other := lower[:at] + pair[1] + lower[at+len(pair[0]):]
+			if rules.givenNames[other] || rules.surnames[other] || s.readings[other].count > s.readings[lower].count {
+				return likeCase(other, word)
+			}
+		}
+	}
+	return word
 }
 
 // bestReading returns the word that a doubtful word of a name probably is: a similar word of the

@@ -143,12 +143,18 @@ func (r *reader) parcels(from, to int) (list []string, ok bool) {
 		if !ok {
 			return nil, false
 		}
+		if joined := blankAtDash.ReplaceAllString(number, "-"); joined != number {
+			r.noteReading(number, joined)
+		}
 		if number != "" {
 			list = append(list, number)
 		}
 	}
 	return list, true
 }
+
+// blankAtDash matches a dash with a blank, which OCR reads into a parcel number.
+var blankAtDash = regexp.MustCompile(` ?- | -`)
 
 // parcelNumber corrects a parcel number part by part. A part is a number, a letter or two, or a number
 // with a letter before it.

@@ -24,7 +24,9 @@ import (
 type Evidence struct {
 	Page       int
 	Line       string
-	Confidence *int // 0 to 100; nil if the text is not from OCR
+	Confidence *int // how many of 100 such fields are right; nil if the text is not from OCR
+	Doubtful   bool // see extract.Field
+	Readings   []string
 }
 
 // SuggestFromDocument returns the instruments that the text and the name of a document describe. The text
@@ -346,7 +348,7 @@ func (g *Suggestion) set(name string, field extract.Field, value any) {
 		return
 	}
 	g.Fields[name] = raw
-	g.Evidence[name] = Evidence{field.Page, field.Line, field.Confidence}
+	g.Evidence[name] = Evidence{field.Page, field.Line, field.Confidence, field.Doubtful, field.Readings}
 }
 
 // setOtherParties sets the trustees and nominees.

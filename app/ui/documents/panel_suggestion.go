@@ -20,6 +20,8 @@ type suggestedField struct {
 	Page       int
 	Line       string
 	Confidence *int // 0 to 100; nil if the text is not from OCR
+	Doubtful   bool
+	Readings   string // what it may be instead
 }
 
 // panelPart is the instrument of a document that a form suggests, if the document has several.
@@ -84,7 +86,8 @@ func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrume
 				continue
 			}
 			suggested := suggestedField{Input: field.ID(), Label: field.Label, Value: field.Value(),
-				Text: strings.ReplaceAll(field.Value(), "\n", "; "), Page: e.Page, Line: e.Line, Confidence: e.Confidence}
+				Text: strings.ReplaceAll(field.Value(), "\n", "; "), Page: e.Page, Line: e.Line, Confidence: e.Confidence,
+				Doubtful: e.Doubtful, Readings: strings.Join(e.Readings, "; ")}
 			switch name {
 			case extract.Type:
 				suggested.Text = g.Type.Name

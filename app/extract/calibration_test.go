@@ -1,0 +1,196 @@
+package extract
+
+import (
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"deedkeep/app/model"
+)
+
+var fit = flag.Bool("fit", false, "write calibration.json")
+
+// readField is a field that was read on a scan.
+type readField struct {
+	Field
+	key   string
+	name  string
+	right bool
+}
+
+// readSet returns the fields that are read on the scans of a set. The state is left out where the form doesn't say which one is
+// right.
+func readSet(t *testing.T, set string) (list []readField) {
+	t.Helper()
+	file, err := os.Open("testdata/scans.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(unpacked); d.More(); {
+		var scan struct {
+			Set, Form string
+			Pages     [][]Line
+			Fields    map[string][]string
+		}
+		if err := d.Decode(&scan); err != nil {
+			t.Fatal(err)
+		}
+		if scan.Set != set {
+			continue
+		}
+		var pages []Page
+		for _, lines := range scan.Pages {
+			pages = append(pages, Page{lines})
+		}
+		for name, field := range Read(pages, DefaultRules(), model.NewDocumentTypes()) {
+			if name == State && strings.HasPrefix(scan.Form, "unseen-") || field.Confidence == nil {
+				continue
+			}
+			list = append(list, readField{field, field.calibrationKey(name), name, isRight(name, field.Values, scan.Fields[name])})
+		}
+	}
+	return list
+}
+
+// isRight reports whether values are those of the document. Case and punctuation of names don't count, but blanks in a parcel
+// number do.
+func isRight(name string, got, want []string) bool {
+	plain := func(text string) string {
+		switch name {
+		case Book, PageNumber:
+			return model.NormalizeRecordingNumber(text)
+		case Consideration, RecordedTime, Parcels:
+			return text
+		case State:
+			return model.FoldState(text)
+		}
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToUpper(r)
+			}
+			return -1
+		}, text)
+	}
+	return slices.EqualFunc(got, want, func(g, w string) bool {
+		return slices.ContainsFunc(strings.Split(w, "|"), func(w string) bool { return plain(w) == plain(g) })
+	})
+}
+
+// minBlock is how many fields a step must have.
+const minBlock = 12
+
+// fitSteps returns the increasing steps that fit the fields best, each with at least minBlock fields.
+func fitSteps(list []readField) (steps []step) {
+	slices.SortStableFunc(list, func(a, b readField) int { return cmp.Compare(a.lowest, b.lowest) })
+	type block struct{ from, right, count int }
+	var blocks []block
+	share := func(b block) float64 { return float64(b.right+1) / float64(b.count+2) }
+	for n, f := range list {
+		right := 0
+		if f.right {
+			right = 1
+		}
+		if n > 0 && (list[n-1].lowest == f.lowest || blocks[len(blocks)-1].count < minBlock) {
+			last := &blocks[len(blocks)-1]
+			last.right, last.count = last.right+right, last.count+1
+		} else {
+			blocks = append(blocks, block{f.lowest, right, 1})
+		}
+	}
+	for n := len(blocks) - 1; n > 0; n-- {
+		if n >= len(blocks) || share(blocks[n]) > share(blocks[n-1]) && blocks[n].count >= minBlock {
+			continue
+		}
+		blocks[n-1].right, blocks[n-1].count = blocks[n-1].right+blocks[n].right, blocks[n-1].count+blocks[n].count
+		blocks = slices.Delete(blocks, n, n+1)
+		n = len(blocks)
+	}
+	for n, b := range blocks {
+		from := b.from
+		if n == 0 {
+			from = 0
+		}
+		steps = append(steps, step{from, int(100 * share(b))})
+	}
+	return steps
+}
+
+// TestCalibration checks the confidence on scans of forms for which neither the rules were written nor the confidence was
+// fitted: of the fields shown with at least 90%, nine of ten are right.
+func TestCalibration(t *testing.T) {
+	if *fit {
+		byKey := map[string][]readField{}
+		for _, f := range readSet(t, "fit") {
+			byKey[f.key] = append(byKey[f.key], f)
+		}
+		steps := map[string][]step{}
+		for _, key := range slices.Sorted(maps.Keys(byKey)) {
+			if strings.HasSuffix(key, " again") && len(byKey[key]) < minBlock {
+				continue // like those that occur once
+			}
+			steps[key] = fitSteps(byKey[key])
+			t.Logf("%-15s %4d fields %v", key, len(byKey[key]), steps[key])
+		}
+		raw, err := json.MarshalIndent(steps, "", "\t")
+		if err == nil {
+			err = os.WriteFile("calibration.json", append(raw, '\n'), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	list := readSet(t, "heldout")
+	t.Log("confidence of OCR, which was shown before")
+	reliability(t, list, func(f readField) int { return f.mean })
+	t.Log("calibrated")
+	right, count := reliability(t, list, func(f readField) int { return *f.Confidence })
+	if count == 0 || 10*right < 9*count {
+		t.Errorf("of %d fields shown with at least 90%%, %d are right, want nine of ten", count, right)
+	}
+	doubtful, wrong, missed := 0, 0, 0
+	for _, f := range list {
+		if f.Doubtful {
+			doubtful++
+		}
+		if !f.right {
+			wrong++
+			if !f.Doubtful {
+				missed++
+			}
+		}
+	}
+	t.Logf("%d of %d fields are wrong, %d of them are not doubtful; %d fields are doubtful", wrong, len(list), missed, doubtful)
+}
+
+// reliability logs how many fields are right by the confidence shown, in ten steps. It returns the number of fields with at
+// least 90%, and of those that are right.
+func reliability(t *testing.T, list []readField, shown func(readField) int) (right, count int) {
+	t.Helper()
+	var all, good [10]int
+	for _, f := range list {
+		n := min(shown(f)/10, 9)
+		all[n]++
+		if f.right {
+			good[n]++
+		}
+	}
+	for n := range all {
+		if all[n] > 0 {
+			t.Logf("%3d to %3d%%: %4d of %4d right (%d%%)", 10*n, 10*n+9+n/9, good[n], all[n], 100*good[n]/all[n])
+		}
+	}
+	return good[9], all[9]
+}
