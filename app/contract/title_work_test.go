@@ -105,7 +105,7 @@ func (f *fuzzer) reference(name string) any {
 
 // titleWords are values of the title work by name.
 var titleWords = map[string][]any{
-	"recorded_time": {"14:05", "2:05 PM"}, "consideration": {"$387,500", "120000.00", "1"},
+	"recorded_time": {"14:05", "2:05 PM"}, "effective_time": {"08:00", "8:00 AM"}, "consideration": {"$387,500", "120000.00", "1"},
 	"consideration_text": {"$10 & OVC", "love and affection", nil}, "pages": {nil, "1"}, "page_to": {nil},
 	"from": {"1966-01-01", nil}, "to": {"2026-05-28", nil}, "search_from": {"1966-01-01", nil}, "effective_date": {"2026-05-28"},
 	"recorded": {"2001-05-02", "2019-04-17"}, "expires": {"2026-01-31", "2031-06-30", nil},
