@@ -36,9 +36,12 @@ type InstrumentView struct {
 // instrumentType is the type of instruments in record references.
 const instrumentType = "instrument"
 
-// ops reads and writes instruments for the shared operations. A change of Position moves the
-// instrument in the runsheet.
-func (s *Instruments) ops(ctx context.Context) recordOps[InstrumentView] {
+// ops reads and writes instruments for the shared operations.
+func (s *Instruments) ops(ctx context.Context) recordOps[InstrumentView] { return s.opsAt(ctx, 0) }
+
+// opsAt is like ops, but a change moves the instrument to a place in the runsheet. At position 0, the
+// instrument has the place of its date, unless a person chose another one.
+func (s *Instruments) opsAt(ctx context.Context, position int) recordOps[InstrumentView] {
 	return recordOps[InstrumentView]{
 		Name: instrumentType,
 		get: func(t *store.Tx, id uint64) (InstrumentView, error) {
@@ -73,7 +76,7 @@ func (s *Instruments) ops(ctx context.Context) recordOps[InstrumentView] {
 			if err := putInstrument(t, i); err != nil {
 				return now, err
 			}
-			return s.place(ctx, t, i, now.Position)
+			return s.place(ctx, t, i, position)
 		},
 	}
 }
@@ -256,7 +259,7 @@ type InstrumentPatch struct {
 // PreconditionFailed if match doesn't accept the current version.
 func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
 	var duplicate runsheet.Duplicate
-	view, err := patch(ctx, s.v, s.ops(ctx), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
+	view, err := patch(ctx, s.v, s.opsAt(ctx, p.Position), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
 		now = old
 		if p.Position > 0 {
 			now.Position = p.Position
