@@ -44,7 +44,8 @@ func TestRunsheetUpload(t *testing.T) {
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	staff.get(t, 200, path+"/runsheet/upload", "Runsheet file", `enctype="multipart/form-data"`)
 	viewer.get(t, 403, path+"/runsheet/upload")
-	body, kind := fileForm("No.,Type,Book,Page,Grantors,Relations,Amount\n1,Mortgage,417,7,\"O\"\"Brien <b>\",,387500\n2,Release or Satisfaction,500,1,First Bank,releases 1,\n3,Spaceship,1,1,,,\n")
+	body, kind := fileForm("No.,Type,Book,Page,Grantors,Relations,Amount\n1,Mortgage,417,7,\"O\"\"Brien <b>\",,387500\n" +
+		"2,Release or Satisfaction,500,1,First Bank,releases 1,\n3,Spaceship,1,1,,,\n")
 	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
 	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "$387,500.00", "O&#34;Brien &lt;b&gt;", "Add selected instruments")
 	hidden := url.Values{}
