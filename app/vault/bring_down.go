@@ -99,10 +99,11 @@ func newBringDown(t *store.Tx, prior uint64) (d bringDown, err error) {
 		d.notTaken = append(d.notTaken, countText(n, "cleared requirement or exception", "cleared requirements and exceptions"))
 	}
 	d.work.Requirements = slices.DeleteFunc(d.work.Requirements, isCleared)
-	if err := d.setPeople(t); err != nil {
-		return d, err
+	err = d.setPeople(t)
+	if err == nil {
+		err = d.setFields(t)
 	}
-	return d, d.setFields(t)
+	return d, err
 }
 
 func countText(n int, one, many string) string {

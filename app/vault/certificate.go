@@ -3,10 +3,11 @@ package vault
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"time"
 
@@ -69,29 +70,9 @@ var errRunsheetChanged = &errs.Error{Kind: errs.Conflict, Message: "The runsheet
 // certify certifies a search unless it changes while its runsheet is stored.
 func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
-	var draft certificateDraft
-	check := func(t *store.Tx) (err error) {
-		if draft, err = s.draftCertificate(t, abstract, req.Members); err != nil {
-			return err
-		}
-		if err := req.Match.check(draft.version()); err != nil {
-			return err
-		}
-		return draft.rejected.Err()
-	}
-	var findings []titlecheck.Finding
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		if err := check(t); err != nil {
-			return err
-		}
-		findings, err = s.findings(ctx, t, draft)
-		return err
-	})
+	draft, findings, err := s.checkedCertificate(ctx, abstract, req, idempotency)
 	if err != nil {
 		return certificate, err
-	}
-	if req.AllAccepted && len(titlecheck.Unaccepted(findings, draft.certificate.Accepted)) > 0 {
-		return certificate, errs.InvalidField(fieldAccepted, "Fix or accept each finding before you certify.")
 	}
 	stored := draft.version()
 	upload, err := s.stageRunsheet(ctx, abstract)
@@ -111,7 +92,7 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 		if err := idempotency.CheckUnused(t, s.v); err != nil {
 			return err
 		}
-		if err := check(t); err != nil {
+		if draft, err = s.draftCertificate(t, abstract, req); err != nil {
 			return err
 		}
 		switch {
@@ -142,6 +123,37 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 	return certificate, err
 }
 
+// checkedCertificate returns a valid certificate and the findings about its search.
+func (s *TitleWork) checkedCertificate(ctx context.Context, abstract uint64, req CertificateRequest,
+	idempotency Idempotency[model.Certificate]) (draft certificateDraft, findings []titlecheck.Finding, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		if err := idempotency.CheckUnused(t, s.v); err != nil { // a second click would find that the first one changed the search
+			return err
+		}
+		if draft, err = s.draftCertificate(t, abstract, req); err != nil {
+			return err
+		}
+		findings, err = s.findings(ctx, t, draft)
+		return err
+	})
+	if err == nil && req.AllAccepted && len(titlecheck.Unaccepted(findings, draft.certificate.Accepted)) > 0 {
+		err = errs.InvalidField(fieldAccepted, "Fix or accept each finding before you certify.")
+	}
+	return draft, findings, err
+}
+
+// draftCertificate returns a valid certificate, or Invalid or PreconditionFailed.
+func (s *TitleWork) draftCertificate(t *store.Tx, abstract uint64, req CertificateRequest) (certificateDraft, error) {
+	draft, err := s.newCertificate(t, abstract, req.Members)
+	if err != nil {
+		return draft, err
+	}
+	if err := req.Match.check(draft.version()); err != nil {
+		return draft, err
+	}
+	return draft, draft.rejected.Err()
+}
+
 // certificateDraft is a certificate that isn't created yet, and what it changes.
 type certificateDraft struct {
 	result      AbstractWithFiles
@@ -154,10 +166,10 @@ type certificateDraft struct {
 // version identifies a version of what a search is checked for: its fields, documents, instruments, names run,
 // and requirements.
 func (d *certificateDraft) version() uint64 {
-	h := fnv.New64a()
 	a, v := d.result.Abstract, d.work.Versions
-	fmt.Fprint(h, a.Version, a.Files, d.work.RunsheetVersion, v.NamesRun, v.Requirements, len(d.work.Certificates))
-	return h.Sum64()
+	text := fmt.Sprint(a.Version, a.Files, d.work.RunsheetVersion, v.NamesRun, v.Requirements, len(d.work.Certificates))
+	sum := sha256.Sum256([]byte(text))
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // complete adds the certificate to the title work after its runsheet was stored as document.
@@ -171,8 +183,8 @@ func (d *certificateDraft) complete(findings []titlecheck.Finding, document mode
 	return certificate
 }
 
-// draftCertificate validates a certificate against the abstract and its template.
-func (s *TitleWork) draftCertificate(t *store.Tx, abstract uint64, members map[string]json.RawMessage) (d certificateDraft, err error) {
+// newCertificate validates a certificate against the abstract and its template.
+func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[string]json.RawMessage) (d certificateDraft, err error) {
 	if d.result, err = AbstractOps.get(t, abstract); err != nil {
 		return d, err
 	}
@@ -221,7 +233,7 @@ func (s *TitleWork) Checks(ctx context.Context, abstract uint64, members map[str
 		return checks, err
 	}
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		draft, err := s.draftCertificate(t, abstract, members)
+		draft, err := s.newCertificate(t, abstract, members)
 		if err != nil {
 			return err
 		}
