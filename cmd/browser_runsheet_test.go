@@ -133,15 +133,29 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 	b.press(kb.Escape)
 	b.waitFor(`document.activeElement.innerText == "5/2/2001"`)
 
-	// Rows from a spreadsheet, one of them with an impossible date.
-	b.paste("Type\tRecorded\tBook/Page\tGrantor\tGrantee\tAmount\nQuitclaim Deed\t4/17/2019\t2417/883\tDora Finch\tCarl Diaz\t$10.00\n" +
-		"Lien\t4/18/2019\t\t\t\t\nJudgment\t6/1/2020\t\t\t\t5,000")
-	b.waitVisible("dialog h2 | Add 2 instruments?")
-	b.waitVisible("dialog .warning li | Row 3: “Lien” isn't a document type.")
+	// Rows from a spreadsheet: an unknown column, a wrong cell that is corrected in place, and a judgment whose Grantor is the
+	// plaintiff.
+	b.paste("Type\tRecorded\tBook/Page\tGrantor\tGrantee\tAmount\tExaminer\n" +
+		"Quitclaim Deed\t4/17/2019\t2417/883\tDora Finch\tCarl Diaz\t$10 & OVC\tKim\n" +
+		"Judgment\t6/31/2020\t\tFirst Bank\tNed Cole\t5,000\t")
+	b.waitVisible("dialog h2 | Add 1 instrument?")
+	b.waitVisible("dialog td .problem | “6/31/2020” isn't a date. Write it like 3/9/1998.")
+	b.waitVisible("dialog .paste-columns .unknown label | Examiner")
+	b.waitFor(`document.activeElement.name == "cell.3.1"`)
 	b.checkAccessible(t, "pasted rows")
 	b.screenshot("scene-runsheet-paste")
-	b.waitNavigation(func() { b.press(kb.Enter) })
-	b.waitVisible(".notice | 2 instruments added. 1 row was not added.")
+	b.fill("dialog [name='cell.3.1']", "6/1/2020")
+	b.press(kb.Enter)
+	b.waitVisible("dialog h2 | Add 2 instruments?")
+	b.click("dialog td button | Swap parties")
+	b.waitFor(`[...document.querySelectorAll("dialog td")].some((cell) => cell.innerText == "Plaintiff: First Bank")`)
+	eval[bool](b, `(() => { const list = document.querySelector("dialog .unknown select"); list.value = "leave_out";
+		list.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	b.waitFor(`[...document.querySelectorAll("dialog del")].some((cell) => cell.innerText == "Kim")`)
+	b.checkAccessible(t, "corrected rows")
+	b.waitNavigation(func() { b.click("dialog button | Add 2 instruments") })
+	b.waitVisible(".notice | 2 instruments added.")
+	b.waitFor(`document.querySelector("#runsheet").innerText.includes("$10 & OVC")`)
 	b.checkRows(t, "after pasting", "1 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "2 Mortgage 5/2/2001 1022/314",
 		"3 Quitclaim Deed 4/17/2019 2417/883",
 		"4 Judgment 6/1/2020")
@@ -157,11 +171,11 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 	b.checkRows(t, "after moving", "1 Judgment 6/1/2020", "2 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "3 Mortgage 5/2/2001 1022/314",
 		"4 Quitclaim Deed 4/17/2019 2417/883")
 	b.pressWith(withCtrl, kb.Delete)
-	b.waitVisible(".notice | “Judgment” is in the trash.")
+	b.waitVisible(".notice | “Judgment · Ned Cole to First Bank” is in the trash.")
 	b.checkAccessible(t, "row in the trash")
 	b.screenshot("scene-runsheet-undo")
 	b.pressWith(withCtrl, "z")
-	b.waitVisible(".notice | “Judgment” restored.")
+	b.waitVisible(".notice | “Judgment · Ned Cole to First Bank” restored.")
 	b.goTo("/abstracts/" + created.Data.ID)
 	b.checkRows(t, "after a reload", "1 Judgment 6/1/2020", "2 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "3 Mortgage 5/2/2001 1022/314",
 		"4 Quitclaim Deed 4/17/2019 2417/883")

@@ -26,8 +26,8 @@ type Column struct {
 	Heading string // as in the file
 	Example string // the start of the first cell that isn't blank
 	Field   string // one of Fields
-	// Known is true if the heading is one of the field. If not, it was guessed from the cells or chosen by
-	// a person, or the cells go to the remarks so that nothing is lost.
+	// Known is true if the heading is one that this package knows. If not, a person chose the field, or the
+	// cells go to the remarks so that nothing is lost.
 	Known bool
 	Blank bool // the column has neither a heading nor cells
 }
@@ -161,12 +161,11 @@ func (r *interpreter) findColumns(header []string, rows []TableRow, chosen map[i
 		if n < len(header) {
 			c.Heading = strings.TrimSpace(header[n])
 		}
-		if _, exists := columnByField(chosen[n]); exists {
-			c.Field = chosen[n]
-		} else {
-			c.Field = fieldsByTitle()[normalizeTitle(c.Heading)]
-		}
+		c.Field = fieldsByTitle()[normalizeTitle(c.Heading)]
 		c.Known = c.Field != ""
+		if _, exists := columnByField(chosen[n]); exists {
+			c.Field, c.Known = chosen[n], c.Known || c.Heading == ""
+		}
 		used[c.Field]++
 	}
 	taken := map[string]bool{}
