@@ -88,6 +88,9 @@ func FuzzRoundTrip(f *testing.F) {
 			return
 		}
 		text, name, number = strings.TrimSpace(text), strings.TrimSpace(name), strings.TrimSpace(number)
+		if text+name+number == "" {
+			return // an instrument without values is a blank row, which isn't read
+		}
 		role := strings.ReplaceAll(name, ":", "") // a colon ends the role in a file
 		in := model.InstrumentInput{"instrument_number": encode(number), "book_type": encode(text), "book": encode(number),
 			"page":     encode(number),
