@@ -53,6 +53,8 @@ func TestBrowser(t *testing.T) {
 		{"runsheet conflict", testRunsheetConflict},
 		{"runsheet undo", testRunsheetUndo},
 		{"runsheet questions", testRunsheetQuestions},
+		{"runsheet places", testRunsheetPlaces},
+		{"duplicates", testDuplicates},
 		{"long runsheet", testLongRunsheet},
 		{"enter order", testEnterOrder},
 		{"edit template", testEditTemplate},
