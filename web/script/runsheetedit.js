@@ -163,7 +163,7 @@
         newRow().before(fresh);
       }
     }
-    document.getElementById('runsheet-sort')?.toggleAttribute('hidden', !state.chosen);
+    if (state.sequence) document.getElementById('runsheet-sort')?.toggleAttribute('hidden', !state.chosen);
     if (state.sequence) sheet.update(state.sequence, state.gaps, tr);
     placeNotes();
   };
