@@ -195,8 +195,8 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	}, opts.Settings.Spare)
 	in.assemble(opts, blobs, previews, blobstore.NewOCRFiles(filepath.Join(dir, blobstore.OCRDirName)))
 	in.logReread()
-	if err := in.TimeZone.Read(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err := in.TimeZone.Read(ctx); err != nil { // "verify" must be able to open a damaged database
+		in.Log.Warn("can't read the time zone of the office; using that of this machine", "error", err)
 	}
 	return in, nil
 }
