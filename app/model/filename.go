@@ -257,7 +257,9 @@ var amount = regexp.MustCompile(`(\$ ?([0-9][0-9,]*(?:\.[0-9]{2})?))`)
 func (n *filenameParser) takeAmount() {
 	n.take(amount, func(g []string) bool {
 		value, ok := NormalizeMoney(g[0])
-		n.set("consideration", value)
+		if ok = ok && len(value) <= maxMoneyDigits+len(".00"); ok {
+			n.set("consideration", value)
+		}
 		return ok
 	})
 }

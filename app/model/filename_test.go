@@ -122,6 +122,7 @@ func FuzzSuggestFromFilename(f *testing.F) {
 		f.Add(text)
 		f.Add("Deed " + text + " to O’Neil.pdf")
 	}
+	f.Add("Deed $10000000000000")
 	types := NewDocumentTypes()
 	f.Fuzz(func(t *testing.T, name string) {
 		fields, ok := SuggestFromFilename(name, types)
