@@ -90,19 +90,11 @@ type interpreter struct {
 
 // readCell adds the value of a cell to an entry.
 func (r *interpreter) readCell(e *Entry, c Column, cell string) {
-	add := func(field, value string) {
-		if value != "" {
-			e.Fields[field] = encode(value)
-		}
-	}
+	add := func(field, value string) { e.Fields[field] = encode(value) }
 	switch c.Field {
 	case LeaveOut:
 	case Position:
-		if n, err := strconv.Atoi(strings.TrimSuffix(firstWord(cell), ".")); err == nil && n > 0 && n <= math.MaxInt32 {
-			e.Position = n
-		} else if cell != "New" {
-			e.addRemark(c, cell)
-		}
+		e.readPosition(c, cell)
 	case "type":
 		if t, found := r.types.Find(cell); found {
 			cell = t.Name
@@ -114,19 +106,8 @@ func (r *interpreter) readCell(e *Entry, c Column, cell string) {
 		e.readRelations(cell)
 	case "status":
 		e.readStatus(c, cell)
-	case "dated", "cleared", "expires":
-		latest := model.LatestPast(r.now)
-		if c.Field == "expires" {
-			latest = model.LatestFuture(r.now)
-		}
-		day, _ := r.dateAndTime(cell, latest)
-		add(c.Field, day)
-	case "recorded":
-		day, at := r.dateAndTime(cell, model.LatestPast(r.now))
-		add("recorded", day)
-		if e.Fields["recorded_time"] == nil {
-			add("recorded_time", at)
-		}
+	case "dated", "cleared", "expires", "recorded":
+		r.readDate(e, c.Field, cell)
 	case "recorded_time":
 		add("recorded_time", timeOfDay(cell))
 	case "consideration":
@@ -147,6 +128,28 @@ func (r *interpreter) readCell(e *Entry, c Column, cell string) {
 			names = append(decode[[]string](before), names...)
 		}
 		e.Fields[c.Field] = encode(names)
+	}
+}
+
+// readPosition reads the No. of a row, which the page of a runsheet follows with notes.
+func (e *Entry) readPosition(c Column, cell string) {
+	if n, err := strconv.Atoi(strings.TrimSuffix(firstWord(cell), ".")); err == nil && n > 0 && n <= math.MaxInt32 {
+		e.Position = n
+	} else if cell != "New" {
+		e.addRemark(c, cell)
+	}
+}
+
+// readDate reads a date and, after the recording date, a time. A time of its own column wins.
+func (r *interpreter) readDate(e *Entry, field, cell string) {
+	latest := model.LatestPast(r.now)
+	if field == "expires" {
+		latest = model.LatestFuture(r.now)
+	}
+	day, at := r.dateAndTime(cell, latest)
+	e.Fields[field] = encode(day)
+	if field == "recorded" && at != "" && e.Fields["recorded_time"] == nil {
+		e.Fields["recorded_time"] = encode(at)
 	}
 }
 

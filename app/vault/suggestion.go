@@ -124,13 +124,13 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 		}
 	}
 	for _, e := range entries {
-		context := model.InstrumentContext{Types: d.types, Actor: actor,
+		about := model.InstrumentContext{Types: d.types, Actor: actor,
 			File:       func(uint64) (*int, bool) { return nil, false },
 			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }}
-		i, invalid := e.Fields.Check(d.blank, context)
+		i, invalid := e.Fields.Check(d.blank, about)
 		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], s.v.Now()) {
 			delete(e.Fields, "status") // so that it follows later changes
-			i, invalid = e.Fields.Check(d.blank, context)
+			i, invalid = e.Fields.Check(d.blank, about)
 		}
 		if len(i.Relations)+len(e.Relations) > model.MaxListItems {
 			invalid.Add("relations", model.TooManyItems, model.MaxListItems)
