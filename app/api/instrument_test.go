@@ -96,10 +96,10 @@ func TestRunsheet(t *testing.T) {
 			srv.do(t, jsonCall("PUT", "/abstracts/"+abstract+"/instruments/sequence", `{"instruments":[`+list+`]}`, 422))
 		})
 	}
-	csv := srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract + "/runsheet.csv", status: 200,
+	sheet := srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract + "/runsheet.csv", status: 200,
 		media: "text/csv; charset=utf-8",
 		has:   []string{"\ufeffNo.,Type,", "1,Warranty Deed,,,1022,311,,2001-05-02,", "releases 2"}})
-	if lines := strings.Count(string(csv.body), "\n"); lines != 5 {
+	if lines := strings.Count(string(sheet.body), "\n"); lines != 5 {
 		t.Errorf("runsheet.csv has %d lines, want 5", lines)
 	}
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract + "/runsheet.xlsx", status: 200, media: mediaExcel})

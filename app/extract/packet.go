@@ -200,7 +200,7 @@ func readPage(page Page, number, total int, rules *Rules) pageFacts {
 		edges = slices.Concat(edges[:topLines], edges[len(edges)-bottomLines:])
 	}
 	for _, line := range edges {
-		if m := pageOf.FindStringSubmatch(line.Text); m != nil && !(m[1] == strconv.Itoa(number) && m[2] == strconv.Itoa(total)) {
+		if m := pageOf.FindStringSubmatch(line.Text); len(m) == 3 && (m[1] != strconv.Itoa(number) || m[2] != strconv.Itoa(total)) {
 			f.continues = f.continues || m[1] != "1"
 		}
 	}

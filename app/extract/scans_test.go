@@ -25,7 +25,6 @@ import (
 	"golang.org/x/image/math/f64"
 	"golang.org/x/image/math/fixed"
 
-	"deedkeep/app/extract"
 	"deedkeep/app/ocr"
 	"deedkeep/app/vaulttest"
 	"deedkeep/web"
@@ -71,18 +70,6 @@ type scannedDocument struct {
 type scannedLine struct {
 	Text       string
 	Confidence []int
-}
-
-// pages returns the pages for extract.Read.
-func (d scannedDocument) pages() (pages []extract.Page) {
-	for _, lines := range d.Pages {
-		var page extract.Page
-		for _, line := range lines {
-			page.Lines = append(page.Lines, extract.Line{Text: line.Text, Confidence: line.Confidence})
-		}
-		pages = append(pages, page)
-	}
-	return pages
 }
 
 // readScans returns the stored documents of a set.

@@ -235,7 +235,11 @@ func longestIncreasing(list []int) []int {
 		if at > 0 {
 			previous[n] = ends[at-1]
 		}
-		ends = append(ends[:at], append([]int{n}, ends[min(at+1, len(ends)):]...)...)
+		if at == len(ends) {
+			ends = append(ends, n)
+		} else {
+			ends[at] = n
+		}
 	}
 	run := make([]int, len(ends))
 	for n, at := len(ends)-1, 0; n >= 0; n-- {
@@ -275,10 +279,7 @@ func encodeValue(value any) json.RawMessage {
 
 // encodeRows encodes the elements of a list.
 func encodeRows(list any) (rows []json.RawMessage) {
-	for _, row := range decodeAs[[]json.RawMessage](encodeValue(list)) {
-		rows = append(rows, row)
-	}
-	return rows
+	return append(rows, decodeAs[[]json.RawMessage](encodeValue(list))...)
 }
 
 // excerpts shortens the texts in two values, and in the members of two objects, to the excerpts around

@@ -25,8 +25,8 @@ func describeChanges(kind string, changes []Change, d Describer) []string {
 func TestChangeTexts(t *testing.T) {
 	rows := func(list ...NameRun) TitleWork { return TitleWork{NamesRun: list} }
 	jones := NameRun{Name: "Jones, Bea", From: "1990-01-02", Indexes: []string{"Grantor", "Grantee"}, Result: "judgment found"}
-	clear := jones
-	clear.Result = "clear"
+	cleared := jones
+	cleared.Result = "clear"
 	defs := []Field{{Key: "rush", Label: "Rush order", Type: Checkbox}, {Key: "number", Label: "Book", Type: Text}}
 	custom := func(text string) (values CustomValues) {
 		if err := json.Unmarshal([]byte(text), &values); err != nil {
@@ -69,7 +69,7 @@ func TestChangeTexts(t *testing.T) {
 			[]string{"Documents: moved a.pdf from 2 to 1"}},
 		{"a sequence", "runsheet.reordered", SequenceChanges([]uint64{5, 6, 7}, []uint64{6, 7, 5}),
 			[]string{"Sequence: moved Mortgage · Book 7 from 1 to 3"}},
-		{"names run", "names_run.changed", rows(jones, NameRun{Name: "Cole"}).Changes(rows(clear, NameRun{Name: "Ames", Result: "clear"},
+		{"names run", "names_run.changed", rows(jones, NameRun{Name: "Cole"}).Changes(rows(cleared, NameRun{Name: "Ames", Result: "clear"},
 			NameRun{Name: "Ball"})),
 			[]string{"Names run, Jones, Bea: Result: judgment found → clear", "Names run: added Ames (Result: clear)", "Names run: added Ball",
 				"Names run: removed Cole"}},

@@ -158,7 +158,8 @@ func compareRecorded(a, b *RunsheetKey) int {
 	return cmp.Or(
 		cmp.Compare(last(a.date()), last(b.date())),
 		cmp.Compare(last(a.RecordedTime), last(b.RecordedTime)),
-		compareNumbers(a.Book, b.Book), compareNumbers(a.Page, b.Page), compareNumbers(a.Number, b.Number),
+		compareNumbers(last(a.Book), last(b.Book)), compareNumbers(last(a.Page), last(b.Page)),
+		compareNumbers(last(a.Number), last(b.Number)),
 		cmp.Compare(last(a.Dated), last(b.Dated)), cmp.Compare(a.ID, b.ID))
 }
 

@@ -68,7 +68,7 @@ type walkStep struct {
 
 // walkSteps returns every method of the vault's services that has an actor.
 func walkSteps() map[string]walkStep {
-	who, any := vaulttest.Operator, vault.Match{}
+	who, always := vaulttest.Operator, vault.Match{}
 	text := vaulttest.SomeText
 	return map[string]walkStep{
 		"Abstracts.Create": {func(w *auditWalk) error { vaulttest.CreateAbstract(w.T, w.v); return nil }, "abstract.created", ""},
@@ -80,16 +80,16 @@ func walkSteps() map[string]walkStep {
 		}, "file.filed", ""},
 		"Abstracts.Patch": {func(w *auditWalk) error {
 			_, err := w.v.Abstracts.Patch(w.Context(), who, w.abstract, model.AbstractPatch{TaxMap: text("9"),
-				Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, any)
+				Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, always)
 			return err
 		}, "abstract.changed", "tax_map custom_fields.file_number"},
 		"Abstracts.Reorder": {func(w *auditWalk) error {
 			_, err := w.v.Abstracts.Reorder(w.Context(), who, w.abstract, vault.ReorderRequest{File: w.second, Position: 1})
 			return err
 		}, "abstract.changed", "files"},
-		"Abstracts.Detach": {func(w *auditWalk) error { return w.v.Abstracts.Detach(w.Context(), who, w.abstract, w.file, any) },
+		"Abstracts.Detach": {func(w *auditWalk) error { return w.v.Abstracts.Detach(w.Context(), who, w.abstract, w.file, always) },
 			"file.detached", ""},
-		"Abstracts.Trash":   {func(w *auditWalk) error { return w.v.Abstracts.Trash(w.Context(), who, w.other, any) }, "abstract.trashed", ""},
+		"Abstracts.Trash":   {func(w *auditWalk) error { return w.v.Abstracts.Trash(w.Context(), who, w.other, always) }, "abstract.trashed", ""},
 		"Abstracts.Restore": {restoreAfter("abstract", func(w *auditWalk) uint64 { return w.other }), "abstract.restored", ""},
 		"Abstracts.History": {func(w *auditWalk) error {
 			_, err := w.v.Abstracts.History(w.Context(), who, w.abstract, vault.HistoryQuery{Limit: 9})
@@ -98,10 +98,10 @@ func walkSteps() map[string]walkStep {
 
 		"Orders.Create": {func(w *auditWalk) error { vaulttest.CreateOrder(w.T, w.v, "T-2"); return nil }, "order.created", ""},
 		"Orders.Patch": {func(w *auditWalk) error {
-			_, err := w.v.Orders.Patch(w.Context(), who, w.order, model.OrderPatch{DueDate: text("2026-12-01")}, any)
+			_, err := w.v.Orders.Patch(w.Context(), who, w.order, model.OrderPatch{DueDate: text("2026-12-01")}, always)
 			return err
 		}, "order.changed", "due_date"},
-		"Orders.Trash":   {func(w *auditWalk) error { return w.v.Orders.Trash(w.Context(), who, w.order, any) }, "order.trashed", ""},
+		"Orders.Trash":   {func(w *auditWalk) error { return w.v.Orders.Trash(w.Context(), who, w.order, always) }, "order.trashed", ""},
 		"Orders.Restore": {restoreAfter("order", func(w *auditWalk) uint64 { return w.order }), "order.restored", ""},
 		"Orders.EditFields": {func(w *auditWalk) error {
 			_, err := w.v.Orders.EditFields(w.Context(), who, []model.Field{{Key: "branch", Label: "Branch", Type: model.Text}}, "", false)
@@ -120,10 +120,10 @@ func walkSteps() map[string]walkStep {
 		"Folders.Patch": {func(w *auditWalk) error {
 			parent := vaulttest.CreateFolder(w.T, w.v, "County", 0).ID
 			_, err := w.v.Folders.Patch(w.Context(), who, w.folder, model.FolderPatch{Name: text("Old deeds"),
-				ParentID: model.Some(vaulttest.IDInput(parent))}, any)
+				ParentID: model.Some(vaulttest.IDInput(parent))}, always)
 			return err
 		}, "folder.changed", "name parent_id"},
-		"Folders.Remove": {func(w *auditWalk) error { return w.v.Folders.Remove(w.Context(), who, w.folder, any) }, "folder.removed", ""},
+		"Folders.Remove": {func(w *auditWalk) error { return w.v.Folders.Remove(w.Context(), who, w.folder, always) }, "folder.removed", ""},
 
 		"Files.Upload": {func(w *auditWalk) error { vaulttest.UploadDocs(w.T, w.v, vaulttest.PDFDoc("u.pdf", "u")); return nil }, "file.filed",
 			""},
@@ -135,7 +135,7 @@ func walkSteps() map[string]walkStep {
 		}, "file.filed", ""},
 		"Files.Patch": {func(w *auditWalk) error {
 			_, err := w.v.Files.Patch(w.Context(), who, w.file, model.FilePatch{Filename: text("deed.pdf"),
-				AbstractID: model.Some(vaulttest.IDInput(w.other))}, any)
+				AbstractID: model.Some(vaulttest.IDInput(w.other))}, always)
 			return err
 		}, "file.changed", "filename abstract_id"},
 		"Files.Move": {func(w *auditWalk) error {
@@ -144,7 +144,7 @@ func walkSteps() map[string]walkStep {
 				To: vault.Destination{Abstract: w.other}})
 			return err
 		}, "file.changed", "abstract_id"},
-		"Files.Trash": {func(w *auditWalk) error { return w.v.Files.Trash(w.Context(), who, w.file, any) }, "file.trashed", ""},
+		"Files.Trash": {func(w *auditWalk) error { return w.v.Files.Trash(w.Context(), who, w.file, always) }, "file.trashed", ""},
 		"Files.TrashMany": {func(w *auditWalk) error {
 			_, _, err := w.v.Files.TrashMany(w.Context(), who, []uint64{w.file})
 			return err
@@ -161,18 +161,18 @@ func walkSteps() map[string]walkStep {
 			in := members(fmt.Sprintf(`{"type":"Mortgage","book":"12","recorded":"2020-01-02","consideration":"$5","grantors":["Smith, Anne","Jones, Bea"],
 				"other_parties":[{"role":"Trustee","name":"Cole"}],"documents":[{"file_id":%d,"pages":"1"}],
 				"relations":[{"kind":"modifies","instrument_id":%d}]}`, w.file, w.mortgage))
-			_, err := w.v.Instruments.Patch(w.Context(), who, w.instrument, vault.InstrumentPatch{Input: in, Position: 1}, any)
+			_, err := w.v.Instruments.Patch(w.Context(), who, w.instrument, vault.InstrumentPatch{Input: in, Position: 1}, always)
 			return err
 		}, "instrument.changed", "type_id book recorded consideration grantors other_parties documents relations"},
-		"Instruments.Trash": {func(w *auditWalk) error { return w.v.Instruments.Trash(w.Context(), who, w.instrument, any) },
+		"Instruments.Trash": {func(w *auditWalk) error { return w.v.Instruments.Trash(w.Context(), who, w.instrument, always) },
 			"instrument.trashed", ""},
 		"Instruments.Restore": {restoreAfter("instrument", func(w *auditWalk) uint64 { return w.instrument }), "instrument.restored", ""},
 		"Instruments.SetSequence": {func(w *auditWalk) error {
-			return w.v.Instruments.SetSequence(w.Context(), who, w.abstract, []uint64{w.mortgage, w.instrument}, any)
+			return w.v.Instruments.SetSequence(w.Context(), who, w.abstract, []uint64{w.instrument, w.mortgage}, always)
 		}, "runsheet.reordered", "sequence"},
 		"Instruments.RestoreSequence": {func(w *auditWalk) error {
-			for _, ids := range [][]uint64{{w.mortgage, w.instrument}, nil} {
-				vaulttest.NoError(w.T, w.v.Instruments.SetSequence(w.Context(), who, w.abstract, ids, any))
+			for _, ids := range [][]uint64{{w.instrument, w.mortgage}, nil} {
+				vaulttest.NoError(w.T, w.v.Instruments.SetSequence(w.Context(), who, w.abstract, ids, always))
 			}
 			return w.v.Instruments.RestoreSequence(w.Context(), who, w.abstract)
 		}, "runsheet.reordered", "sequence"},
@@ -206,11 +206,11 @@ func walkSteps() map[string]walkStep {
 		}, "", ""},
 
 		"TitleWork.SetOrder": {func(w *auditWalk) error {
-			_, err := w.v.TitleWork.SetOrder(w.Context(), who, w.abstract, w.order, any)
+			_, err := w.v.TitleWork.SetOrder(w.Context(), who, w.abstract, w.order, always)
 			return err
 		}, "order_link.changed", "order_id"},
 		"TitleWork.SetAssignment": {func(w *auditWalk) error {
-			_, err := w.v.TitleWork.SetAssignment(w.Context(), who, w.abstract, members(`{"due_date":"2026-12-01"}`), any)
+			_, err := w.v.TitleWork.SetAssignment(w.Context(), who, w.abstract, members(`{"due_date":"2026-12-01"}`), always)
 			return err
 		}, "assignment.changed", "due_date"},
 		"TitleWork.CreateForOrder": {func(w *auditWalk) error {
@@ -220,14 +220,14 @@ func walkSteps() map[string]walkStep {
 		}, "", "order_id due_date"},
 		"TitleWork.SetNamesRun": {func(w *auditWalk) error {
 			set := func(rows string) error {
-				_, err := w.v.TitleWork.SetNamesRun(w.Context(), who, w.abstract, json.RawMessage(rows), any)
+				_, err := w.v.TitleWork.SetNamesRun(w.Context(), who, w.abstract, json.RawMessage(rows), always)
 				return err
 			}
 			vaulttest.NoError(w.T, set(`[{"name":"Jones","result":"judgment found"},{"name":"Cole"}]`))
 			return set(`[{"name":"Jones","result":"clear"}]`)
 		}, "names_run.changed", "names_run"},
 		"TitleWork.SetRequirements": {func(w *auditWalk) error {
-			_, err := w.v.TitleWork.SetRequirements(w.Context(), who, w.abstract, json.RawMessage(`[{"kind":"requirement","text":"Release"}]`), any)
+			_, err := w.v.TitleWork.SetRequirements(w.Context(), who, w.abstract, json.RawMessage(`[{"kind":"requirement","text":"Release"}]`), always)
 			return err
 		}, "requirements.changed", "requirements"},
 		"TitleWork.Certify": {func(w *auditWalk) error {
@@ -243,10 +243,10 @@ func walkSteps() map[string]walkStep {
 
 		"Notes.Create": {func(w *auditWalk) error { w.addNote("Call the county"); return nil }, "note.created", "text"},
 		"Notes.Patch": {func(w *auditWalk) error {
-			_, err := w.v.Notes.Patch(w.Context(), who, w.note, model.NoteInput{Text: text("As changed")}, any)
+			_, err := w.v.Notes.Patch(w.Context(), who, w.note, model.NoteInput{Text: text("As changed")}, always)
 			return err
 		}, "note.changed", "text"},
-		"Notes.Trash":   {func(w *auditWalk) error { return w.v.Notes.Trash(w.Context(), who, w.note, any) }, "note.deleted", "text"},
+		"Notes.Trash":   {func(w *auditWalk) error { return w.v.Notes.Trash(w.Context(), who, w.note, always) }, "note.deleted", "text"},
 		"Notes.Restore": {restoreAfter("note", func(w *auditWalk) uint64 { return w.note }), "note.restored", "text"},
 
 		"Templates.Import": {func(w *auditWalk) error {
@@ -283,7 +283,7 @@ func walkSteps() map[string]walkStep {
 			return err
 		}, "", "relations requirements"},
 		"Trash.Empty": {func(w *auditWalk) error {
-			vaulttest.NoError(w.T, w.v.Orders.Trash(w.Context(), who, w.order, any))
+			vaulttest.NoError(w.T, w.v.Orders.Trash(w.Context(), who, w.order, always))
 			_, err := w.v.Trash.Empty(w.Context(), who)
 			return err
 		}, "trash.emptied", ""},

@@ -221,13 +221,8 @@ func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Acto
 		}
 	}
 	added.Undo.Abstract = abstract
-	for n, item := range list {
-		if item.Into == 0 {
-			continue
-		}
-		if err := s.fill(t, actor, at, item, checked[n], &added.Undo); err != nil {
-			return added, err
-		}
+	if err := s.fillMany(t, actor, at, list, checked, &added.Undo); err != nil {
+		return added, err
 	}
 	work, err := t.TitleWork(abstract)
 	if err != nil {
@@ -267,6 +262,20 @@ func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Acto
 	}
 	added.Created, err = s.viewMany(ctx, t, model.SortKeys(keys, work.Sequence), created)
 	return added, err
+}
+
+// fillMany fills the existing instruments of those rows that have one.
+func (s *Instruments) fillMany(t *store.Tx, actor model.Actor, at time.Time, list []NewInstrument, checked []model.Instrument,
+	undo *Undo) error {
+	for n, item := range list {
+		if item.Into == 0 {
+			continue
+		}
+		if err := s.fill(t, actor, at, item, checked[n], undo); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill fills the blank fields of the existing instrument of a row, and adds the documents.
@@ -351,13 +360,13 @@ func (s *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (u
 // removeFrom returns an instrument without the documents that it got and, if it didn't change in the
 // meantime, without the fields.
 func (g StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
-	clear := model.InstrumentInput{}
+	blank := model.InstrumentInput{}
 	for _, field := range g.Fields {
 		if i.Version == g.Version {
-			clear[field] = json.RawMessage("null")
+			blank[field] = json.RawMessage("null")
 		}
 	}
-	i, _ = clear.Check(i, model.InstrumentContext{})
+	i, _ = blank.Check(i, model.InstrumentContext{})
 	i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(link model.DocumentLink) bool {
 		return slices.Contains(g.Documents, link)
 	})

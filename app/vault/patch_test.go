@@ -57,8 +57,8 @@ func TestAbstractPatch(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(read, after) {
 		t.Errorf("Abstracts.Get: got %+v, %v\nwant %+v", read, err, after)
 	}
-	wantLogged(t, v, fmt.Sprintf(
-		`abstract.changed abstract:1 status:"New">"In Search" city:null>"Troy" files:2>1 custom_fields.file_number:null>"24-1"`))
+	wantLogged(t, v,
+		`abstract.changed abstract:1 status:"New">"In Search" city:null>"Troy" files:2>1 custom_fields.file_number:null>"24-1"`)
 	// A patch without changes writes nothing, but the precondition is still checked.
 	same, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vault.Match{Given: true, Any: true})
 	if err != nil || !reflect.DeepEqual(same, after) {

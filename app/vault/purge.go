@@ -238,35 +238,24 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	at := p.v.Now()
 	var in AbstractWithFiles
 	var instrument model.Instrument
+	var note model.Note
 	switch item.Type {
 	case AbstractOps.Name:
-		if in, err = AbstractOps.getIncludingTrash(t, item.ID); err != nil {
-			return purged, err
-		}
+		in, err = AbstractOps.getIncludingTrash(t, item.ID)
 	case FileOps.Name:
-		file, err := t.FileIncludingTrash(item.ID)
-		if err != nil {
-			return purged, err
-		}
-		in.Files = []model.File{file}
+		in.Files = make([]model.File, 1)
+		in.Files[0], err = t.FileIncludingTrash(item.ID)
 	case instrumentType:
 		instrument, err = t.InstrumentIncludingTrash(item.ID)
-		if errs.KindOf(err) == errs.NotFound {
-			return purged, nil // its abstract was purged earlier in the transaction
-		}
-		if err != nil {
-			return purged, err
-		}
-	}
-	var note model.Note
-	if item.Type == noteOps.Name {
+	case noteOps.Name:
 		note, err = t.NoteIncludingTrash(item.ID)
-		if errs.KindOf(err) == errs.NotFound {
-			return purged, nil // its record was purged earlier in the transaction
-		}
-		if err != nil {
-			return purged, err
-		}
+	}
+	isPart := item.Type == instrumentType || item.Type == noteOps.Name
+	switch {
+	case isPart && errs.KindOf(err) == errs.NotFound:
+		return purged, nil // the record that it belongs to was purged earlier in the transaction
+	case err != nil:
+		return purged, err
 	}
 	if err := p.logLiftedRetention(t, at, item); err != nil {
 		return purged, err

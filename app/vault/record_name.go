@@ -68,28 +68,34 @@ func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name Reco
 		var f model.Folder
 		f, err = t.Folder(id)
 		name.Text = f.Name
-	case documentTypeRef:
-		var types model.DocumentTypes
-		types, err = t.DocumentTypes()
-		kind, _ := types.ByID(id)
-		name.Text = kind.Name
-	case "template":
-		var d model.Template
-		d, err = t.Template(id)
-		name.Text = d.Name
-	case "user":
-		var u model.User
-		u, err = t.User(id)
-		name.Text = u.Name
-	case "key":
-		var k model.Key
-		k, err = t.Key(id)
-		name.Text = k.Name
 	default:
-		return name, false
+		name.Text, ok, err = definitionName(t, recordType, id)
+		if !ok {
+			return name, false
+		}
 	}
 	name.Live = err == nil && in == nil
 	return name, err == nil
+}
+
+// definitionName returns the name of a definition, a user, or a key. ok is false for other records.
+func definitionName(t *store.Tx, recordType string, id uint64) (name string, ok bool, err error) {
+	switch recordType {
+	case documentTypeRef:
+		types, err := t.DocumentTypes()
+		kind, _ := types.ByID(id)
+		return kind.Name, true, err
+	case "template":
+		d, err := t.Template(id)
+		return d.Name, true, err
+	case "user":
+		u, err := t.User(id)
+		return u.Name, true, err
+	case "key":
+		k, err := t.Key(id)
+		return k.Name, true, err
+	}
+	return "", false, nil
 }
 
 // loggedName returns the display name of a record for the audit log, or "".

@@ -121,7 +121,7 @@ func (p *Pages) showUser(r *page.Request, status int, problems map[string]string
 }
 
 // showUserChange responds to one of the forms on a user's page.
-func (p *Pages) showUserChange(r *page.Request, notice string, user model.User, err error) error {
+func (p *Pages) showUserChange(r *page.Request, notice string, err error) error {
 	if err != nil {
 		return page.ShowProblems(r, err, p.showUser)
 	}
@@ -130,7 +130,7 @@ func (p *Pages) showUserChange(r *page.Request, notice string, user model.User, 
 
 func (p *Pages) renameUser(r *page.Request) error {
 	user, err := p.Vault.Users.Rename(r.Context(), r.Actor, r.PathID, r.PostForm.Get("name"))
-	return p.showUserChange(r, "Username changed to "+user.Name+".", user, err)
+	return p.showUserChange(r, "Username changed to "+user.Name+".", err)
 }
 
 func (p *Pages) setRole(r *page.Request) (err error) {
@@ -139,7 +139,7 @@ func (p *Pages) setRole(r *page.Request) (err error) {
 	if err = rejectSelf(r, "You can't change your own role. Ask another administrator."); err == nil {
 		user, err = p.Vault.Users.SetRole(r.Context(), r.Actor, r.PathID, role)
 	}
-	return p.showUserChange(r, user.Name+" now has the role "+page.RoleName(role)+".", user, err)
+	return p.showUserChange(r, user.Name+" now has the role "+page.RoleName(role)+".", err)
 }
 
 func (p *Pages) disableUser(r *page.Request) (err error) {
@@ -147,12 +147,12 @@ func (p *Pages) disableUser(r *page.Request) (err error) {
 	if err = rejectSelf(r, "You can't disable your own account. Ask another administrator."); err == nil {
 		user, err = p.Vault.Users.Disable(r.Context(), r.Actor, r.PathID)
 	}
-	return p.showUserChange(r, user.Name+" is disabled and signed out everywhere.", user, err)
+	return p.showUserChange(r, user.Name+" is disabled and signed out everywhere.", err)
 }
 
 func (p *Pages) enableUser(r *page.Request) error {
 	user, err := p.Vault.Users.Enable(r.Context(), r.Actor, r.PathID)
-	return p.showUserChange(r, user.Name+" can sign in again.", user, err)
+	return p.showUserChange(r, user.Name+" can sign in again.", err)
 }
 
 // resetUser removes a user's password and two-factor authentication, and shows a one-time link for

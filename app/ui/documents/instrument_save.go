@@ -83,11 +83,7 @@ func (v instrumentSaver) create() error {
 	case asks:
 		return v.reject(http.StatusUnprocessableEntity, form)
 	case v.r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate:
-		id, notice, undo, err := instrumentform.AddTo(v.Site, v.r, v.s.File.AbstractID, v.s.File.ID, patch)
-		if err != nil {
-			return err
-		}
-		return v.followTo(v.afterAdding(id), notice, undo)
+		return v.addToDuplicate(patch)
 	}
 	once := page.FormIdempotency(v.r, "", func(vault.InstrumentView) string { return v.s.PanelView() })
 	created, err := v.Vault.Instruments.Create(v.r.Context(), v.r.Actor, v.s.File.AbstractID, patch, once)
@@ -102,6 +98,15 @@ func (v instrumentSaver) create() error {
 		return err
 	}
 	return v.follow(created, created.Heading(created.Type)+" saved.", "trash")
+}
+
+// addToDuplicate adds the document to the instrument that the form repeats.
+func (v instrumentSaver) addToDuplicate(patch vault.InstrumentPatch) error {
+	id, notice, undo, err := instrumentform.AddTo(v.Site, v.r, v.s.File.AbstractID, v.s.File.ID, patch)
+	if err != nil {
+		return err
+	}
+	return v.followTo(v.afterAdding(id), notice, undo)
 }
 
 // form returns the form for an instrument with its stored values.

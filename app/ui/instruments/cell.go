@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/instrumentform"
@@ -136,14 +137,29 @@ func (p *Pages) saveCell(r *page.Request) error {
 		case err != nil:
 			return err
 		}
-		before := model.InstrumentInput{}
-		for _, c := range old.Changes(saved.Instrument) {
-			if slices.Contains(cellFields[column], c.Field) {
-				before[c.Field] = c.From
-			}
+		before, err := valuesBefore(old, saved, cellFields[column])
+		if err != nil {
+			return err
 		}
 		return p.sendState(r, http.StatusOK, saved, sheetState{Before: before})
 	}
+}
+
+// valuesBefore returns the complete values that the changed ones of some fields had. The changes of the audit
+// log have only rows and excerpts.
+func valuesBefore(old, saved vault.InstrumentView, fields []string) (model.InstrumentInput, error) {
+	all := model.InstrumentInput{}
+	if err := json.Unmarshal(page.EncodeJSON(encode.Instrument(old.Instrument, old.Type, "", old.Instrument.Status, 0)), &all); err != nil {
+		return nil, err
+	}
+	all["status"] = textOrNull(old.Instrument.Status) // not the one that follows from other instruments
+	before := model.InstrumentInput{}
+	for _, c := range old.Changes(saved.Instrument) {
+		if slices.Contains(fields, c.Field) {
+			before[c.Field] = all[c.Field]
+		}
+	}
+	return before, nil
 }
 
 // normalized returns text without the differences that browsers make.
