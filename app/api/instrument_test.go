@@ -373,6 +373,7 @@ func TestChecksOfCertificate(t *testing.T) {
 	path := "/abstracts/" + abstract
 	mortgage := srv.createInstrument(t, abstract, `{"type":"Mortgage","grantors":["Ann Lee"],"recorded":"2001-02-03","instrument_number":"7"}`)
 	open := fmt.Sprintf("open_lien:%d", mortgage.ID)
+	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"name":"Ann Lee"}]}`, 200))
 	checks := func(has ...string) string {
 		t.Helper()
 		return srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/checks", status: 200, has: has}).Header.Get("ETag")

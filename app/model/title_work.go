@@ -145,7 +145,7 @@ var certificateFields = []recordField[Certificate]{
 	{FieldLabel{Name: "effective_date", Label: "Certified through", Type: Date}, func(c *Certificate) any { return c.EffectiveDate }},
 	{FieldLabel{Name: "effective_time", Label: "Effective time"}, func(c *Certificate) any { return c.EffectiveTime }},
 	{FieldLabel{Name: "search_from", Label: "Search from", Type: Date}, func(c *Certificate) any { return c.SearchFrom }},
-	{FieldLabel{Name: "indices_searched", Label: "Indexes searched"}, func(c *Certificate) any { return c.IndicesSearched }},
+	{FieldLabel{Name: "indices_searched", Label: "Indices searched"}, func(c *Certificate) any { return c.IndicesSearched }},
 	{FieldLabel{Name: "accepted", Label: "Accepted findings", Rows: []FieldLabel{{Name: "check", Type: identity}, {Name: "text"},
 		{Name: "reason", Label: "Reason"}}}, func(c *Certificate) any { return c.Accepted }},
 }

@@ -33,7 +33,7 @@ func missingStart(s *Search, add func(about, text string) *Finding) {
 
 func missingIndexes(s *Search, add func(about, text string) *Finding) {
 	if len(s.Certificate.IndicesSearched) == 0 {
-		add("", "The certificate names no indexes searched.")
+		add("", "The certificate names no indices searched.")
 	}
 }
 
@@ -62,16 +62,42 @@ func isInChain(i Instrument) bool {
 	return i.Type.Category == model.Conveyance || i.Type.Category == model.Court
 }
 
+// missingParties finds conveyances without a grantor or a grantee. The chain can't be followed through them.
+func missingParties(s *Search, add func(about, text string) *Finding) {
+	for _, i := range s.Instruments {
+		if i.Type.Category != model.Conveyance {
+			continue
+		}
+		grantor, grantee := i.Type.Parties()
+		if len(i.Grantors) == 0 {
+			of(i, add, "grantors", "has no "+strings.ToLower(grantor.Label)+".")
+		}
+		if len(i.Grantees) == 0 {
+			of(i, add, "grantees", "has no "+strings.ToLower(grantee.Label)+".")
+		}
+	}
+}
+
+// unrelatedReleases finds releases that name no instrument of this runsheet or of the prior one, and no
+// reference to another.
+func unrelatedReleases(s *Search, add func(about, text string) *Finding) {
+	for _, i := range s.Instruments {
+		if i.Type.Category == model.Release && len(i.Relations) == 0 {
+			of(i, add, "", "doesn't say what it releases.")
+		}
+	}
+}
+
 // lastGrantee compares the current owner with the grantees of the last conveyance and of later court papers.
 func lastGrantee(s *Search, add func(about, text string) *Finding) {
 	owners := model.SplitNames(s.Abstract.Custom.Text("current_owner"))
 	last := -1
 	for n, i := range s.Instruments {
-		if i.Type.Category == model.Conveyance && len(i.Grantees) > 0 {
+		if i.Type.Category == model.Conveyance {
 			last = n
 		}
 	}
-	if last < 0 || len(owners) == 0 {
+	if last < 0 || len(owners) == 0 || len(s.Instruments[last].Grantees) == 0 { // see missingParties
 		return
 	}
 	grantees := s.Instruments[last].Grantees
@@ -93,7 +119,8 @@ func lastGrantee(s *Search, add func(about, text string) *Finding) {
 	}
 }
 
-// namesNotRun checks the names in the chain of title. Officials act by office, so they aren't run.
+// namesNotRun checks the names in the chain of title, the current owners, the borrowers, and the owners'
+// names in open liens. Officials act by office, so they aren't run.
 func namesNotRun(s *Search, add func(about, text string) *Finding) {
 	run, pending, seen := model.NewPartyNames(), model.NewPartyNames(), model.NewPartyNames()
 	for _, row := range s.Work.NamesRun {
@@ -103,22 +130,37 @@ func namesNotRun(s *Search, add func(about, text string) *Finding) {
 			run.Add(row.Name)
 		}
 	}
-	for _, i := range s.Instruments {
-		if !isInChain(i) {
-			continue
-		}
-		for _, name := range slices.Concat(i.Grantors, i.Grantees) {
+	check := func(names []string, what string, instrument uint64) {
+		for _, name := range names {
 			switch {
 			case run.Has(name) || seen.Has(name) || model.IsOfficial(name):
 				continue
 			case pending.Has(name):
 				add(name, name+" is to be run again since the prior search.")
 			default:
-				add(name, name+" is in the chain, but not in the names run.").Instrument = i.ID
+				add(name, name+" is "+what+", but not in the names run.").Instrument = instrument
 			}
 			seen.Add(name)
 		}
 	}
+	for _, i := range s.Instruments {
+		if isInChain(i) {
+			check(slices.Concat(i.Grantors, i.Grantees), "in the chain", i.ID)
+		}
+	}
+	check(model.SplitNames(s.Abstract.Custom.Text("current_owner")), "the current owner", 0)
+	check(model.SplitNames(s.Abstract.Custom.Text("borrower")), "the borrower", 0)
+	for _, i := range s.Instruments {
+		if isLien(i) && i.Status == model.InstrumentOpen {
+			owners, _ := i.Type.SplitParties(i.Grantors, i.Grantees)
+			check(owners, "in an open lien", i.ID)
+		}
+	}
+}
+
+// isLien reports whether an instrument is a mortgage or another lien.
+func isLien(i Instrument) bool {
+	return i.Type.Encumbrance && (i.Type.Category == model.Security || i.Type.Category == model.Lien)
 }
 
 func openLiens(s *Search, add func(about, text string) *Finding) {
@@ -127,8 +169,7 @@ func openLiens(s *Search, add func(about, text string) *Finding) {
 		required[row.InstrumentID] = required[row.InstrumentID] || row.Kind == model.RequirementKind
 	}
 	for _, i := range s.Instruments {
-		isLien := i.Type.Encumbrance && (i.Type.Category == model.Security || i.Type.Category == model.Lien)
-		if isLien && i.Status == model.InstrumentOpen && !required[i.ID] {
+		if isLien(i) && i.Status == model.InstrumentOpen && !required[i.ID] {
 			of(i, add, "", "is open, and no requirement names it.")
 		}
 	}

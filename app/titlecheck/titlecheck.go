@@ -17,7 +17,7 @@ type Search struct {
 	Instruments  []Instrument // in the sequence of the runsheet
 	Documents    []Document
 	Types        model.DocumentTypes
-	Certificate  model.Certificate // its effective date and time, period, and indexes
+	Certificate  model.Certificate // its effective date and time, period, and indices
 	Requirements []model.RequirementRow
 	Today        string // YYYY-MM-DD
 }
@@ -70,14 +70,16 @@ type check struct {
 
 // checks are all checks, in the order in which they are listed.
 var checks = []check{
-	{"effective_date", "Certificate", "Enter the date through which the indexes were searched.", Certificate, missingDate},
-	{"effective_time", "Certificate", "Enter the time through which the indexes were searched on that date.", Certificate, missingTime},
+	{"effective_date", "Certificate", "Enter the date through which the indices were searched.", Certificate, missingDate},
+	{"effective_time", "Certificate", "Enter the time through which the indices were searched on that date.", Certificate, missingTime},
 	{"search_from", "Certificate", "Enter the start of the search.", Certificate, missingStart},
-	{"indices_searched", "Certificate", "Enter the indexes that were searched.", Certificate, missingIndexes},
+	{"indices_searched", "Certificate", "Enter the indices that were searched.", Certificate, missingIndexes},
 	{"gap", "Gaps in the chain", "Look for an instrument with this name as grantee, or another spelling of the name.", Runsheet, gaps},
+	{"party", "Missing parties", "Complete the instrument.", Runsheet, missingParties},
 	{"last_grantee", "Last grantee and current owner", "Compare the last conveyance with the abstract's current owner.", Fields, lastGrantee},
 	{"name_not_run", "Names not run", "Run the name, and add it to the names run.", NamesRun, namesNotRun},
 	{"open_lien", "Open liens without a requirement", "Add a requirement, or look for a release.", Requirements, openLiens},
+	{"release", "Releases that release nothing", "Relate it to the instrument that it releases.", Runsheet, unrelatedReleases},
 	{"status", "Status", "Correct the status, or clear it so that it follows from the runsheet.", Runsheet, contradictions},
 	{"other_place", "Another county or parcel", "Make sure that the instrument is about this property.", Runsheet, otherPlaces},
 	{"not_recorded", "Recording", "Complete the instrument.", Runsheet, notRecorded},

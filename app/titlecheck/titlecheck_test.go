@@ -47,6 +47,7 @@ func TestChecks(t *testing.T) {
 		return rows
 	}
 	both := names("Lee, Ann", "Roe, Bo")
+	bo := model.TitleWork{NamesRun: names("Roe, Bo")}
 	for _, row := range []struct {
 		name   string
 		search titlecheck.Search
@@ -56,15 +57,15 @@ func TestChecks(t *testing.T) {
 		{"certificate", titlecheck.Search{Certificate: model.Certificate{}}, []string{
 			"effective_date: The certificate has no effective date.", "effective_time: The certificate has no effective time.",
 			"search_from: The certificate doesn't say when the search period starts.",
-			"indices_searched: The certificate names no indexes searched."}},
+			"indices_searched: The certificate names no indices searched."}},
 		{"gap", titlecheck.Search{Instruments: runsheet(types, deed, instrument("Quitclaim Deed", "John Farmer", "Bo Roe")),
 			Work: model.TitleWork{NamesRun: append(both, names("Farmer, John")...)}},
 			[]string{"gap:1:John Farmer: No earlier instrument in this runsheet names John Farmer as grantee."}},
-		{"open lien", titlecheck.Search{Instruments: runsheet(types, mortgage)},
+		{"open lien", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage)},
 			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open, and no requirement names it."}},
-		{"open lien with a requirement", titlecheck.Search{Instruments: runsheet(types, mortgage),
+		{"open lien with a requirement", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage),
 			Requirements: []model.RequirementRow{{Kind: model.RequirementKind, InstrumentID: 1}}}, nil},
-		{"open lien with an exception", titlecheck.Search{Instruments: runsheet(types, mortgage),
+		{"open lien with an exception", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage),
 			Requirements: []model.RequirementRow{{Kind: model.ExceptionKind, InstrumentID: 1}}},
 			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open, and no requirement names it."}},
 		{"released lien and easement", titlecheck.Search{Instruments: runsheet(types, mortgage,
@@ -79,7 +80,7 @@ func TestChecks(t *testing.T) {
 			[]string{"name_not_run:Bo Roe: Bo Roe is to be run again since the prior search."}},
 		{"name of an initial", titlecheck.Search{Instruments: runsheet(types, instrument("Warranty Deed", "Lee, Ann B.", "Bo Roe et ux")),
 			Work: model.TitleWork{NamesRun: both}}, nil},
-		{"status", titlecheck.Search{Requirements: []model.RequirementRow{{Kind: model.RequirementKind, InstrumentID: 1}},
+		{"status", titlecheck.Search{Work: bo, Requirements: []model.RequirementRow{{Kind: model.RequirementKind, InstrumentID: 1}},
 			Instruments: runsheet(types, with(mortgage, func(i *model.Instrument) { i.Status, i.Expires = model.InstrumentOpen, "2020-01-02" }),
 				with(instrument("Release or Satisfaction", "First Bank", "Bo Roe"), func(i *model.Instrument) {
 					i.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: 1}}
@@ -110,6 +111,21 @@ func TestChecks(t *testing.T) {
 			Instruments: runsheet(types, with(deed, func(i *model.Instrument) { i.Grantees = []string{"Roe, Bo", "Roe, Eve"} }))},
 			[]string{"last_grantee: The last conveyance in this runsheet names Roe, Bo; Roe, Eve as grantee. " +
 				"The abstract names Bo Roe as current owner."}},
+		{"last conveyance without grantee", titlecheck.Search{Abstract: owned("Ann Lee"), Work: model.TitleWork{NamesRun: both},
+			Instruments: runsheet(types, deed, with(deed, func(i *model.Instrument) { i.Grantors, i.Grantees = []string{"Bo Roe"}, nil }))},
+			[]string{"party:2:grantees: Warranty Deed · Book 9, Page 7 · Bo Roe has no grantee."}},
+		{"release of nothing", titlecheck.Search{Instruments: runsheet(types, instrument("Release or Satisfaction", "First Bank", "Bo Roe"),
+			with(instrument("Reconveyance", "A", "B"), func(i *model.Instrument) {
+				i.Relations = []model.Relation{{Kind: model.Releases, Text: "Bk 1 Pg 2"}}
+			}))},
+			[]string{"release:1: Release or Satisfaction · Book 9, Page 7 · First Bank to Bo Roe doesn't say what it releases."}},
+		{"owner, borrower, and mortgagor not run", titlecheck.Search{Instruments: runsheet(types, with(mortgage,
+			func(i *model.Instrument) { i.Grantors = []string{"Bo Roe", "Eve Roe"} })), Abstract: model.Abstract{Custom: model.CustomValues{
+			"current_owner": []byte(`"Bo Roe"`), "borrower": []byte(`"Nora Quill"`)}},
+			Requirements: []model.RequirementRow{{Kind: model.RequirementKind, InstrumentID: 1}}},
+			[]string{"name_not_run:Bo Roe: Bo Roe is the current owner, but not in the names run.",
+				"name_not_run:Nora Quill: Nora Quill is the borrower, but not in the names run.",
+				"name_not_run:Eve Roe: Eve Roe is in an open lien, but not in the names run."}},
 		{"heir", titlecheck.Search{Abstract: owned("Eve Roe"), Instruments: runsheet(types, deed, instrument("Probate", "Bo Roe", "Eve Roe")),
 			Work: model.TitleWork{NamesRun: append(both, names("Eve Roe")...)}}, nil},
 		{"documents", titlecheck.Search{Work: model.TitleWork{NamesRun: both, Certificates: []model.Certificate{{FileID: 5}}},

@@ -98,7 +98,7 @@ func TestCertifyAfterCheck(t *testing.T) {
 		"Mortgage · Book 900, Page 12 · Roe to &lt;Bank&gt; is open, and no requirement names it.",
 		fmt.Sprintf(`href="%s?view=runsheet#instrument-%d"`, path, mortgage.ID), `href="`+path+`/requirements?edit=1"`,
 		"The abstract names Ann Lee as current owner.", "Jo Lee is in the chain, but not in the names run.",
-		"Reason for all 3 without their own", `<button class="primary" name="do" value="certify">`)
+		"Reason for all 5 without their own", "Ann Lee is the current owner, but not in the names run.", `<button class="primary" name="do" value="certify">`)
 	form.lacks(t, "Fix this, or enter a reason.", "no effective date")
 	fields := []string{"effective_date", "11/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
 		"version", form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}
@@ -128,4 +128,31 @@ func TestCertifyAfterCheck(t *testing.T) {
 		len(work.Certificates[0].Unaccepted) != 0 {
 		t.Errorf("got certificates %+v, %v, want one with all findings accepted", work.Certificates, err)
 	}
+}
+
+// One reason for all findings of a check accepts any number of them.
+func TestCertifyWithManyFindings(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17"}, model.Property{County: "Albany"})
+	for n := range 130 {
+		h.addInstrument(t, a.Abstract.ID, fmt.Sprintf(`{"type":"Quitclaim Deed","grantors":["Farmer %c %d"]}`, 'A'+n%26, n))
+		h.addInstrument(t, a.Abstract.ID, fmt.Sprintf(`{"type":"Mortgage","grantors":["Roe %c %d"],"county":"Essex"}`, 'A'+n%26, n))
+	}
+	section := path + "/certificates"
+	form := kim.get(t, 200, section+"?edit=1")
+	form.has(t, "30 other findings of this kind.")
+	fields := []string{"effective_date", "11/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
+		"version", form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}
+	blank := with(form.accept(""), fields...)
+	if n := len(blank["check"]); n <= model.MaxTitleRows {
+		t.Fatalf("got %d findings, want more than %d", n, model.MaxTitleRows)
+	}
+	kim.post(t, 422, section, blank).has(t, "Fix or accept each finding before you certify.")
+	for _, check := range []string{"gap", "party", "name_not_run", "open_lien", "other_place", "not_recorded"} {
+		blank.Set("all."+check, "Old papers")
+	}
+	kim.post(t, 303, section, blank)
+	kim.get(t, 200, path).has(t, "Accepted by Kim of staff", "<b>Old papers</b>")
 }

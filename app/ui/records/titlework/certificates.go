@@ -65,7 +65,7 @@ var certificateFields = []model.Field{
 	{Key: "effective_date", Label: "Effective date (certified through)", Type: model.Date},
 	{Key: "effective_time", Label: "Effective time", Type: model.Text},
 	{Key: "search_from", Label: "Search from", Type: model.Date},
-	{Key: "indices_searched", Label: "Indexes searched", Type: model.Text},
+	{Key: "indices_searched", Label: "Indices searched", Type: model.Text},
 }
 
 // certificates returns the certificates of an abstract.
@@ -225,19 +225,22 @@ func (s source) certificateMembers(form url.Values) map[string]json.RawMessage {
 	return members
 }
 
-// acceptedRows returns the findings for which a reason was submitted, and that still exist.
+// acceptedRows returns the findings that still exist and for which a reason was submitted, and the checks with a
+// reason for all of their other findings.
 func acceptedRows(groups []CheckGroup) json.RawMessage {
 	rows := []map[string]string{}
+	add := func(check, reason string) {
+		if reason != "" {
+			rows = append(rows, map[string]string{"check": check, "reason": reason})
+		}
+	}
 	for _, group := range groups {
 		for _, row := range group.Rows {
-			reason := row.Reason
-			if row.Proposed { // it wasn't in the form
-				reason = ""
-			}
-			if reason = cmp.Or(reason, group.Reason); reason != "" {
-				rows = append(rows, map[string]string{"check": row.ID, "reason": reason})
+			if !row.Proposed { // otherwise, the reason wasn't in the form
+				add(row.ID, row.Reason)
 			}
 		}
+		add(group.Check, group.Reason)
 	}
 	return page.EncodeJSON(rows)
 }
