@@ -56,7 +56,7 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 	b.drag(handle(0), handle(4))
 	b.waitFor(documentNames + `[1] != "` + before[0] + `"`)
 	moved := eval[[]string](b, documentNames)
-	b.waitVisible(".timeline, #history | order")
+	b.waitVisible(".timeline, #history | from 2 to ")
 
 	b.click(fmt.Sprintf("#rename-%d", f.files[chainDocuments[6].name]))
 	b.checkAccessible(t, "renaming")

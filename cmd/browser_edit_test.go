@@ -210,7 +210,7 @@ func testTypedFields(t *testing.T, env *browserEnv) {
 	b.fill(field("fee"), "1.005")
 	b.expect("status of 422")
 	b.press(kb.Enter)
-	b.waitVisible("#group-details .problem | The fee must be a number of dollars, such as 1,250.00.")
+	b.waitVisible("#group-details .problem | “1.005” isn't an amount. Write it like 1,250.00.")
 	b.checkAccessible(t, "invalid amount of money")
 }
 
