@@ -502,6 +502,10 @@ func TestPanelAsksAboutDuplicate(t *testing.T) {
 	}
 	// Without scripts.
 	done := p.staff.post(t, 303, p.path(p.deed, "/instruments"), answer("duplicate", "add", "fill", "yes", "asked_then", "stay", "once", "a"))
+	again := p.staff.post(t, 303, p.path(p.deed, "/instruments"), answer("duplicate", "add", "fill", "yes", "asked_then", "stay", "once", "a"))
+	if again.Header.Get("Location") != done.Header.Get("Location") {
+		t.Errorf("the same form again leads to %s, want %s", again.Header.Get("Location"), done.Header.Get("Location"))
+	}
 	notice, undo, undoFields := p.undoOf(t, done)
 	added := "Added to No. 1: Warranty Deed, Deed Book 3433, Page 481."
 	if to := done.Header.Get("Location"); !strings.Contains(to, "instrument=1") || notice != added {

@@ -47,6 +47,17 @@ type StoredInstrument struct {
 	Documents []model.DocumentLink `json:"documents,omitempty"`
 }
 
+// addFilled adds an existing instrument that changed. Several rows can fill the same one.
+func (u *Undo) addFilled(stored StoredInstrument) {
+	at := slices.IndexFunc(u.Filled, func(other StoredInstrument) bool { return other.ID == stored.ID })
+	if at >= 0 {
+		stored.Fields = append(u.Filled[at].Fields, stored.Fields...)
+		stored.Documents = append(u.Filled[at].Documents, stored.Documents...)
+		u.Filled = slices.Delete(u.Filled, at, at+1)
+	}
+	u.Filled = append(u.Filled, stored)
+}
+
 // RowRelation is a relation to another new instrument.
 type RowRelation struct {
 	Kind string
@@ -298,7 +309,7 @@ func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item Ne
 	if len(changes) == 0 {
 		return nil
 	}
-	undo.Filled = append(undo.Filled, stored)
+	undo.addFilled(stored)
 	return s.put(t, actor, at, old, now)
 }
 
@@ -340,7 +351,9 @@ func (s *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (u
 			switch isNew := n < len(undo.Created); {
 			case isNew && unchanged:
 				err = s.putTrashed(t, actor, at, i)
-			case !isNew:
+			case !isNew && !stored.isIn(i):
+				continue // undone already
+			case !isNew && len(i.Changes(stored.removeFrom(i))) > 0:
 				err = s.put(t, actor, at, i, stored.removeFrom(i))
 			}
 			if err != nil {
@@ -355,6 +368,12 @@ func (s *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (u
 		return nil
 	})
 	return undone, kept, err
+}
+
+// isIn reports whether an instrument still has one of the fields or documents that it got.
+func (g StoredInstrument) isIn(i model.Instrument) bool {
+	g.Version = i.Version
+	return len(i.Changes(g.removeFrom(i))) > 0
 }
 
 // removeFrom returns an instrument without the documents that it got and, if it didn't change in the

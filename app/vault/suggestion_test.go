@@ -213,6 +213,22 @@ func TestFillInstruments(t *testing.T) {
 		t.Errorf("runsheet after Undo = %q", list)
 	}
 
+	// Two rows can fill the same instrument. Undo removes both values, and a second one finds nothing to do.
+	added, err = v.Instruments.CreateMany(t.Context(), vaulttest.Operator, a, []vault.NewInstrument{
+		into(newInstrument(t, 1, `{"remarks": "Faint."}`), 1), into(newInstrument(t, 2, `{"court": "Probate", "remarks": "Torn."}`), 1),
+	}, vault.Idempotency[vault.Added]{})
+	if i, _ := v.Instruments.Get(t.Context(), 1); err != nil || len(added.Undo.Filled) != 1 || i.Remarks != "Faint." || i.Court != "Probate" {
+		t.Errorf("CreateMany of two rows for one instrument = %+v, %v; got %+v", added.Undo, err, i)
+	}
+	for _, want := range []int{1, 0} {
+		if undone, kept, err := v.Instruments.Undo(t.Context(), vaulttest.Operator, added.Undo); err != nil || undone != want || kept != 0 {
+			t.Errorf("Undo of two rows = %d, %d, %v, want %d undone", undone, kept, err, want)
+		}
+	}
+	if i, err := v.Instruments.Get(t.Context(), 1); err != nil || i.Remarks+i.Court != "" || i.Version != after.Version+3 {
+		t.Errorf("instrument after Undo of two rows = %+v, %v, want no remarks and three more versions", i, err)
+	}
+
 	// Changes of others in the meantime stay, without the documents.
 	added, err = v.Instruments.CreateMany(t.Context(), vaulttest.Operator, a, []vault.NewInstrument{
 		into(newInstrument(t, 1, `{"remarks": "Faint.", "documents": [{"file_id": 2}]}`), 1), newInstrument(t, 2, `{"book": "9"}`),

@@ -86,7 +86,7 @@ func AddTo(p *page.Site, r *page.Request, abstract, file uint64, patch vault.Ins
 		input = model.InstrumentInput{fieldDocuments: patch.Input[fieldDocuments]}
 	}
 	once := page.AddedIdempotency(r, page.InstrumentPath(id))
-	added, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, abstract,
+	added, _, err := p.CreateInstruments(r, abstract,
 		[]vault.NewInstrument{{InstrumentPatch: vault.InstrumentPatch{Input: input}, Row: 1, Into: id}}, once)
 	if err != nil {
 		return 0, "", "", err

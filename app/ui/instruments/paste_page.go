@@ -97,14 +97,11 @@ func (p *Pages) pasteRows(r *page.Request) error {
 		return p.showPaste(r, http.StatusUnprocessableEntity, view)
 	}
 	once := page.AddedIdempotency(r, view.Sheet)
-	added, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, once)
-	if errors.Is(err, vault.ErrAlreadyProcessed) {
-		return p.RedirectWithNotice(r, view.Sheet, "These instruments were already added.")
-	}
+	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
 	if err != nil {
 		return p.showChecked(r, view, err)
 	}
-	notice := page.AddedText(added)
+	notice := page.AddedText(added, again)
 	if view.Bad > 0 {
 		notice += " " + page.Plural(view.Bad, "row was", "rows were") + " left out."
 	}

@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -35,6 +36,21 @@ func AddedIdempotency(r *Request, to string) vault.Idempotency[vault.Added] {
 	return once
 }
 
+// CreateInstruments stores instruments. If the same form was processed before, as after a double click, again
+// is true, and added contains what is needed to undo what was stored then.
+func (p *Site) CreateInstruments(r *Request, abstract uint64, list []vault.NewInstrument, once vault.Idempotency[vault.Added]) (
+	added vault.Added, again bool, err error) {
+	added, err = p.Vault.Instruments.CreateMany(r.Context(), r.Actor, abstract, list, once)
+	if !errors.Is(err, vault.ErrAlreadyProcessed) {
+		return added, false, err
+	}
+	stored, found, err := p.Vault.StoredResponse(r.Context(), once.KeyHash)
+	if err != nil || !found {
+		return added, true, errors.Join(err, NotFound(r))
+	}
+	return added, true, json.Unmarshal(stored.Body, &added.Undo)
+}
+
 // UndoAdded returns the undo form for instruments that were stored with AddedIdempotency, or "" if nothing
 // was stored. file is the document to which it returns, or 0 for the runsheet.
 func (p *Site) UndoAdded(abstract, file uint64, once vault.Idempotency[vault.Added], added vault.Added) string {
@@ -48,8 +64,11 @@ func (p *Site) UndoAdded(abstract, file uint64, once vault.Idempotency[vault.Add
 	return UndoAddress(p.AbstractPath(abstract)+"/instruments/undo", fields)
 }
 
-// AddedText says how many instruments were stored.
-func AddedText(added vault.Added) string {
+// AddedText says how many instruments were stored. again means that it was by an earlier request.
+func AddedText(added vault.Added, again bool) string {
+	if again {
+		return "These instruments were already added."
+	}
 	created, filled := len(added.Created), len(added.Undo.Filled)
 	text := Plural(created, "instrument added", "instruments added")
 	switch {

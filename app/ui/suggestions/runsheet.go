@@ -227,17 +227,14 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	}
 	to := p.RunsheetPath(r.PathID)
 	once := page.AddedIdempotency(r, to)
-	added, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, once)
-	if errors.Is(err, vault.ErrAlreadyProcessed) {
-		return p.RedirectWithNotice(r, to, "These instruments were already added.")
-	}
+	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return p.reviewAgain(r, list, packed, chosen, "No instruments were added. "+rowProblem(problem.Fields))
 	}
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithUndo(r, to, page.AddedText(added), p.UndoAdded(r.PathID, 0, once, added))
+	return p.RedirectWithUndo(r, to, page.AddedText(added, again), p.UndoAdded(r.PathID, 0, once, added))
 }
 
 // reviewAgain shows the suggestions again with a problem.
