@@ -222,6 +222,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Events = audit.NewEvents(in.DB)
 	in.auth = auth.NewAuth(in.DB, in.Secrets, set.Users, cmp.Or(opts.Passwords, secret.DefaultArgon2Params()), in.Events)
 	in.Users, in.Sessions, in.Keys = in.auth.Users, in.auth.Sessions, in.auth.Keys
+	in.TimeZone = timezone.New(in.DB, set.TimeZone)
 	in.Vault = vault.New(in.DB, vault.Options{
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
@@ -230,9 +231,8 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,
-		Reader: opts.Reader,
+		Reader: opts.Reader, Zone: in.TimeZone.Location,
 	})
-	in.TimeZone = timezone.New(in.DB, set.TimeZone)
 	in.Search = search.New(in.Vault, set.Search, in.Events)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)

@@ -1,12 +1,15 @@
 package ui_test
 
 import (
+	"fmt"
 	"net/url"
 	"testing"
+	"time"
 
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/timezone"
+	"deedkeep/app/vaulttest"
 )
 
 // The first administrator chooses the time zone of the office, and can change it later.
@@ -88,4 +91,25 @@ func TestTimeZoneIsAskedOfAdministrators(t *testing.T) {
 		t.Fatalf("Users.Create: %v", err)
 	}
 	h.request(t, 200, "GET", "/join/"+token).lacks(t, "time_zone")
+}
+
+// A lien expires at the end of the day in the office.
+func TestTimeZoneOfStatus(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	_, created := h.createAbstract(t, vaulttest.Operator, nil, model.Property{})
+	today := h.clock.Now().UTC()
+	lien := h.addInstrument(t, created.Abstract.ID, fmt.Sprintf(`{"type":"Judgment","expires":%q}`, today.AddDate(0, 0, -1).Format(time.DateOnly)))
+	hour := today.Hour()
+	for zone, want := range map[string]string{"Etc/GMT+12": model.InstrumentOpen, "Etc/GMT-14": model.InstrumentExpired} {
+		if zone == "Etc/GMT+12" && hour >= 12 {
+			t.Fatalf("the clock of the tests is at %d:00 UTC, so that it isn't yesterday anywhere", hour)
+		}
+		if err := h.vault.TimeZone.Choose(t.Context(), vaulttest.Operator, zone); err != nil {
+			t.Fatalf("Choose %s: %v", zone, err)
+		}
+		if i, err := h.vault.Instruments.Get(t.Context(), lien.ID); err != nil || i.Status != want {
+			t.Errorf("in %s: status %q, %v, want %q", zone, i.Status, err, want)
+		}
+	}
 }

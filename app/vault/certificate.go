@@ -310,7 +310,7 @@ func (s *TitleWork) stageRunsheet(ctx context.Context, abstract uint64) (*Staged
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("Runsheet certified %s.xlsx", s.v.Now().Local().Format("2006-01-02 1504"))
+	name := fmt.Sprintf("Runsheet certified %s.xlsx", s.v.Now().In(s.v.zone()).Format("2006-01-02 1504"))
 	if err := upload.Add(name, &book); err != nil {
 		upload.Discard()
 		return nil, err

@@ -378,7 +378,7 @@ func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64
 }
 
 // today returns the current date at the server's location, because staff work there.
-func (s *Instruments) today() string { return s.v.Now().Local().Format(time.DateOnly) }
+func (s *Instruments) today() string { return s.v.localNow().Format(time.DateOnly) }
 
 // trashInstruments moves the live instruments of an abstract to the trash with it.
 func trashInstruments(t *store.Tx, abstract uint64, in model.Trashed) error {

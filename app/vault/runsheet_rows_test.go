@@ -140,16 +140,16 @@ func TestPositionsFollowChanges(t *testing.T) {
 		inFrom, inTo []uint64
 	}{
 		{"create", func() error { return nil }, []uint64{1, 2, 3}, []uint64{4}},
-		{"patch, which keeps the position", func() error {
+		{"patch, which moves it to its place by date", func() error {
 			_, err := v.Instruments.Patch(ctx, operator, 1,
 				vault.InstrumentPatch{Input: model.InstrumentInput{"recorded": json.RawMessage(`"2019-05-01"`)}}, vault.Match{})
 			return err
-		}, []uint64{1, 2, 3}, []uint64{4}},
-		{"trash", func() error { return v.Instruments.Trash(ctx, operator, 3, vault.Match{}) }, []uint64{1, 2}, []uint64{4}},
+		}, []uint64{2, 3, 1}, []uint64{4}},
+		{"trash", func() error { return v.Instruments.Trash(ctx, operator, 3, vault.Match{}) }, []uint64{2, 1}, []uint64{4}},
 		{"restore", func() error {
 			_, err := v.Instruments.Restore(ctx, operator, 3, vault.Idempotency[vault.InstrumentView]{})
 			return err
-		}, []uint64{1, 2, 3}, []uint64{4}},
+		}, []uint64{2, 3, 1}, []uint64{4}},
 		{"reorder", func() error {
 			return v.Instruments.SetSequence(ctx, operator, from.Abstract.ID, []uint64{3, 2, 1}, vault.Match{})
 		},

@@ -97,7 +97,7 @@ type CheckedRunsheet struct {
 // returns NotFound if there is no such abstract.
 func (s *Instruments) CheckRunsheet(ctx context.Context, actor model.Actor, abstract uint64, table runsheet.Table,
 	options runsheet.Options) (c CheckedRunsheet, err error) {
-	options.Now = s.v.Now()
+	options.Now = s.v.localNow()
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		if options.Types, err = t.DocumentTypes(); err != nil {
 			return err
@@ -128,7 +128,7 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 			File:       func(uint64) (*int, bool) { return nil, false },
 			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }}
 		i, invalid := e.Fields.Check(d.blank, about)
-		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], s.v.Now()) {
+		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], s.v.localNow()) {
 			delete(e.Fields, "status") // so that it follows later changes
 			i, invalid = e.Fields.Check(d.blank, about)
 		}

@@ -82,6 +82,7 @@ type Vault struct {
 	Settings      Settings
 	secrets       *secret.Keys
 	events        *audit.Events
+	zone          func() *time.Location
 	Blobs         *blobstore.Store
 	Previews      *blobstore.Previews
 	OCRFiles      *blobstore.OCRFiles
@@ -109,12 +110,16 @@ type Options struct {
 	Previews *blobstore.Previews
 	OCRFiles *blobstore.OCRFiles
 	Reader   Reader
+	Zone     func() *time.Location // the office's time zone
 }
+
+// localNow returns the current time in the office's time zone.
+func (v *Vault) localNow() time.Time { return v.Now().In(v.zone()) }
 
 // New returns the vault for an open database.
 func New(db *txn.DB, opts Options) *Vault {
 	v := &Vault{
-		DB: db, Settings: opts.Settings, secrets: opts.Secrets, events: opts.Events,
+		DB: db, Settings: opts.Settings, secrets: opts.Secrets, events: opts.Events, zone: opts.Zone,
 		Blobs: opts.Blobs, Previews: opts.Previews, Reader: opts.Reader,
 		OCRFiles: opts.OCRFiles, Texts: pagetext.New(opts.Previews, opts.OCRFiles),
 	}
