@@ -37,8 +37,9 @@ func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint6
 			t.Fatalf("delete instrument: %v", err)
 		}
 	}
-	note, err := r.vault.Notes.Create(t.Context(), operator, "abstract", abstract, model.NoteInput{Text: model.Some(model.StringInput("Call the court."))},
-		vault.Idempotency[model.Note]{})
+	author := model.Actor{Kind: model.ActorKey, ID: 1, Name: "test"} // of the requests
+	note, err := r.vault.Notes.Create(t.Context(), author, "abstract", abstract,
+		model.NoteInput{Text: model.Some(model.StringInput("Call the court."))}, vault.Idempotency[model.Note]{})
 	if err != nil {
 		t.Fatalf("create note: %v", err)
 	}
