@@ -49,11 +49,40 @@ func testResumeReading(t *testing.T, env *browserEnv) {
 	b.goTo(fmt.Sprintf("/documents/%d", scan))
 	b.waitPageImage(1)
 	b.waitFor(rotated)
-	b.press("rrr")
-	b.waitFor("!" + rotated + ` && localStorage.getItem("viewer.turned") == "[]"`)
+	f.testStoredRotation(t, env, b, scan)
 
 	t.Run("signed out", func(t *testing.T) { f.testSignedOutWhileReading(b) })
 	t.Run("on a phone", func(t *testing.T) { f.testOnPhone(t, b) })
+}
+
+// testStoredRotation checks that another user sees the document rotated as in b, also its thumbnails. A viewer rotates it
+// only for a while.
+func (f *firm) testStoredRotation(t *testing.T, env *browserEnv, b *tab, scan int64) {
+	other := env.newTab(t, f.origin)
+	other.signIn(viewer)
+	const transform = `document.querySelector("[data-pages] .viewer-paper img").style.transform`
+	document := fmt.Sprintf("/documents/%d", scan)
+	other.goTo(document)
+	other.waitPageImage(1)
+	other.waitFor(transform + `.includes("rotate(90deg)")`)
+	other.waitFor(`document.querySelectorAll(".viewer-leaf-paper").length > 0`)
+	other.waitFor(`[...document.querySelectorAll(".viewer-leaf-paper")].every(e => e.dataset.turn == "1")`)
+	other.waitFor(`document.querySelector(".viewer-leaf-paper img").getBoundingClientRect().width > 0`)
+	other.screenshot("scene-rotated")
+	other.press("r")
+	other.waitFor(transform + `.includes("rotate(180deg)")`)
+	other.waitVisible("[data-said] | only on your screen")
+	other.goTo("/abstracts/" + f.abstract)
+	other.waitFor(fmt.Sprintf(`getComputedStyle(document.querySelector("#document-%d .thumb img")).transform.startsWith("matrix(")`, scan))
+	other.screenshot("scene-rotated-list")
+	b.press("rrr") // in a tab in the background, which isn't drawn
+	eval[bool](b, `(async () => {
+		while (!(await (await fetch(location.pathname)).text()).includes('data-turns="0000"')) await new Promise(r => setTimeout(r, 50));
+		return true;
+	})()`)
+	other.goTo(document)
+	other.waitPageImage(1)
+	other.waitFor(transform + ` == "none"`)
 }
 
 // testSignedOutWhileReading signs the user out while a document is open. The page shows that

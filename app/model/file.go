@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,6 +30,7 @@ type File struct {
 	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing
 	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text, their own or from OCR; nil until counted
 	OCR        *OCR      `json:"ocr,omitempty"`        // nil until it is known which pages need OCR
+	Turns      PageTurns `json:"turns,omitempty"`      // rotation of the pages that a person chose
 	Owner      string    `json:"owner,omitempty"`      // user or API key that uploaded it (Actor.Record); OCR is shared fairly among owners
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -133,6 +135,8 @@ func (f File) PageCount() int {
 type OCR struct {
 	Pages int `json:"pages"` // how many pages need OCR
 	Read  int `json:"read"`  // how many of them have been read; some of them may be blank or unreadable
+	// Turns is the rotation at which the text of the pages is upright. Pages that are upright are left out.
+	Turns PageTurns `json:"turns,omitempty"`
 }
 
 // WaitsForOCR reports whether pages of the document have to be read, or whether it isn't known
@@ -243,3 +247,79 @@ func extensionKind(ext string) string {
 	}
 	return ext
 }
+
+// PageTurns says by how many quarter turns clockwise the pages of a document are rotated for display. It
+// has a digit from 0 to 3 for each page, in order, or "-" if the rotation of the page isn't known. It may
+// end before the last page.
+type PageTurns string
+
+const noTurns = '-'
+
+// Of returns the quarter turns of a page. It returns 0 if they aren't known.
+func (t PageTurns) Of(page int) int {
+	if page < 1 || page > len(t) || t[page-1] == noTurns {
+		return 0
+	}
+	return int(t[page-1] - '0')
+}
+
+// Valid reports whether t is for a document with this many pages.
+func (t PageTurns) Valid(pages int) bool {
+	return len(t) <= pages && strings.Trim(string(t), "-0123") == ""
+}
+
+// With returns t with the quarter turns of a page.
+func (t PageTurns) With(page, turns int) PageTurns {
+	return t.Merge(PageTurns(fmt.Sprintf("%s%d", strings.Repeat(string(noTurns), page-1), turns)))
+}
+
+// Merge returns t with the pages that are known in set.
+func (t PageTurns) Merge(set PageTurns) PageTurns {
+	merged := []byte(t)
+	for n, turns := range []byte(set) {
+		switch {
+		case n == len(merged):
+			merged = append(merged, turns)
+		case turns != noTurns:
+			merged[n] = turns
+		}
+	}
+	return PageTurns(strings.TrimRight(string(merged), string(noTurns)))
+}
+
+// Changes returns the differences between t and its new version: one for adjacent pages that changed alike.
+func (t PageTurns) Changes(to PageTurns) (list []Change) {
+	pages := max(len(t), len(to))
+	for first := 1; first <= pages; first++ {
+		from, now := t.Of(first), to.Of(first)
+		if from == now {
+			continue
+		}
+		last := first
+		for last < pages && t.Of(last+1) == from && to.Of(last+1) == now {
+			last++
+		}
+		words := fmt.Sprintf("page %d", first)
+		if last > first {
+			words = fmt.Sprintf("pages %d-%d", first, last)
+		}
+		list = append(list, Change{
+			Field: "rotation", From: fmt.Append(nil, 90*from), To: fmt.Append(nil, 90*now),
+			Text: fmt.Sprintf("%s: %d° → %d°", words, 90*from, 90*now),
+		})
+		first = last
+	}
+	return list
+}
+
+// ShownTurns returns the rotation of the pages: what a person chose, or else the direction in which OCR
+// found their text.
+func (f File) ShownTurns() PageTurns {
+	if f.OCR == nil {
+		return f.Turns
+	}
+	return f.OCR.Turns.Merge(f.Turns)
+}
+
+// ThumbnailTurns returns the rotation of the first page, in quarter turns clockwise.
+func (f File) ThumbnailTurns() int { return f.ShownTurns().Of(1) }

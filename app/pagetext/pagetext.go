@@ -257,11 +257,12 @@ type State struct {
 	TextPages int   // pages with text, their own or from OCR
 	OCRPages  int   // pages whose own text is missing or unusable
 	Missing   []int // those that have not been read, in order
+	Turns     model.PageTurns
 }
 
 // OCR returns the progress of OCR for the file record.
 func (s State) OCR() model.OCR {
-	return model.OCR{Pages: s.OCRPages, Read: s.OCRPages - len(s.Missing)}
+	return model.OCR{Pages: s.OCRPages, Read: s.OCRPages - len(s.Missing), Turns: s.Turns}
 }
 
 // State returns which pages of a document need OCR and which of them have been read. Pages beyond
@@ -285,6 +286,9 @@ func (t *Store) State(file model.File) (s State, err error) {
 	err = t.ReadAvailable(file.Digest, func(p Page) error {
 		if p.Source != SourceNone {
 			s.TextPages++
+		}
+		if p.Rotation != 0 && p.Number <= document.MaxPages {
+			s.Turns = s.Turns.With(p.Number, p.Rotation/90)
 		}
 		return nil
 	})

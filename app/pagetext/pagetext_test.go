@@ -180,6 +180,20 @@ func TestStateOfManyPages(t *testing.T) {
 	}
 }
 
+// The progress of a document says at which rotation the text of its pages is upright, unless a page has its own text.
+func TestStateOfRotatedPages(t *testing.T) {
+	f := newFixture(t)
+	f.putOwn(map[int]string{4: usable})
+	sideways, upsideDown := words("scanned words"), words("scanned words")
+	sideways.Rotation, upsideDown.Rotation = 90, 180
+	f.putOCR(map[int]ocr.Page{1: words("scanned words"), 2: sideways, 3: upsideDown, 4: sideways, 1<<31 - 1: sideways})
+	pages := 4
+	state, err := f.State(model.File{Digest: digest, MIME: model.MIMEPDF, Pages: &pages})
+	if got := state.OCR().Turns; err != nil || got != "-12" {
+		t.Errorf("State = %q, %v, want -12", got, err)
+	}
+}
+
 func TestErrorOfCallbackEndsReading(t *testing.T) {
 	f := newFixture(t)
 	f.putOwn(map[int]string{1: usable, 4: usable})

@@ -22,6 +22,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
 	"deedkeep/app/sandbox"
+	"deedkeep/app/store"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -133,6 +134,40 @@ none</mark>`, "&lt;b&gt;Smith", "1 match")
 	}
 	staff := h.openBrowser(t, model.RoleStaff)
 	staff.get(t, 200, documentPath(deed, "")).has(t, documentPath(deed, "/trash"), documentPath(deed, "/rename"))
+}
+
+// The rotation of a page is shown to everyone, in the viewer and in lists. Until a person sets it, it is the direction in
+// which OCR found the text.
+func TestStoredRotation(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := newServerWithDocuments(t)
+	deed := files[1]
+	viewer, staff := h.openBrowser(t, model.RoleViewer), h.openBrowser(t, model.RoleStaff)
+	viewer.get(t, 200, documentPath(deed, "")).has(t, `data-turns=""`)
+	viewer.get(t, 200, "/abstracts/"+abstract).lacks(t, "data-turn")
+	err := h.vault.Store.Update(t.Context(), nil, func(s *store.Tx) error {
+		read := deed
+		read.Processing, read.OCR = false, &model.OCR{Pages: 3, Read: 3, Turns: "1-2"}
+		return s.PutFile(read)
+	})
+	vaulttest.NoError(t, err)
+	viewer.get(t, 200, documentPath(deed, "")).has(t, `data-turns="1-2"`, "rotate(90)")
+	viewer.get(t, 200, documentPath(deed, "?turn=90")).has(t, "rotate(180)", "turn=180")
+	viewer.get(t, 200, "/abstracts/"+abstract).has(t, `data-turn="1"`)
+
+	path := documentPath(deed, "/rotation")
+	viewer.post(t, 403, path, url.Values{"turns": {"3"}})
+	for _, wrong := range []string{"4", "----", "-1x"} {
+		staff.post(t, 422, path, url.Values{"turns": {wrong}})
+	}
+	staff.post(t, 422, documentPath(files[0], "/rotation"), url.Values{"turns": {"1"}}) // text has no pages
+	staff.post(t, 200, path, url.Values{"turns": {"03"}}).has(t, `{"turns":"032"}`)
+	staff.get(t, 200, documentPath(deed, "")).has(t, `data-turns="032"`, "data-may-turn")
+	staff.get(t, 200, documentPath(deed, "")).lacks(t, "rotate(")
+	viewer.get(t, 200, documentPath(deed, "?page=2")).has(t, `data-turns="032"`, "rotate(270)")
+	viewer.get(t, 200, "/abstracts/"+abstract).lacks(t, "data-turn")
+	staff.post(t, 404, "/documents/999/rotation", url.Values{"turns": {"1"}})
+	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/admin/activity").has(t, "rotated pages of", "page 1: 90° → 0°", "page 2: 0° → 270°")
 }
 
 // The list named in the address determines the previous and next documents. If the document isn't

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Files uploads, lists, changes, and deletes documents.
@@ -173,6 +175,37 @@ func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model
 		}
 		return now, rejected.Err()
 	})
+}
+
+// wrongTurns is the code of a rotation that isn't valid.
+const wrongTurns errs.Code = "The {field} field must have a digit from 0 to 3, or \"-\", for each page."
+
+// Turn sets the rotation of the pages that are known in set, for everyone. The document keeps its version,
+// because its content stays the same. Turn returns Invalid if set has more pages than the document.
+func (f *Files) Turn(ctx context.Context, actor model.Actor, id uint64, set model.PageTurns) (file model.File, err error) {
+	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
+		if file, err = t.File(id); err != nil {
+			return err
+		}
+		pages := 0
+		if file.ShownAsImages() {
+			pages = max(file.PageCount(), 1)
+		}
+		if !set.Valid(pages) {
+			return errs.InvalidField("turns", wrongTurns)
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		before := file.ShownTurns()
+		file.Turns = file.Turns.Merge(set)
+		changes := before.Changes(file.ShownTurns())
+		if len(changes) == 0 {
+			return nil
+		}
+		return errors.Join(f.v.AddEntry(t, model.Event{At: f.v.Now(), Actor: actor, Kind: "file.page_turned",
+			Record: txn.RecordRef(FileOps.Name, id), Changes: changes}), t.PutFile(file))
+	})
+	return file, err
 }
 
 // Trash moves a document to the trash and removes it from its abstract.

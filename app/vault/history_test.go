@@ -144,6 +144,10 @@ func walkSteps() map[string]walkStep {
 				To: vault.Destination{Abstract: w.other}})
 			return err
 		}, "file.changed", "abstract_id"},
+		"Files.Turn": {func(w *auditWalk) error {
+			_, err := w.v.Files.Turn(w.Context(), who, w.file, "1")
+			return err
+		}, "file.page_turned", "rotation"},
 		"Files.Trash": {func(w *auditWalk) error { return w.v.Files.Trash(w.Context(), who, w.file, always) }, "file.trashed", ""},
 		"Files.TrashMany": {func(w *auditWalk) error {
 			_, _, err := w.v.Files.TrashMany(w.Context(), who, []uint64{w.file})

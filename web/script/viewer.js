@@ -9,7 +9,7 @@
   const base = viewer.dataset.document;
   const pane = query('[data-pages]');
 
-  const { store, load, rotationFor, storeRotation, watchConnection } = window.viewerLine;
+  const { store, load, watchConnection } = window.viewerLine;
   const { wordLayer, fillWords } = window.viewerWords;
 
   const finder = query('[data-finder]');
@@ -101,14 +101,13 @@
 
   const pages = [];
   for (const [times, width, height, pixels] of JSON.parse(viewer.dataset.sizes)) {
-    for (let i = 0; i < times; i++) pages.push({ width: width * 96 / 72, height: height * 96 / 72, pixels, turn: 0 });
+    for (let i = 0; i < times; i++) pages.push({ width: width * 96 / 72, height: height * 96 / 72, pixels, turn: Number(viewer.dataset.turns[pages.length]) || 0 });
   }
   const widths = JSON.parse(viewer.dataset.widths); // widths of images that the server renders
   const gap = 12;
   const minScale = 0.1, maxScale = 8;
   let fit = load('fit') || 'auto'; // auto, width, page, or none: then scale is the zoom factor
   let scale = 1;
-  let rotation = rotationFor(base);
   let current = Math.min(Math.max(Number(viewer.dataset.page) || 1, 1), pages.length);
   let extent = { width: 0, height: 0 };
   let ready = false; // the first page is in place
@@ -120,8 +119,7 @@
   staticView.replaceWith(column);
   viewer.dataset.live = '';
 
-  const rotationOf = (page) => (rotation + page.turn) % 4;
-  const sizeOf = (page) => (rotationOf(page) % 2 ? { width: page.height, height: page.width } : { width: page.width, height: page.height });
+  const sizeOf = (page) => (page.turn % 2 ? { width: page.height, height: page.width } : { width: page.width, height: page.height });
 
   const fitScale = (page, available) => {
     const { width, height } = sizeOf(page);
@@ -209,6 +207,7 @@
       if (image.complete && !image.naturalWidth) image.src = image.getAttribute('src');
     }
     draw();
+    saveTurns();
     if (finder && finder.elements.find.value && !hits.length) find(finder.elements.find.value);
   });
 
@@ -304,7 +303,7 @@
     el.style.top = `${page.top}px`;
     el.style.width = `${page.w}px`;
     el.style.height = `${page.h}px`;
-    const turn = rotationOf(page);
+    const { turn } = page;
     const unrotated = turn % 2 ? { w: page.h, h: page.w } : { w: page.w, h: page.h };
     const transform = [`none`, `translate(${page.w}px, 0) rotate(90deg)`, `translate(${page.w}px, ${page.h}px) rotate(180deg)`, `translate(0, ${page.h}px) rotate(270deg)`][turn];
     const image = bestImage(n, imageWidth(page));
@@ -489,14 +488,35 @@
   const rotate = (single) => {
     const anchor = anchorAt();
     const page = pages[current - 1];
-    if (single) page.turn = (page.turn + 1) % 4;
-    else {
-      rotation = (rotation + 1) % 4;
-      storeRotation(base, rotation);
+    for (const turned of single ? [page] : pages) {
+      turned.turn = (turned.turn + 1) % 4;
+      unsavedTurns.add(turned);
     }
+    thumbnails.forEach(turnThumbnail);
     layout(null);
     goTo(anchor.n);
-    announce(`Rotated ${rotationOf(page) * 90} degrees`);
+    announce(`Rotated ${page.turn * 90} degrees${mayTurn ? '' : ', only on your screen'}`);
+    saveTurns();
+  };
+
+  // The rotation of pages is stored for everyone, by users who may change documents. What can't be saved
+  // because the connection is lost is saved later.
+  const mayTurn = 'mayTurn' in viewer.dataset;
+  let unsavedTurns = new Set(), savingTurns = false; // pages
+  const saveTurns = async () => {
+    if (!mayTurn || savingTurns || !unsavedTurns.size || connection.state()) return;
+    const sent = unsavedTurns;
+    const turns = pages.map((page) => (sent.has(page) ? page.turn : '-')).join('');
+    unsavedTurns = new Set();
+    savingTurns = true;
+    try {
+      const response = await connection.request(`${base}/rotation`, { method: 'POST', body: new URLSearchParams({ turns }), keepalive: true });
+      if (!response.ok) announce("The rotation wasn't saved. Reload the page and try again.");
+    } catch {
+      unsavedTurns = new Set([...sent, ...unsavedTurns]);
+    }
+    savingTurns = false;
+    saveTurns();
   };
 
   Object.assign(actions, {
@@ -607,6 +627,11 @@
 
   const strip = query('[data-strip]');
   const thumbnails = [];
+  const turnThumbnail = (link, i) => {
+    const { width, height } = sizeOf(pages[i]);
+    link.firstChild.style.aspectRatio = `${width} / ${height}`;
+    link.firstChild.dataset.turn = pages[i].turn;
+  };
   const buildStrip = () => {
     const list = strip.querySelector('ol');
     for (const [i, page] of pages.entries()) {
@@ -618,13 +643,13 @@
       link.dataset.n = i + 1;
       link.setAttribute('aria-label', `Page ${i + 1}`);
       paper.className = 'viewer-leaf-paper';
-      paper.style.aspectRatio = `${page.width} / ${page.height}`;
       label.textContent = i + 1;
       label.setAttribute('aria-hidden', 'true');
       link.append(paper, label);
       item.append(link);
       list.append(item);
       thumbnails.push(link);
+      turnThumbnail(link, i);
     }
     strip.addEventListener('click', (event) => {
       const link = event.target.closest('a[data-n]');
@@ -760,7 +785,7 @@
   // reveal scrolls a rectangle of a page into view if it isn't visible.
   const reveal = (n, [left, top, right, bottom]) => {
     const page = pages[n - 1];
-    const corner = ([x, y]) => [[x, y], [1 - y, x], [1 - x, 1 - y], [y, 1 - x]][rotationOf(page)];
+    const corner = ([x, y]) => [[x, y], [1 - y, x], [1 - x, 1 - y], [y, 1 - x]][page.turn];
     const [a, b] = [corner([left, top]), corner([right, bottom])];
     const y1 = page.top + Math.min(a[1], b[1]) * page.h, y2 = page.top + Math.max(a[1], b[1]) * page.h;
     const x1 = page.left + Math.min(a[0], b[0]) * page.w, x2 = page.left + Math.max(a[0], b[0]) * page.w;

@@ -5,26 +5,6 @@
   const store = (name, value) => { try { localStorage.setItem('viewer.' + name, value); } catch { /* not allowed */ } };
   const load = (name) => { try { return localStorage.getItem('viewer.' + name); } catch { return null; } };
 
-  // Rotations of documents: [[address, quarter turns], …], most recent first, at most max entries.
-  const maxRotations = 500;
-  const rotations = () => {
-    try {
-      const list = JSON.parse(load('turned'));
-      return Array.isArray(list) ? list.filter((entry) => Array.isArray(entry)) : [];
-    } catch {
-      return [];
-    }
-  };
-  const rotationFor = (address) => {
-    const found = rotations().find((entry) => entry[0] === address);
-    return found && [1, 2, 3].includes(found[1]) ? found[1] : 0;
-  };
-  const storeRotation = (address, quarterTurns) => {
-    const others = rotations().filter((entry) => entry[0] !== address);
-    if (quarterTurns) others.unshift([address, quarterTurns]);
-    store('turned', JSON.stringify(others.slice(0, maxRotations)));
-  };
-
   // watchConnection tracks the connection: "" is ok, "out" means that the session has expired, "away"
   // that the server can't be reached. While it isn't ok, a message shows above the element. It calls
   // onReconnect when the connection is ok again.
@@ -76,10 +56,10 @@
     window.addEventListener('online', recheck);
 
     // request fetches a URL that requires a session.
-    const request = async (url) => {
+    const request = async (url, options) => {
       let response;
       try {
-        response = await fetch(url, { redirect: 'manual' });
+        response = await fetch(url, { redirect: 'manual', ...options });
       } catch (err) {
         setState('away');
         throw err;
@@ -91,5 +71,5 @@
     return { state: () => state, checkSession, request };
   };
 
-  window.viewerLine = { store, load, rotationFor, storeRotation, watchConnection };
+  window.viewerLine = { store, load, watchConnection };
 })();

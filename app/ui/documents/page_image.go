@@ -91,6 +91,15 @@ func (p *Pages) readPage(r *page.Request) (file model.File, n int, err error) {
 	return file, n, err
 }
 
+// rotatePages stores the rotation of pages. The viewer's script sends it as model.PageTurns.
+func (p *Pages) rotatePages(r *page.Request) error {
+	file, err := p.Vault.Files.Turn(r.Context(), r.Actor, r.PathID, model.PageTurns(r.PostForm.Get("turns")))
+	if err != nil {
+		return err
+	}
+	return sendJSON(r, map[string]any{"turns": file.ShownTurns()})
+}
+
 // renderingVersion must be changed whenever images are rendered differently. This invalidates
 // cached images.
 const renderingVersion = "1"

@@ -21,6 +21,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST "+emptyPath, page.MayAdminister, p.emptyTrash),
 		page.NewRoute("GET /documents/{n}", page.MayRead, p.documentPage),
 		page.NewRoute("GET /documents/{n}/pages/{page}", page.MayRead, p.pageImage),
+		page.NewRoute("POST /documents/{n}/rotation", page.MayWrite, p.rotatePages),
 		page.NewRoute("GET /documents/{n}/pages/{page}/marks", page.MayRead, p.pageMarks),
 		page.NewRoute("GET /documents/{n}/pages/{page}/text", page.MayRead, p.pageText),
 		page.NewRoute("GET /documents/{n}/pages/{page}/words", page.MayRead, p.pageWords),

@@ -37,6 +37,7 @@ type viewerData struct {
 	Page, Pages     int
 	Width           int // width of the page image for browsers without scripts
 	Picture         pageImage
+	Turn            int    // rotation in the query, in degrees, in addition to that of the document
 	Fit             bool   // scale the image down to fit the window
 	Sizes           string // page sizes for the viewer's script: [[number of equal pages, width, height, pixels], …]
 	Find            string // text to search for
@@ -175,8 +176,9 @@ func (p *Pages) setPageImage(r *page.Request, s *viewerData, sizes []document.Pa
 	if turn%90 != 0 || turn < 0 || turn > 270 {
 		turn = 0
 	}
+	s.Turn = turn
 	s.Picture = pageImage{
-		Source: pageImagePath(s.File.ID, s.Page, s.Width), Turn: turn,
+		Source: pageImagePath(s.File.ID, s.Page, s.Width), Turn: (90*s.File.ShownTurns().Of(s.Page) + turn) % 360,
 		Width: s.Width, Height: max(1, int(float64(s.Width)*size.Height/size.Width)),
 	}
 	return nil
@@ -298,7 +300,7 @@ func (s *viewerData) adjacent(f model.File) *adjacentDocument {
 // steps, for browsers without scripts. what is "page", "w" (the image width), or "turn" (by quarter
 // turns).
 func (s viewerData) NoScriptLink(what string, by int) string {
-	n, width, turn := s.Page, s.Width, s.Picture.Turn
+	n, width, turn := s.Page, s.Width, s.Turn
 	switch what {
 	case "page":
 		n = min(max(n+by, 1), s.Pages)

@@ -30,6 +30,7 @@ var EventTexts = []eventGroup{
 		{"file.trashed", "deleted", "document", "deleted"},
 		{"file.restored", "restored", "document", "restored"},
 		{"file.damaged", "found damage in", "document", "found damage in"},
+		{"file.page_turned", "rotated pages of", "document", "rotated pages"},
 		{"file.text_read", "read the scanned pages of", "document", "read the scanned pages"},
 		{"file.retried", "reprocessed", "document", "reprocessed"}, {"file.purged", "permanently deleted", "document", ""},
 	}},
