@@ -89,7 +89,11 @@ func testRunsheetUndo(t *testing.T, env *browserEnv) {
 	s := openSheet(t, env, 1440)
 	s.click(s.cell(1, columnGrantees))
 	s.waitCell(1, columnGrantees, "Bea Cole")
-	s.press("n")
+	s.press("n") // types, as any letter does
+	s.waitFor(`document.activeElement.value == "n"`)
+	s.press(kb.Escape)
+	s.waitCell(1, columnGrantees, "Bea Cole")
+	s.press(kb.Insert)
 	s.waitFor(`document.activeElement.closest("#instrument-new")`)
 	s.click(s.cell(1, columnBookPage))
 	s.press(kb.Enter + "9")

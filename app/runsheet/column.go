@@ -75,7 +75,7 @@ var columns = []column{
 		value: func(r *Row) string { return model.JoinNames(r.Grantees, "; ") }},
 	{title: "Other Parties", aliases: []string{"Other Party", "Trustee", "Nominee"}, field: "other_parties", width: 22,
 		value: otherParties},
-	{title: "Consideration", aliases: []string{"Amount", "Price", "Loan Amount", "Mortgage Amount", "Lien Amount", "Judgment Amount",
+	{title: "Consideration", aliases: []string{"Amount", "Consid", "Cons", "Price", "Loan Amount", "Mortgage Amount", "Lien Amount", "Judgment Amount",
 		"Sale Price", "Purchase Price", "Principal Amount", "Debt"}, field: "consideration", width: 14,
 		value: func(r *Row) string { return r.Consideration }},
 	{title: "Consideration Text", field: "consideration_text", width: 22, value: func(r *Row) string { return r.ConsiderationText }},

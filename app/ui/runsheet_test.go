@@ -841,3 +841,23 @@ func TestSortRunsheet(t *testing.T) {
 	sequence("8111 8222 8333", staff.get(t, 200, path))
 	staff.post(t, 409, undo, fields)
 }
+
+// The button of pasted rows counts only those that are added, by the choices for rows that are on the runsheet.
+func TestPasteCountsChosenRows(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	h.createInstrument(t, created.Abstract.ID, `{"type":"Mortgage","book":"5","page":"6"}`)
+	const header, known = "Doc Type\tBook\tPage\tConsid.\n", "Mortgage\t5\t6\t$1.00 ovc\n"
+	form := url.Values{"text": {header + known + "Warranty Deed\t5\t7\t$2\n"}}
+	shown := staff.post(t, 200, path+"/instruments/paste", form)
+	shown.has(t, "Add 1 instrument?", "Add 1 instrument, skip 1 row</button>", "Already on the runsheet as No. 1")
+	shown.lacks(t, "Unknown</span>")
+	all := submittedForm(t, shown)
+	all.Set(shown.matches(t, `<select name="([^"]+)" aria-label="What to do`)[0], "add")
+	staff.post(t, 200, path+"/instruments/paste", all).has(t, "Add 2 instruments?", ">Add 2 instruments</button>")
+	none := staff.post(t, 200, path+"/instruments/paste", url.Values{"text": {header + known}})
+	none.has(t, "All rows are on the runsheet already")
+	none.lacks(t, `name="confirm"`)
+}

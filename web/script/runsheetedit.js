@@ -440,9 +440,6 @@
       trash(tr);
     } else if (command || event.altKey) {
       return;
-    } else if (event.key === 'n' && cell.textContent.trim() && tr !== newRow()) {
-      // In a cell with text, N starts a new row, as elsewhere on the page. Capital N types.
-      sheet.select(newRow().cells[1]);
     } else if (event.key === 'Enter' && fields[cell.cellIndex] === 'number') {
       tr.querySelector('.actions a')?.click();
     } else if ((event.key === 'Enter' || event.key === 'F2') && canEdit(cell)) {
@@ -595,7 +592,7 @@
       again(event.target, event.submitter);
     });
     dialog.addEventListener('change', (event) => {
-      if (event.target.name?.startsWith('field.')) again(event.target.form);
+      if (event.target.name?.startsWith('field.') || event.target.matches('tbody th select')) again(event.target.form);
     });
     try {
       await check({ text, column });

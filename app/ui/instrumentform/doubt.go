@@ -25,6 +25,7 @@ const (
 	digits
 	words
 	character
+	letter
 	large
 	early
 	late
@@ -42,6 +43,10 @@ var looks = []struct {
 	fits func(value string, now time.Time) bool
 }{
 	{character, "is only one character", func(v string, _ time.Time) bool { return utf8.RuneCountInString(v) == 1 }},
+	{letter, "is only one letter", func(v string, _ time.Time) bool {
+		r, size := utf8.DecodeRuneInString(v)
+		return size == len(v) && unicode.IsLetter(r)
+	}},
 	{late, "is in the future", func(v string, now time.Time) bool {
 		day, err := time.Parse(time.DateOnly, model.TypedDate(v, model.LatestFuture(now)))
 		return err == nil && day.After(now.AddDate(0, 0, 1))

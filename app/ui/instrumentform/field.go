@@ -84,7 +84,7 @@ var definitions = []definition{
 	{name: "other_parties", label: "Other parties", control: parties, hint: "One per line, such as Trustee: First Title Co.",
 		as: "a party", not: notParty},
 	{name: fieldConsideration, label: "Consideration", control: money, hint: "An amount, or what the instrument says, such as $10 & OVC",
-		as: "the amount", not: date | place | large},
+		as: "the amount", not: date | place | large | letter},
 	{name: "parcels", label: "Parcel IDs", control: names, hint: "One per line",
 		list: func(i *model.Instrument) *[]string { return &i.Parcels },
 		as:   "a Parcel ID", not: date | amount},

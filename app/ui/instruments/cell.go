@@ -183,7 +183,7 @@ func (p *Pages) conflictText(r *page.Request, column, now string, restores bool)
 	if restores {
 		return text + " Your change isn't undone.", nil
 	}
-	return text + " Your entry isn't saved. Save it again to replace theirs, or cancel to keep theirs.", nil
+	return text + " Your entry isn't saved. Select Change and save it to replace theirs, or Discard to keep theirs.", nil
 }
 
 // createRow adds an instrument whose first cell a user filled in.

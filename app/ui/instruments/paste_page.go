@@ -26,6 +26,7 @@ type pasteView struct {
 	Rows                  []pastedRow
 	Swapped               []int
 	Good, Bad             int
+	Chosen, Skipped       int  // how many of the good rows are stored, by the choices for rows that are on the runsheet, and how many aren't
 	Guessed               bool // the rows have no header
 	Types                 model.DocumentTypes
 }
@@ -164,6 +165,8 @@ func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet,
 		}
 		view.Rows = append(view.Rows, row)
 	}
+	_, view.Chosen = page.ChosenRows(checked.Valid, form, func(vault.Suggestion) bool { return true })
+	view.Skipped = view.Good - view.Chosen
 	fields := ""
 	for _, c := range checked.Columns {
 		fields += c.Field + " "
