@@ -147,7 +147,7 @@ func (list DocumentTypes) Renew() DocumentTypes {
 		}
 	}
 	at := slices.IndexFunc(list, func(t DocumentType) bool { return t.Name == sheriffsOrTaxDeed && t.Category == Conveyance })
-	if at < 0 || list[at].Retired {
+	if at < 0 || list[at].Retired || len(list) > MaxDocumentTypes-2 {
 		return list
 	}
 	list[at].Retired = true

@@ -9,11 +9,12 @@ import (
 // checkpointFormat is the version of the rules that turn records into index terms: model.SearchTerms,
 // index_record.go, and the analyzer of app/search/query. When you change any of them, increase it so
 // that existing indexes are rebuilt.
-const checkpointFormat = 5
+const checkpointFormat = 6
 
-// formatWithoutInstruments is the last version without instruments. The other records are indexed in
-// the same way, so such an index is not rebuilt: the instruments are added to it.
-const formatWithoutInstruments = 4
+// firstUpdatable is the first version whose indexes are not rebuilt, because only instruments are indexed
+// differently: not at all in version 4, and by former names of their types in version 5. Such an index gets the
+// instruments again.
+const firstUpdatable = 4
 
 // checkpoint records which changes an index contains and which database it belongs to. It is stored in
 // the index and committed with each batch.
@@ -49,7 +50,7 @@ func decodeCheckpoint(raw []byte) (m checkpoint, ok bool) {
 	if json.Unmarshal(raw, &m) != nil {
 		return m, false
 	}
-	if m.Format == formatWithoutInstruments {
+	if firstUpdatable <= m.Format && m.Format < checkpointFormat {
 		m.Format, m.PendingInstruments = checkpointFormat, []pendingInstruments{{Type: anyType}}
 	}
 	return m, m.Format == checkpointFormat

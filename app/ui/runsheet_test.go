@@ -720,7 +720,9 @@ func TestPasteRows(t *testing.T) {
 		})
 	}
 	staff.post(t, 200, address, url.Values{"text": {"Nothing\nat all"}, "column": {"type"}, "confirm": {"yes"}}).has(t, "No rows can be added")
-	staff.post(t, 422, address, url.Values{"text": {" \n"}}).has(t, "Paste at least one row.")
+	for _, text := range []string{" \n", `"`, "\"\"\n\" \""} {
+		staff.post(t, 422, address, url.Values{"text": {text}}).has(t, "Paste at least one row.")
+	}
 	staff.post(t, 422, address, url.Values{"text": {strings.Repeat("Plat\n", 501)}}).has(t, "Paste at most 500 rows at a time")
 }
 

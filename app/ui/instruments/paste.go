@@ -49,6 +49,8 @@ func pastedTable(cells [][]string, first string) (table runsheet.Table, fields [
 	return table, fields
 }
 
+var errNoRows = pasteError("Paste at least one row.")
+
 var errTooManyRows = pasteError("Paste at most 500 rows at a time, or import the runsheet as a file.")
 
 func pasteError(text string) error { return &errs.Error{Kind: errs.Invalid, Message: text} }
@@ -58,7 +60,7 @@ func pasteError(text string) error { return &errs.Error{Kind: errs.Invalid, Mess
 func readTable(text string) ([][]string, error) {
 	text = strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n\ufeff")
 	if strings.TrimSpace(text) == "" {
-		return nil, pasteError("Paste at least one row.")
+		return nil, errNoRows
 	}
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = '\t', -1, true
@@ -71,10 +73,16 @@ func readTable(text string) ([][]string, error) {
 		if err != nil {
 			return nil, pasteError("The rows can't be read. Copy them again and paste them.")
 		}
+		if len(cells) == 1 && strings.Trim(cells[0], " \n\ufeff") == "" {
+			continue // a quoted blank line, skipped like one without quotes
+		}
 		table = append(table, cells)
 		if len(table) > maxPastedRows+1 {
 			return nil, errTooManyRows
 		}
+	}
+	if len(table) == 0 {
+		return nil, errNoRows
 	}
 	return table, nil
 }
