@@ -240,6 +240,7 @@ func TestTitleWork(t *testing.T) {
 	srv.do(t, jsonCall("PUT", path+"/order", `{"order_id":7}`, 422))
 	srv.do(t, jsonCall("PUT", path+"/assignment", `{"searcher":99}`, 422).withHas(`"searcher":[`))
 	srv.do(t, jsonCall("PUT", path+"/assignment", `{"due_date":"2026-13-01"}`, 422).withHas(`"due_date":[`))
+	t.Run("nothing to replace it with", func(t *testing.T) { replaceWithNothing(t, srv, path) })
 	assigned := srv.do(t, jsonCall("PUT", path+"/assignment", `{"due_date":"2026-12-01"}`, 200).withHas(`"due_date":"2026-12-01"`))
 	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"name":"Cole, Bea","from":"1990-01-01","to":"2026-11-01","indexes":["Grantor/Grantee"]}]}`,
 		200).withHas(`"name":"Cole, Bea"`))
@@ -262,6 +263,41 @@ func TestTitleWork(t *testing.T) {
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1" + path + "/order", status: 204})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + order + "/abstracts", status: 200, want: `{"data":[]}`})
 	srv.vaultIsIntact(t)
+}
+
+// A body without the list or without any field changes nothing, and the response names the field. An empty list
+// clears the list, and the history has what it was.
+func replaceWithNothing(t *testing.T, srv *testServer, path string) {
+	for part, row := range map[string]struct{ full, field, empty string }{
+		"/order":                {"", "order_id", ""},
+		"/assignment":           {`{"due_date":"2026-12-01"}`, "searcher", `{"due_date":null}`},
+		"/names-run":            {`{"rows":[{"name":"Roe, Bo"}]}`, "rows", `{"rows":[]}`},
+		"/requirements":         {`{"rows":[{"kind":"exception","text":"Roe lease"}]}`, "rows", `{"data":[]}`},
+		"/instruments/sequence": {"", "instruments", `{"instruments":[]}`},
+	} {
+		if row.full != "" {
+			srv.do(t, jsonCall("PUT", path+part, row.full, 200))
+		}
+		get := call{as: "full", method: "GET", path: "/v1" + path + strings.Replace(part, "instruments/sequence", "runsheet", 1), status: 200}
+		before := srv.do(t, get).Header.Get("ETag")
+		bodies := []string{`{}`, `{"row":[],"Rows":[]}`}
+		if part != "/order" && part != "/assignment" { // null clears their fields
+			bodies = append(bodies, `{"`+row.field+`":null}`)
+		}
+		for _, body := range bodies {
+			srv.do(t, jsonCall("PUT", path+part, body, 422).withHas(`"`+row.field+`":["The `))
+		}
+		if after := srv.do(t, get).Header.Get("ETag"); before == "" || after != before {
+			t.Errorf("%s: got %s after a body without it, want %s", part, after, before)
+		}
+		if row.empty != "" {
+			srv.do(t, jsonCall("PUT", path+part, row.empty, 200))
+		}
+		if strings.Contains(row.full, "Roe") {
+			srv.do(t, call{as: "events", method: "GET", path: "/v1/events?sort=-created_at&per_page=1", status: 200,
+				has: []string{`"from":`, "Roe", `"to":null`}})
+		}
+	}
 }
 
 func TestNotes(t *testing.T) {

@@ -50,6 +50,17 @@ func (h titleWorkHandler) body(r *request, known ...string) (model.TitleWork, ma
 	return work, sent, err
 }
 
+// replacement is like body for a PUT. It returns Invalid unless the body has at least one of the known members, so
+// that a misspelled one clears nothing.
+func (h titleWorkHandler) replacement(r *request, known ...string) (model.TitleWork, map[string]json.RawMessage, error) {
+	work, sent, err := h.body(r, known...)
+	isSent := func(field string) bool { return len(sent[field]) > 0 }
+	if err == nil && !slices.ContainsFunc(known, isSent) {
+		err = errs.InvalidField(known[0], errs.Required)
+	}
+	return work, sent, err
+}
+
 func (h titleWorkHandler) order(r *request) (response, error) {
 	work, err := h.read(r)
 	return h.orderResponse(work), err
@@ -69,7 +80,7 @@ func (h titleWorkHandler) part(recordType string, id, version uint64, body any) 
 }
 
 func (h titleWorkHandler) setOrder(r *request) (response, error) {
-	work, sent, err := h.body(r, "order_id")
+	work, sent, err := h.replacement(r, "order_id")
 	if err != nil {
 		return response{}, err
 	}
@@ -128,7 +139,7 @@ func (h titleWorkHandler) assignmentResponse(work model.TitleWork) response {
 }
 
 func (h titleWorkHandler) setAssignment(r *request) (response, error) {
-	work, sent, err := h.body(r, "searcher", "examiner", "due_date")
+	work, sent, err := h.replacement(r, "searcher", "examiner", "due_date")
 	if err != nil {
 		return response{}, err
 	}
@@ -152,7 +163,7 @@ func (h titleWorkHandler) namesRunResponse(work model.TitleWork) response {
 }
 
 func (h titleWorkHandler) setNamesRun(r *request) (response, error) {
-	work, sent, err := h.body(r, "rows", "data")
+	work, sent, err := h.replacement(r, "rows", "data")
 	if err != nil {
 		return response{}, err
 	}
@@ -183,7 +194,7 @@ func (h titleWorkHandler) requirements(r *request) (response, error) {
 }
 
 func (h titleWorkHandler) setRequirements(r *request) (response, error) {
-	work, sent, err := h.body(r, "rows", "data")
+	work, sent, err := h.replacement(r, "rows", "data")
 	if err != nil {
 		return response{}, err
 	}

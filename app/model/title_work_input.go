@@ -31,12 +31,20 @@ func (f *validation) rows(field string, raw json.RawMessage) []json.RawMessage {
 	return nil
 }
 
+// list is like rows, but the list is required: it replaces another one, which only an empty list clears.
+func (f *validation) list(field string, raw json.RawMessage) []json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		f.Add(field, errs.Required)
+	}
+	return f.rows(field, raw)
+}
+
 // CheckNamesRun validates a list of names run and returns all errors. A row that the current list
 // has, too, keeps who added it and when.
 func CheckNamesRun(raw json.RawMessage, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
 	var f validation
 	var list []NameRun
-	for n, item := range f.rows("rows", raw) {
+	for n, item := range f.list("rows", raw) {
 		field := itemField("rows", n)
 		members, ok := f.members(field, item)
 		if !ok {
@@ -73,7 +81,7 @@ func (r NameRun) sameSearch(other NameRun) bool {
 func CheckRequirements(raw json.RawMessage, isInstrument func(id uint64) bool) ([]RequirementRow, errs.Fields) {
 	var f validation
 	var list []RequirementRow
-	for n, item := range f.rows("rows", raw) {
+	for n, item := range f.list("rows", raw) {
 		field := itemField("rows", n)
 		members, ok := f.members(field, item)
 		if source, _ := decodeString(members["source"]); !ok || source == "instrument" {
