@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 
 	"deedkeep/app/errs"
@@ -171,7 +172,8 @@ func (t *Tx) PutNote(n model.Note) error {
 	if err := t.updateNoteTrash(&old, &n); err != nil {
 		return err
 	}
-	if err := putKeyOnly(t.bucket(bucketRecordNotes), noteKey(&n)); err != nil {
+	index := t.bucket(bucketRecordNotes)
+	if err := errors.Join(index.Delete(noteKey(&old)), putKeyOnly(index, noteKey(&n))); err != nil {
 		return fmt.Errorf("index note %d: %w", n.ID, err)
 	}
 	return notes.put(t, n.ID, n)
@@ -209,13 +211,14 @@ func (t *Tx) RemoveNote(id uint64) error {
 	return notes.remove(t, id)
 }
 
-// NotesOf returns up to limit live notes about a record, such as "abstract:7", oldest first.
+// NotesOf returns up to limit live notes about a record, such as "abstract:7", oldest first. The cost
+// doesn't depend on the number of notes in the trash.
 func (t *Tx) NotesOf(record string, limit int) ([]model.Note, error) {
-	return t.notesOf(record, limit, func(n *model.Note) bool { return n.Trashed == nil })
+	return t.notesOf(record, liveNotes, limit, func(n *model.Note) bool { return n.Trashed == nil })
 }
 
-func (t *Tx) notesOf(record string, limit int, wanted func(*model.Note) bool) (list []model.Note, err error) {
-	prefix := notePrefix(record)
+func (t *Tx) notesOf(record string, part byte, limit int, wanted func(*model.Note) bool) (list []model.Note, err error) {
+	prefix := notePrefix(record, part)
 	c := t.bucket(bucketRecordNotes).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && len(list) < limit; key, _ = c.Next() {
 		id, _ := idSuffix(key)
@@ -232,21 +235,40 @@ func (t *Tx) notesOf(record string, limit int, wanted func(*model.Note) bool) (l
 
 // RemoveNotesOf deletes all notes about a record, live and in the trash.
 func (t *Tx) RemoveNotesOf(record string) error {
-	for {
-		list, err := t.notesOf(record, 100, func(*model.Note) bool { return true })
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		for _, n := range list {
-			if err := t.RemoveNote(n.ID); err != nil {
+	for _, part := range []byte{liveNotes, trashedNotes} {
+		for {
+			list, err := t.notesOf(record, part, 100, func(*model.Note) bool { return true })
+			if err != nil {
 				return err
+			}
+			if len(list) == 0 {
+				break
+			}
+			for _, n := range list {
+				if err := t.RemoveNote(n.ID); err != nil {
+					return err
+				}
 			}
 		}
 	}
+	return nil
 }
 
-// notePrefix returns the prefix of the keys of a record's notes.
-func notePrefix(record string) []byte { return append([]byte(record), 0) }
+// Parts of the index of notes by record. Notes in the trash have their own, so that they cost nothing when the
+// others are listed.
+const (
+	liveNotes    = 0
+	trashedNotes = 1
+)
+
+// notePrefix returns the prefix of the keys of a record's notes in a part of the index.
+func notePrefix(record string, part byte) []byte { return append([]byte(record), part) }
 
 // noteKey returns the key of a note in the index of notes by record.
-func noteKey(n *model.Note) []byte { return append(notePrefix(n.Record), encodeUint64(n.ID)...) }
+func noteKey(n *model.Note) []byte {
+	part := byte(liveNotes)
+	if n.Trashed != nil {
+		part = trashedNotes
+	}
+	return append(notePrefix(n.Record, part), encodeUint64(n.ID)...)
+}

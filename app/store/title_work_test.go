@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"testing"
@@ -55,4 +56,74 @@ func TestAbstractsOfUser(t *testing.T) {
 	want("restored", 7, 2)
 	update(t, s, func(tx *Tx) error { return errors.Join(tx.RemoveTitleWork(2), tx.RemoveAbstract(2)) })
 	want("purged", 7)
+}
+
+// Notes in the trash cost nothing when the others are listed: none of them is read, which their damage proves.
+// They are still purged with their record.
+func TestTrashedNotesAreNotRead(t *testing.T) {
+	s := openNew(t)
+	const trashed = 3000
+	note := func(id uint64, in *model.Trashed) model.Note {
+		return model.Note{ID: id, Record: "order:1", Text: "x", Version: 1, CreatedAt: testTime, Trashed: in}
+	}
+	list := func() (ids []uint64) {
+		t.Helper()
+		view(t, s, func(tx *Tx) error {
+			list, err := tx.NotesOf("order:1", 10)
+			for _, n := range list {
+				ids = append(ids, n.ID)
+			}
+			return err
+		})
+		return ids
+	}
+	damage := func(tx *Tx, n uint64, change byte) error {
+		b, key := tx.bucket(bucketNotes), encodeUint64(n)
+		raw := bytes.Clone(b.Get(key))
+		raw[1] ^= change
+		return b.Put(key, raw)
+	}
+	each := func(fn func(tx *Tx, n uint64) error) {
+		t.Helper()
+		update(t, s, func(tx *Tx) (err error) {
+			for n := range uint64(trashed) {
+				err = errors.Join(err, fn(tx, n+1))
+			}
+			return err
+		})
+	}
+	each(func(tx *Tx, _ uint64) error { _, err := tx.NewNoteID(); return err })
+	each(func(tx *Tx, n uint64) error { return tx.PutNote(note(n, nil)) })
+	each(func(tx *Tx, n uint64) error { return tx.PutNote(note(n, trashedAt(1, ""))) })
+	update(t, s, func(tx *Tx) error {
+		_, err := tx.NewNoteID()
+		_, e2 := tx.NewOrderID()
+		return errors.Join(err, e2, tx.PutOrder(model.Order{ID: 1, Number: "1", Status: "active", CreatedAt: testTime}),
+			tx.PutNote(note(trashed+1, nil)), tx.PutNote(note(7, nil)))
+	})
+	each(func(tx *Tx, n uint64) error {
+		if n == 7 {
+			return nil
+		}
+		return damage(tx, n, 0xff)
+	})
+	if got := list(); !slices.Equal(got, []uint64{7, trashed + 1}) {
+		t.Errorf("notes = %v, want the live ones", got)
+	}
+	each(func(tx *Tx, n uint64) error {
+		if n == 7 {
+			return nil
+		}
+		return damage(tx, n, 0xff)
+	})
+	if findings := check(t, s); len(findings) > 0 {
+		t.Errorf("got findings %+v, want none", findings[0])
+	}
+	update(t, s, func(tx *Tx) error { return tx.RemoveNotesOf("order:1") })
+	view(t, s, func(tx *Tx) error {
+		if _, err := tx.NoteIncludingTrash(3); err == nil {
+			t.Error("a note in the trash is still there after RemoveNotesOf")
+		}
+		return nil
+	})
 }
