@@ -510,11 +510,12 @@ func TestDuplicateInstrument(t *testing.T) {
 	send("POST", "/abstracts/"+other+"/instruments", `{"book":"3433","page":"481","type":"Deed of Trust"}`, 201, "")
 	send("POST", list, `{"instrument_number":"117","recorded":"2018-01-02"}`, 201, "")
 	send("PATCH", "/instruments/5", `{"book":"3433","page":"481","book_type":"Mortgage Book"}`, 200, "3")
-	send("PATCH", "/instruments/1", `{"remarks":"Copy is faint."}`, 200, "2")
+	send("PATCH", "/instruments/1", `{"remarks":"Copy is faint.","page":"481"}`, 200, "2")
+	send("PATCH", "/instruments/1", `{"remarks":"Copy is blurred."}`, 200, "") // it doesn't say which paper this is
 	send("POST", list, `{"instrument_number":"00117","recorded":"2019-01-02"}`, 201, "")
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/instruments/2", status: 204})
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/instruments/3", status: 204})
-	send("PATCH", "/instruments/1", `{"remarks":"Copy is legible."}`, 200, "")
+	send("PATCH", "/instruments/1", `{"remarks":"Copy is legible.","page":"481"}`, 200, "")
 	send("PATCH", "/instruments/1", `{"book":"x","dated":"soon"}`, 422, "")
 	if got := srv.do(t, call{as: "full", method: "GET", path: "/v1/instruments/5", status: 200}).Header.Get("X-Duplicate-Of"); got != "" {
 		t.Errorf("GET: X-Duplicate-Of = %q, want none", got)

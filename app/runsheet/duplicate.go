@@ -42,6 +42,44 @@ func (d *Duplicates) Add(i model.RunsheetKey) {
 	}
 }
 
+// AddLike adds those of the instruments that have a number, a page, or a date in common with i. For a single
+// instrument, that is faster than to add all of them.
+func (d *Duplicates) AddLike(i model.Instrument, list []model.RunsheetKey) {
+	wanted := i.RunsheetKey()
+	keys := duplicateKeys(wanted)
+	for _, other := range list {
+		if !mayEqual(wanted.Dated, other.Dated) && !mayEqual(wanted.Recorded, other.Recorded) &&
+			!mayEqual(wanted.Number, other.Number) && !mayEqual(wanted.Page, other.Page) {
+			continue
+		}
+		for _, key := range duplicateKeys(other) {
+			if slices.Contains(keys, key) {
+				d.byKey[key] = append(d.byKey[key], other.ID)
+			}
+		}
+	}
+}
+
+// mayEqual reports whether two dates, numbers, or pages can be equal for comparisons. It is quick: it compares only
+// their last digits, which normalization keeps.
+func mayEqual(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	x, y := a[len(a)-1], b[len(b)-1]
+	return x == y || !isDigit(x) || !isDigit(y)
+}
+
+// identifying are the fields that duplicates are found by, as clients send them.
+var identifying = []string{"type", "type_id", "instrument_number", "book_type", "book", "page", "case_number", "county", "state", "dated",
+	"recorded", "grantors", "grantees", "consideration", "consideration_text"}
+
+// Identifies reports whether duplicates are found by any of the sent fields.
+func Identifies(sent model.InstrumentInput) bool {
+	return slices.ContainsFunc(identifying, func(field string) bool { _, ok := sent[field]; return ok })
+}
+
 // duplicateKeys returns texts of which two instruments have one in common if one repeats the other.
 func duplicateKeys(i model.RunsheetKey) (keys []string) {
 	if number := plainNumber(i.Number); number != "" {

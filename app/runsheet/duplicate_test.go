@@ -107,7 +107,11 @@ func TestDuplicates(t *testing.T) {
 			t.Parallel()
 			for _, pair := range [][2]model.Instrument{{row.a, row.b}, {row.b, row.a}} {
 				got := ""
-				switch found := duplicatesOf(types, pair[0]).Of(pair[1]); {
+				found := duplicatesOf(types, pair[0]).Of(pair[1])
+				if like := likeOf(types, pair[1], pair[0]); like != found {
+					t.Errorf("%+v and %+v: got %+v after AddLike, want %+v", pair[0], pair[1], like, found)
+				}
+				switch {
 				case found.ID == 1 && found.Possible:
 					got = "possible"
 				case found.ID == 1:
@@ -119,6 +123,18 @@ func TestDuplicates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// likeOf returns the first instrument of a runsheet that i repeats, found without an index of all.
+func likeOf(types model.DocumentTypes, i model.Instrument, list ...model.Instrument) Duplicate {
+	d := duplicatesOf(types, list...)
+	d.byKey = map[string][]uint64{}
+	var keys []model.RunsheetKey
+	for _, other := range list {
+		keys = append(keys, other.RunsheetKey())
+	}
+	d.AddLike(i, keys)
+	return d.Of(i)
 }
 
 // A certain duplicate comes before a possible one, and an instrument isn't its own duplicate.

@@ -51,32 +51,21 @@ func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (dup
 	return duplicates, err
 }
 
-// newDuplicates returns an index of the live instruments of an abstract, which finds those that others
-// repeat. It reads instruments in t.
-func (s *Instruments) newDuplicates(t *store.Tx, abstract uint64) (*runsheet.Duplicates, error) {
-	types, err := t.DocumentTypes()
-	if err != nil {
-		return nil, err
-	}
-	keys, err := s.runsheetKeys(t, abstract)
-	d := runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) {
-		i, err := t.Instrument(id) // an integrity check reports damage
-		return i, err == nil
-	})
-	for _, key := range keys {
-		d.Add(key)
-	}
-	return d, err
-}
-
 // duplicateOf returns the live instrument of the same abstract that i repeats. If that can't be found
 // out, there is none.
 func (s *Instruments) duplicateOf(ctx context.Context, t *store.Tx, i model.Instrument) (found runsheet.Duplicate) {
 	s.v.Derive(ctx, PartDuplicate, func() error {
-		d, err := s.newDuplicates(t, i.AbstractID)
-		if err == nil {
-			found = d.Of(i)
+		types, err := t.DocumentTypes()
+		if err != nil {
+			return err
 		}
+		keys, err := s.runsheetKeys(t, i.AbstractID)
+		d := runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) {
+			i, err := t.Instrument(id) // an integrity check reports damage
+			return i, err == nil
+		})
+		d.AddLike(i, keys)
+		found = d.Of(i)
 		return err
 	})
 	return found
@@ -96,6 +85,9 @@ func (s *Instruments) Repeated(ctx context.Context, actor model.Actor, abstract,
 		}
 		old := model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
 		if id != 0 {
+			if !runsheet.Identifies(p.Input) {
+				return nil
+			}
 			if old, err = t.Instrument(id); err != nil {
 				return err
 			}

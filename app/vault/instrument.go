@@ -256,7 +256,8 @@ type InstrumentPatch struct {
 }
 
 // Patch changes the fields in the input. It returns Invalid, listing every invalid field, or
-// PreconditionFailed if match doesn't accept the current version.
+// PreconditionFailed if match doesn't accept the current version. It looks for a duplicate only if the input has a
+// field that duplicates are found by.
 func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
 	var duplicate runsheet.Duplicate
 	view, err := patch(ctx, s.v, s.opsAt(ctx, p.Position), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
@@ -264,7 +265,7 @@ func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p
 		if p.Position > 0 {
 			now.Position = p.Position
 		}
-		if now.Instrument, err = s.check(t, actor, old.Instrument, p); err == nil {
+		if now.Instrument, err = s.check(t, actor, old.Instrument, p); err == nil && runsheet.Identifies(p.Input) {
 			duplicate = s.duplicateOf(ctx, t, now.Instrument)
 		}
 		return now, err

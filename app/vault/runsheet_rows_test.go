@@ -275,6 +275,25 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
+// BenchmarkPatch changes one instrument of a long runsheet (-rows 20000): what doesn't identify it, and its page.
+func BenchmarkPatch(b *testing.B) {
+	v := vaulttest.OpenUnchecked(b, vaulttest.Options(b))
+	defer vaulttest.Close(b, v)
+	abstract := vaulttest.CreateAbstractFromTemplate(b, v, 1, nil).ID
+	fillRunsheet(b, v, abstract, *benchRows)
+	for _, field := range []string{"remarks", "page"} {
+		b.Run(field, func(b *testing.B) {
+			for n := 0; b.Loop(); n++ {
+				input := model.InstrumentInput{field: fmt.Appendf(nil, `"%d"`, n)}
+				if _, err := v.Instruments.Patch(b.Context(), vaulttest.Operator, uint64(*benchRows/2), vault.InstrumentPatch{Input: input},
+					vault.Match{}); err != nil {
+					b.Fatalf("Patch: %v", err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkInstrumentsByBookAndPage lists 100 instruments of 100 abstracts with 20 instruments each.
 func BenchmarkInstrumentsByBookAndPage(b *testing.B) {
 	const abstracts = 100
