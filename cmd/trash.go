@@ -115,7 +115,8 @@ func (s *shell) trashPurge() *cobra.Command {
 		Short: "Permanently delete one record in the trash",
 		Long: `Permanently delete one record in the trash. An abstract is deleted with its documents
 and instruments. The disk space of the documents is freed. Relations that point to
-a deleted instrument become text. This can't be undone.
+a deleted instrument become text. The audit log keeps the text of a deleted note. This
+can't be undone.
 
 ID is the type and ID of the record as shown by "deedkeep trash list", such as
 abstract:Zz9aB31x, order:Zz9aB31x, file:17, or instrument:3. A number alone is a

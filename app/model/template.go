@@ -21,6 +21,20 @@ type Template struct {
 	Default  bool     `json:"-"` // not in the JSON, because the store keeps the ID of the default template
 }
 
+// bringDownFields are the fields of a template for bring-downs that have values of a certificate. Its search starts
+// at the effective date of the prior one.
+var bringDownFields = map[string]string{"effective_date": "new_effective_date", "search_from": "prior_effective_date"}
+
+// CertificateField returns the field that has a value of a certificate. Without one, it has only the key.
+func (t Template) CertificateField(key string) (f Field, found bool) {
+	for _, key := range []string{key, bringDownFields[key]} {
+		if at := slices.IndexFunc(t.Fields, func(f Field) bool { return f.Key == key }); at >= 0 {
+			return t.Fields[at], true
+		}
+	}
+	return Field{Key: key}, false
+}
+
 // InitialStatus returns the status of a new abstract, or "" if the template has no statuses.
 func (t Template) InitialStatus() string {
 	if len(t.Statuses) == 0 {

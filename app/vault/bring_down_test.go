@@ -85,6 +85,26 @@ func TestBringDown(t *testing.T) {
 		t.Errorf("requirements: got %+v, want %+v", work.Requirements, rows)
 	}
 
+	// The template has no field for the start of the search. It is the prior effective date, also if a person entered that.
+	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, a.ID, model.AbstractPatch{Custom: model.Some(model.Custom{
+		Values: map[string]json.RawMessage{"prior_effective_date": json.RawMessage(`"2026-01-03"`),
+			"new_effective_date": json.RawMessage(`"2026-02-03"`)}})}, vault.Match{})
+	vaulttest.NoError(t, err)
+	certificate, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, a.ID, vault.CertificateRequest{
+		Members: map[string]json.RawMessage{"effective_time": json.RawMessage(`"8:00 am"`)}}, vault.Idempotency[model.Certificate]{})
+	if err != nil || certificate.SearchFrom != "2026-01-03" || certificate.EffectiveDate != "2026-02-03" {
+		t.Errorf("Certify: got %+v, %v, want the period of the bring-down's own fields", certificate, err)
+	}
+	_, err = v.TitleWork.Certify(t.Context(), vaulttest.Operator, a.ID, vault.CertificateRequest{
+		Members: map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-02-04"`), "search_from": json.RawMessage(`"2026-01-01"`)}},
+		vault.Idempotency[model.Certificate]{})
+	vaulttest.NoError(t, err)
+	after, err := v.Abstracts.Get(t.Context(), a.ID)
+	if custom := after.Abstract.Custom; err != nil || custom.Text("new_effective_date") != "2026-02-04" ||
+		custom.Text("prior_effective_date") != "2026-01-03" {
+		t.Errorf("fields after Certify: got %v, %v, want the new effective date", custom, err)
+	}
+
 	// A name counts as run once its row changes.
 	checks := func() string {
 		checks, err := v.TitleWork.Checks(t.Context(), a.ID, nil)

@@ -202,12 +202,13 @@ func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[str
 	custom := model.Custom{Values: map[string]json.RawMessage{}}
 	for _, key := range []string{fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched} {
 		value, sent := members[key]
+		field, found := template.CertificateField(key)
 		if !sent {
-			value = a.Custom[key]
+			value = a.Custom[field.Key]
 		}
 		all[key] = value
-		if sent && slices.ContainsFunc(template.Fields, func(f model.Field) bool { return f.Key == key }) {
-			custom.Values[key] = value
+		if sent && found && (field.Key == key || key == fieldEffectiveDate) { // a prior effective date stays
+			custom.Values[field.Key] = value
 		}
 	}
 	d.certificate, d.rejected = model.CheckCertificate(all)

@@ -83,8 +83,7 @@ func (p *Pages) certificates(s source) Certificates {
 
 // certificateField returns the definition of a field of the form.
 func (s source) certificateField(def model.Field) model.Field {
-	if at := slices.IndexFunc(s.template.Fields, func(f model.Field) bool { return f.Key == def.Key }); at >= 0 {
-		own := s.template.Fields[at]
+	if own, found := s.template.CertificateField(def.Key); found {
 		def.Type, def.Options = own.Type, own.Options
 	}
 	def.Required = def.Key == "effective_date"
@@ -96,7 +95,8 @@ func (s source) certificateField(def model.Field) model.Field {
 func (s source) certificateInputs(form url.Values, problems map[string]string) (list []page.Input) {
 	for _, def := range certificateFields {
 		def = s.certificateField(def)
-		values := page.StoredTexts(s.abstract.Custom[def.Key])
+		stored, _ := s.template.CertificateField(def.Key)
+		values := page.StoredTexts(s.abstract.Custom[stored.Key])
 		if form != nil {
 			values = page.SubmittedValues(def.Type, def.Key, form[def.Key])
 		} else if def.Type != model.Multiselect && len(values) > 1 {
