@@ -177,7 +177,7 @@ func (f *firm) createAbstracts(ctx context.Context) {
 		Address: "14 Orchard Ridge Road", City: "Harlow", County: "Wexcombe", State: "PA", TaxMap: "21-4-117",
 		CustomFields: map[string]any{
 			"file_number": "A-2026-0117", "search_type": "60 Year", "effective_date": "2026-05-01",
-			"current_owner": "Dana Birch", "vesting": "Fee simple", "tax_status": "Paid",
+			"current_owner": "Dana Birch", "vesting": "Dana Birch, unmarried", "tax_status": "Paid",
 			"indices_searched": []string{"Grantor/Grantee", "Mortgages", "Judgments"},
 			"names_run":        "Dana Birch\nCasey Alder\nMorgan Cedar",
 			"legal_description": strings.Repeat(

@@ -236,7 +236,8 @@ func (f *firm) createOfficeAbstracts(ctx context.Context) {
 		draft := client.AbstractDraft{Address: p.street, City: p.city, County: "Wexcombe", State: "PA", TaxMap: p.parcel, CustomFields: fields}
 		if n == 0 {
 			maps.Copy(fields, map[string]any{
-				"effective_date": "2026-11-18", "search_from": "1966-11-18", "vesting": "Fee simple", "deed_book_page": "Bk 2417, Pg 883",
+				"effective_date": "2026-11-18", "search_from": "1966-11-18", "deed_book_page": "Bk 2417, Pg 883",
+				"vesting":    "Brindlewood Orchard Holdings, LLC, a Pennsylvania limited liability company",
 				"tax_status": "Paid", "borrower": "Jordan and Riley Hart", "subdivision_lot_block": "Orchard Ridge, Lot 45",
 				"indices_searched": []string{"Grantor/Grantee", "Mortgages", "Judgments", "Federal/State Tax Liens", "Plats"},
 				"names_run":        "Harlan T. Quillfeather\nOdessa M. Quillfeather\nBrindlewood Orchard Holdings, LLC",
