@@ -3,19 +3,14 @@ package instance_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/blobstore"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -23,8 +18,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// -fixture writes testdata/backup-schema-N, a backup of a vault with the current schema, if it doesn't exist. From a backup
-// of schema 2, it also writes one of schema 1:
+// -fixture writes testdata/backup-schema-N, a backup of a vault with the current schema, if it doesn't exist:
 //
 //	go test ./app/instance -run TestWriteBackupFixture -fixture
 var writeFixture = flag.Bool("fixture", false, "write testdata/backup-schema-N if it doesn't exist")
@@ -48,13 +42,8 @@ func TestWriteBackupFixture(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(to)); err != nil {
 		t.Fatalf("copy directory: %v", err)
 	}
-	if store.Schema == 2 {
-		convertToSchema1(t, dir, fixtureDir(1))
-	}
-	for _, dir := range []string{dir, fixtureDir(1)} {
-		for _, name := range []string{"lock", "tmp", "reading"} { // every writer creates them
-			_ = os.Remove(filepath.Join(dir, name))
-		}
+	for _, name := range []string{"lock", "tmp", "reading"} { // every writer creates them
+		_ = os.Remove(filepath.Join(dir, name))
 	}
 }
 
@@ -101,75 +90,10 @@ func checkTitleWork(t *testing.T, v *instance.Instance) {
 	}
 }
 
-// firstTitleSchema is the first schema with title work.
-const firstTitleSchema = 7
-
-// convertToSchema1 converts the archive in from, which has schema 2, to an archive with schema 1 in to.
-func convertToSchema1(t *testing.T, from, to string) {
-	t.Helper()
-	opts := archive.Options{Now: vaulttest.NewClock().Now, Rand: vaulttest.Rand()}
-	a, err := archive.Open(from, opts)
-	if err != nil {
-		t.Fatalf("open archive: %v", err)
-	}
-	var entries []archive.Entry
-	info, err := a.Manifest(archive.Latest, func(e archive.Entry) error { entries = append(entries, e); return nil })
-	if err != nil {
-		t.Fatalf("Manifest: %v", err)
-	}
-	path := filepath.Join(t.TempDir(), "vault.db")
-	if err := a.ExtractDatabase(t.Context(), info, path); err != nil {
-		t.Fatalf("copy database: %v", err)
-	}
-	db, err := bolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatalf("open database with bbolt: %v", err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		return errors.Join(tx.DeleteBucket([]byte("failed")), tx.Bucket([]byte("counters")).Delete([]byte("failed")),
-			tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 1}))
-	})
-	if err = errors.Join(err, db.Close()); err != nil {
-		t.Fatalf("change schema: %v", err)
-	}
-	opts.Vault = a.Vault()
-	b, err := archive.OpenOrCreate(to, opts)
-	if err != nil {
-		t.Fatalf("open archive: %v", err)
-	}
-	s, err := b.NewSnapshot(t.Context(), nil)
-	if err != nil {
-		t.Fatalf("NewSnapshot: %v", err)
-	}
-	digest := func(e archive.Entry) blobstore.Digest {
-		d, err := blobstore.ParseDigest(e.Digest)
-		if err != nil {
-			t.Fatalf("blobstore.ParseDigest: %v", err)
-		}
-		return d
-	}
-	for _, e := range entries {
-		s.Plan(digest(e), e.Size)
-	}
-	info.Schema = 1
-	if err := s.Start(t.Context(), info, path); err != nil {
-		t.Fatalf("Start: %v", err)
-	}
-	for _, e := range entries {
-		if err := s.Add(t.Context(), digest(e), e.Size, func() (io.ReadCloser, error) { return a.Blob(t.Context(), e) }); err != nil {
-			t.Fatalf("Add: %v", err)
-		}
-	}
-	_, _, err = s.Commit(t.Context())
-	if err = errors.Join(err, s.Close()); err != nil {
-		t.Fatalf("commit snapshot: %v", err)
-	}
-}
-
-// Backups of every schema can be restored completely, or one document at a time, and the restored vault accepts uploads.
+// Backups of every schema since store.FirstSchema can be restored completely, or one document at a time, and the restored vault accepts uploads.
 func TestRestoreEverySchema(t *testing.T) {
 	t.Parallel()
-	for schema := 1; schema <= store.Schema; schema++ {
+	for schema := store.FirstSchema; schema <= store.Schema; schema++ {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) {
 			from := filepath.Join(t.TempDir(), "b")
 			if err := os.CopyFS(from, os.DirFS(fixtureDir(schema))); err != nil {
@@ -184,9 +108,7 @@ func TestRestoreEverySchema(t *testing.T) {
 			if !bytes.Equal(vaulttest.Content(t, v, 1), vaulttest.PDF(1, "a")) || !bytes.Equal(vaulttest.Content(t, v, 2), vaulttest.PDF(1, "b")) {
 				t.Error("the restored documents differ from the uploaded ones")
 			}
-			if schema >= firstTitleSchema {
-				checkTitleWork(t, v)
-			}
+			checkTitleWork(t, v)
 			if f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("New.pdf", "c"))[0]; f.ID != 3 {
 				t.Errorf("next upload = file %d, want file 3", f.ID)
 			}

@@ -278,6 +278,8 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key doesn't belong to this vault"},
 		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is not a vault"},
 		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is not a vault"},
+		{"a schema of before the first version", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(FirstSchema-1)) }),
+			"start deedkeep of commit " + lastOldCommit},
 		{"a schema of zero", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(0)) }), "can't migrate schema 0"},
 		{"another program's database", func(t *testing.T, path string) {
 			if err := os.Remove(path); err != nil {
