@@ -159,7 +159,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		{"keys create", "json"}, {"keys list", ""}, {"keys rotate", "2"}, {"keys revoke", "3"},
 		{"process list", ""}, {"process retry", ""},
 		{"users create", "Kim --role staff"}, {"users list", ""}, {"users role", "Kim viewer"}, {"users disable", "Kim"},
-		{"users enable", "Kim"}, {"users reset", "Kim"},
+		{"users enable", "Kim"}, {"users reset", "Kim"}, {"users profile", "Kim --title Examiner"},
 		{"events list", ""}, {"events verify", ""}, {"events export", noJSON},
 		{"templates list", ""}, {"templates show", "1"}, {"templates export", ""},
 		{"templates import", file("t.yaml", "templates: [{name: X}]")}, {"templates default", "2"}, {"templates retire", "3"},

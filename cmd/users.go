@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ func (s *shell) usersCommand() *cobra.Command {
 		s.usersCreate(),
 		listCommand(s, "list", "List users, including disabled accounts", "  deedkeep users list --json", (*control.Client).Users, s.printUsers),
 		s.usersRole(),
+		s.usersProfile(),
 		s.usersChange("disable", "Disable an account and sign it out everywhere", (*control.Client).DisableUser),
 		s.usersChange("enable", "Re-enable an account", (*control.Client).EnableUser),
 		s.usersReset())
@@ -35,22 +37,25 @@ func (s *shell) usersCommand() *cobra.Command {
 func (s *shell) usersCreate() *cobra.Command {
 	var role string
 	var fromStdin bool
+	var profile profileFlags
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Create a user and print a one-time setup link",
 		Long: `Create a user and print a one-time setup link. NAME is the username. The user opens the
 link within 24 hours to choose a password. With --password-stdin, the command reads the
-password from the first line of standard input and prints no link.
+password from the first line of standard input and prints no link. Search certificates
+name the user with --full-name and --title.
 
 Roles: a viewer can search and read. Staff can also upload and change records. An admin
 can also manage users, API keys, templates, and backups.`,
 		Example: `  deedkeep users create "Kim Lee" --role staff
+  deedkeep users create mary --role staff --full-name "Mary Jones" --title "Senior Examiner"
   deedkeep users create admin --role admin --password-stdin < password.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if role == "" {
 				return &usageError{errors.New("--role is required: viewer, staff, or admin")}
 			}
-			draft := apitypes.UserCreate{Name: args[0], Role: role}
+			draft := apitypes.UserCreate{Name: args[0], Role: role, UserProfile: profile.sent(cmd)}
 			if fromStdin {
 				password, err := s.readSecret("password")
 				if err == nil && password == "" {
@@ -69,6 +74,7 @@ can also manage users, API keys, templates, and backups.`,
 	}
 	cmd.Flags().StringVar(&role, "role", "", "role: viewer, staff, or admin")
 	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input; print no link")
+	profile.add(cmd)
 	return cmd
 }
 
@@ -130,13 +136,18 @@ func (s *shell) printUsers(users []apitypes.User) error {
 		s.messagef(`no users yet; create one with "deedkeep users create NAME --role admin"`)
 		return nil
 	}
-	return printList(s, users, "", "ID\tNAME\tROLE\tTWO-FACTOR\tLAST SEEN\tSTATE", func(u apitypes.User) []any {
+	return printList(s, users, "", "ID\tNAME\tROLE\tTWO-FACTOR\tLAST SEEN\tSTATE\tFULL NAME AND TITLE", func(u apitypes.User) []any {
 		twoFactor := "no"
 		if u.TwoFactor {
 			twoFactor = "yes"
 		}
-		return []any{u.ID, u.Name, u.Role, twoFactor, s.formatTime(u.LastSeenAt), s.userState(u, time.Now())}
+		return []any{u.ID, u.Name, u.Role, twoFactor, s.formatTime(u.LastSeenAt), s.userState(u, time.Now()), profileOf(u)}
 	})
+}
+
+// profileOf returns the full name and the title of a user.
+func profileOf(u apitypes.User) string {
+	return model.Profile{FullName: u.FullName, Title: u.Title}.String()
 }
 
 func (s *shell) userState(u apitypes.User, now time.Time) string {
@@ -164,6 +175,50 @@ func (s *shell) usersRole() *cobra.Command {
 			}, func(user apitypes.User) error { return s.print(user, "%s is now %s\n", user.Name, user.Role) })
 		},
 	}
+}
+
+// profileFlags are the flags for the full name and the title of a user.
+type profileFlags struct{ fullName, title string }
+
+func (p *profileFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.fullName, "full-name", "", `full name on search certificates, such as "Mary Jones"`)
+	cmd.Flags().StringVar(&p.title, "title", "", `job title on search certificates, such as "Senior Examiner"`)
+}
+
+// sent returns the flags that were set.
+func (p *profileFlags) sent(cmd *cobra.Command) (profile apitypes.UserProfile) {
+	if cmd.Flags().Changed("full-name") {
+		profile.FullName = &p.fullName
+	}
+	if cmd.Flags().Changed("title") {
+		profile.Title = &p.title
+	}
+	return profile
+}
+
+func (s *shell) usersProfile() *cobra.Command {
+	var profile profileFlags
+	cmd := &cobra.Command{
+		Use:   "profile NAME",
+		Short: "Change the full name and title of a user",
+		Long: `Change the full name and title of a user. Search certificates name the user with them.
+A flag that you leave out changes nothing, and "" clears the field.`,
+		Example: `  deedkeep users profile mary --full-name "Mary Jones" --title "Senior Examiner"
+  deedkeep users profile 3 --title ""`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sent := profile.sent(cmd)
+			if sent == (apitypes.UserProfile{}) {
+				return &usageError{errors.New("--full-name or --title is required")}
+			}
+			return queryUser(s, cmd, args[0], func(c *control.Client, ctx context.Context, id int64) (apitypes.User, error) {
+				return c.SetUserProfile(ctx, id, sent)
+			}, func(user apitypes.User) error {
+				return s.print(user, "%s is %s\n", user.Name, cmp.Or(profileOf(user), "not named"))
+			})
+		},
+	}
+	profile.add(cmd)
+	return cmd
 }
 
 // usersChange returns the command "users disable" or "users enable". change makes the

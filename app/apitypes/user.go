@@ -5,6 +5,8 @@ package apitypes
 type User struct {
 	ID            int64  `json:"id"`
 	Name          string `json:"name"`
+	FullName      string `json:"full_name"`
+	Title         string `json:"title"` // job title
 	Role          string `json:"role"`
 	HasPassword   bool   `json:"joined"` // has a password
 	TwoFactor     bool   `json:"second_factor"`
@@ -19,6 +21,13 @@ type UserCreate struct {
 	Name     string  `json:"name"`
 	Role     string  `json:"role"`
 	Password *string `json:"password"`
+	UserProfile
+}
+
+// UserProfile is the body of POST /control/users/{id}/profile. nil leaves a field as it is.
+type UserProfile struct {
+	FullName *string `json:"full_name,omitempty"`
+	Title    *string `json:"title,omitempty"`
 }
 
 // UserRole is the body of POST /control/users/{id}/role.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,46 @@ func TestUserCreate(t *testing.T) {
 	}
 	if list, err := p.Users.List(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("List() = %v, %v; want one user", list, err)
+	}
+}
+
+// A user has a full name and a title, which the user or an administrator changes. The audit log has both values.
+func TestProfile(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	text := func(s string) *string { return &s }
+	_, kim, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "kim", Role: model.RoleStaff,
+		Profile: model.ProfilePatch{FullName: text(" Kim Lee ")}})
+	if want := (model.Profile{FullName: "Kim Lee"}); err != nil || kim.Profile != want {
+		t.Fatalf("Create: got %+v, %v, want %+v", kim.Profile, err, want)
+	}
+	mary := p.CreateUser(t, "mary", model.RoleStaff)
+	own := p.Actor(t, "mary")
+	if err := p.Users.SetOwnProfile(t.Context(), own, model.ProfilePatch{FullName: text("Mary Jones"), Title: text("Senior Examiner")}); err != nil {
+		t.Fatalf("SetOwnProfile: %v", err)
+	}
+	if _, err := p.Users.SetProfile(t.Context(), own, kim.ID, model.ProfilePatch{Title: text("x")}); errs.KindOf(err) != errs.Forbidden {
+		t.Errorf("SetProfile of another user by staff: got %v, want Forbidden", err)
+	}
+	after, err := p.Users.SetProfile(t.Context(), vaulttest.Operator, mary.ID, model.ProfilePatch{Title: text("")})
+	if err != nil || after.Profile.String() != "Mary Jones" {
+		t.Errorf("SetProfile: got %q, %v, want the full name alone", after.Profile, err)
+	}
+	for field, patch := range map[string]model.ProfilePatch{"full_name": {FullName: text(strings.Repeat("x", 256))}, "title": {Title: text("a\nb")}} {
+		err := p.Users.SetOwnProfile(t.Context(), own, patch)
+		if got, ok := errors.AsType[*errs.Error](err); !ok || got.Kind != errs.Invalid || got.Fields[0].Field != field {
+			t.Errorf("SetOwnProfile(%s): got %v, want it to be invalid", field, err)
+		}
+	}
+	var got []string
+	for _, e := range p.AuditEvents(t) {
+		for _, c := range e.Changes {
+			got = append(got, fmt.Sprintf("%s %s %s>%s", e.Kind, c.Field, c.From, c.To))
+		}
+	}
+	if want := []string{`user.created full_name null>"Kim Lee"`, `user.profile_changed full_name null>"Mary Jones"`,
+		`user.profile_changed title null>"Senior Examiner"`, `user.profile_changed title "Senior Examiner">null`}; !slices.Equal(got, want) {
+		t.Errorf("changes in the audit log = %q, want %q", got, want)
 	}
 }
 
@@ -271,6 +312,10 @@ func TestUserAuditEntries(t *testing.T) {
 	for range 2 {
 		must(p.Users.Rename(t.Context(), actor, kim.ID, "kim b"))
 	}
+	name, title := "Kim Lee", "Examiner"
+	for range 2 {
+		must(p.Users.SetProfile(t.Context(), actor, kim.ID, model.ProfilePatch{FullName: &name, Title: &title}))
+	}
 	for range 2 {
 		must(p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleStaff))
 	}
@@ -292,14 +337,15 @@ func TestUserAuditEntries(t *testing.T) {
 	}
 	want := []string{
 		"vault.created  by system", "user.created user:1 by operator:7", "user.created user:2 by operator:7",
-		"session.started user:2 by user:2", "user.renamed user:1 by user:2", "user.role_changed user:1 by user:2",
+		"session.started user:2 by user:2", "user.renamed user:1 by user:2", "user.profile_changed user:1 by user:2",
+		"user.role_changed user:1 by user:2",
 		"user.disabled user:1 by user:2", "user.enabled user:1 by user:2",
 		"user.password_changed user:2 by user:2", "session.ended user:2 by user:2",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("audit entries = %q, want %q", got, want)
 	}
-	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || user.Version != 5 {
-		t.Errorf("Get(%d) = %+v, %v; want version 5", kim.ID, user, err)
+	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || user.Version != 6 {
+		t.Errorf("Get(%d) = %+v, %v; want version 6", kim.ID, user, err)
 	}
 }

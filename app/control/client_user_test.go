@@ -51,6 +51,8 @@ func TestUserCommandsSendOneRequest(t *testing.T) {
 				return created.Data, err
 			}},
 		{"set role", "POST /control/users/3/role", `{"role":"admin"}`, func() (apitypes.User, error) { return c.SetUserRole(ctx, 3, "admin") }},
+		{"set title", "POST /control/users/3/profile", `{"title":"a long walk"}`,
+			func() (apitypes.User, error) { return c.SetUserProfile(ctx, 3, apitypes.UserProfile{Title: &password}) }},
 		{"disable", "POST /control/users/3/disable", `{}`, func() (apitypes.User, error) { return c.DisableUser(ctx, 3) }},
 		{"enable", "POST /control/users/3/enable", `{}`, func() (apitypes.User, error) { return c.EnableUser(ctx, 3) }},
 		{"reset two-factor authentication", "POST /control/users/3/two-factor/reset", `{}`,

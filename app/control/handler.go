@@ -77,6 +77,7 @@ func NewHandler(opts HandlerOptions) http.Handler {
 		"GET /control/users":                        c.users,
 		"POST /control/users":                       withBody(maxBody, c.createUser),
 		"POST /control/users/{id}/role":             withBody(maxBody, c.setUserRole),
+		"POST /control/users/{id}/profile":          withBody(maxBody, c.setUserProfile),
 		"POST /control/users/{id}/disable":          change("user", c.Vault.Users.Disable, userShape),
 		"POST /control/users/{id}/enable":           change("user", c.Vault.Users.Enable, userShape),
 		"POST /control/users/{id}/two-factor/reset": change("user", c.Vault.Users.ResetTwoFactor, userShape),

@@ -26,7 +26,7 @@ func (c *Client) CreateUser(ctx context.Context, draft apitypes.UserCreate) (api
 
 func (c handler) createUser(r *http.Request, asked apitypes.UserCreate) (any, error) {
 	token, user, err := c.Vault.Users.Create(r.Context(), operator(r), model.UserDraft{
-		Name: asked.Name, Role: model.Role(asked.Role), Password: asked.Password,
+		Name: asked.Name, Role: model.Role(asked.Role), Password: asked.Password, Profile: model.ProfilePatch(asked.UserProfile),
 	})
 	return c.linked(token, user, err)
 }
@@ -76,6 +76,20 @@ func (c handler) setUserRole(r *http.Request, asked apitypes.UserRole) (any, err
 	return dataOf(userShape(user)), err
 }
 
+// SetUserProfile changes the full name and the title of a user.
+func (c *Client) SetUserProfile(ctx context.Context, id int64, profile apitypes.UserProfile) (apitypes.User, error) {
+	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/profile", id), profile)
+}
+
+func (c handler) setUserProfile(r *http.Request, asked apitypes.UserProfile) (any, error) {
+	id, err := recordID(r, "user")
+	if err != nil {
+		return nil, err
+	}
+	user, err := c.Vault.Users.SetProfile(r.Context(), operator(r), id, model.ProfilePatch(asked))
+	return dataOf(userShape(user)), err
+}
+
 // DisableUser ends a user's sessions, invalidates the one-time link, and prevents further sign-ins.
 func (c *Client) DisableUser(ctx context.Context, id int64) (apitypes.User, error) {
 	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/disable", id), struct{}{})
@@ -88,7 +102,8 @@ func (c *Client) EnableUser(ctx context.Context, id int64) (apitypes.User, error
 
 func userShape(u model.User) apitypes.User {
 	shape := apitypes.User{
-		ID: int64(u.ID), Name: u.Name, Role: string(u.Role), HasPassword: u.Password != "", TwoFactor: u.TwoFactor != nil,
+		ID: int64(u.ID), Name: u.Name, FullName: u.FullName, Title: u.Title, Role: string(u.Role), HasPassword: u.Password != "",
+		TwoFactor: u.TwoFactor != nil,
 		CreatedAt: apitypes.At(u.CreatedAt), LastSeenAt: optionalTime(u.LastSeenAt), DisabledAt: optionalTime(u.DisabledAt),
 	}
 	if u.PasswordLink != nil {

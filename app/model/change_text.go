@@ -134,6 +134,7 @@ var fieldLabels = func() map[string]FieldLabel {
 	addLabels(labels, noteFields)
 	addLabels(labels, certificateFields)
 	addLabels(labels, titleWorkFields)
+	addLabels(labels, userFields)
 	addLabels(labels, folderFields)
 	addLabels(labels, fileFields)
 	addLabels(labels, fieldsOfOrder)

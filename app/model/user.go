@@ -48,9 +48,10 @@ func (r Role) Can(permission Permission) bool { return slices.Contains(permissio
 
 // User is a stored user account. Secrets are stored as hashes or encrypted.
 type User struct {
-	ID               uint64         `json:"id"`
-	Version          uint64         `json:"version"` // number of changes, not counting LastSeenAt
-	Name             string         `json:"name"`    // username, unique by Fold
+	ID      uint64 `json:"id"`
+	Version uint64 `json:"version"` // number of changes, not counting LastSeenAt
+	Name    string `json:"name"`    // username, unique by Fold
+	Profile
 	Role             Role           `json:"role"`
 	Password         string         `json:"password,omitempty"` // argon2id hash in PHC format; "" until the user chooses a password
 	TwoFactor        *TwoFactor     `json:"factor,omitempty"`
@@ -61,6 +62,50 @@ type User struct {
 	DisabledAt       *time.Time     `json:"disabled_at,omitempty"`
 	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // up to MaxKnownAddresses, most recent first
 }
+
+// Profile is how papers for clients name a user, such as Mary Jones, Senior Examiner. Either can be "".
+type Profile struct {
+	FullName string `json:"full_name,omitempty"`
+	Title    string `json:"title,omitempty"` // job title
+}
+
+// String returns the full name and the title. It is "" without a full name.
+func (p Profile) String() string {
+	if p.FullName == "" || p.Title == "" {
+		return p.FullName
+	}
+	return p.FullName + ", " + p.Title
+}
+
+// ProfilePatch is the input for a profile. nil leaves a field as it is.
+type ProfilePatch struct{ FullName, Title *string }
+
+// Check applies the input to old and returns all errors.
+func (p ProfilePatch) Check(old Profile) (Profile, errs.Fields) {
+	var f validation
+	for _, field := range []struct {
+		name  string
+		input *string
+		value *string
+	}{{"full_name", p.FullName, &old.FullName}, {"title", p.Title, &old.Title}} {
+		if field.input == nil {
+			continue
+		}
+		*field.value = f.line(field.name, StringInput(*field.input), MaxNameLength)
+		if strings.ContainsFunc(*field.value, isControl) {
+			f.Add(field.name, errs.InvalidCharacters)
+		}
+	}
+	return old, f.Fields
+}
+
+var userFields = []recordField[User]{
+	{FieldLabel{Name: "full_name", Label: "Full name"}, func(u *User) any { return u.FullName }},
+	{FieldLabel{Name: "title", Label: "Job title"}, func(u *User) any { return u.Title }},
+}
+
+// Changes returns the differences between the profile of u and its new version.
+func (u User) Changes(to User) []Change { return compareRecords(userFields, u, to) }
 
 // TwoFactor is a two-factor authentication device: an app that shows a code every 30 seconds
 // (RFC 6238).
@@ -98,12 +143,15 @@ type UserDraft struct {
 	Name     string
 	Role     Role
 	Password *string
+	Profile  ProfilePatch
 }
 
 // Check validates the draft. The result doesn't contain the password.
 func (d UserDraft) Check(now time.Time) (User, errs.Fields) {
 	var f validation
 	u := User{Version: 1, Name: userName(&f, d.Name), Role: d.Role, CreatedAt: now}
+	profile, rejected := d.Profile.Check(u.Profile)
+	u.Profile, f.Fields = profile, append(f.Fields, rejected...)
 	if !d.Role.Can(PermRead) {
 		f.Add("role", errs.InvalidChoice)
 	}

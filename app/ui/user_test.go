@@ -21,12 +21,12 @@ func TestInvite(t *testing.T) {
 	h.post(t, 422, "/admin/users", url.Values{"name": {"kim"}, "role": {"king"}}, cookie).has(t, "The selected role is invalid.",
 		`value="kim"`)
 	h.post(t, 422, "/admin/users", url.Values{"name": {"OWNER"}, "role": {"staff"}}, cookie).has(t, "name-problem")
-	invited := h.post(t, 200, "/admin/users", url.Values{"name": {"Kim & <Lee>"}, "role": {"viewer"}}, cookie)
+	invited := h.post(t, 200, "/admin/users", url.Values{"name": {"Kim & <Lee>"}, "role": {"viewer"}, "full_name": {"Kim Lee"}}, cookie)
 	invited.has(t, "One-time link for Kim &amp; &lt;Lee&gt; (Viewer)", "May 30, 2026", `data-copy="#link"`)
 	invited.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
 	link := invited.matches(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
 	list := h.request(t, 200, "GET", "/admin/users", cookie)
-	list.has(t, "Kim &amp; &lt;Lee&gt;", "Invited", "Never")
+	list.has(t, "Kim &amp; &lt;Lee&gt;", ">Kim Lee</span>", "Invited", "Never")
 	list.lacks(t, "/join/")
 	path := strings.TrimPrefix(link, "http://vault.test")
 	h.request(t, 200, "GET", path).has(t, `value="Kim &amp; &lt;Lee&gt;" readonly`)
@@ -53,12 +53,19 @@ func TestChangeUser(t *testing.T) {
 	h.request(t, 200, "GET", at, cookie).has(t, "Change role", "Reset", "Disable", `value="admin" required checked`)
 	for _, unknown := range []string{"/admin/users/99", "/admin/users/0", "/admin/users/x", "/admin/users/01"} {
 		h.request(t, 404, "GET", unknown, cookie)
-		for _, verb := range []string{"/name", "/role", "/reset", "/disable", "/enable"} {
+		for _, verb := range []string{"/name", "/profile", "/role", "/reset", "/disable", "/enable"} {
 			h.post(t, 404, unknown+verb, url.Values{"name": {"x"}, "role": {"staff"}}, cookie)
 		}
 	}
 	h.post(t, 422, at+"/name", url.Values{"name": {"owner"}}, cookie).has(t, `aria-describedby="name-problem"`)
 	h.post(t, 303, at+"/name", url.Values{"name": {"Kim Lee"}}, cookie)
+	h.post(t, 303, at+"/profile", url.Values{"full_name": {"Kim Lee"}, "title": {"Examiner"}}, cookie)
+	h.post(t, 422, at+"/profile", url.Values{"title": {strings.Repeat("x", 256)}}, cookie).has(t, `id="title-problem"`)
+	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Kim Lee, Examiner")
+	h.post(t, 303, "/me/profile", url.Values{"full_name": {"Kim B. Lee"}}, theirs)
+	h.post(t, 422, "/me/profile", url.Values{"full_name": {"a\x00"}}, theirs).has(t, `id="full_name-problem"`)
+	h.request(t, 200, "GET", "/me", theirs).has(t, `value="Kim B. Lee"`, `value="Examiner"`)
+	h.request(t, 200, "GET", "/admin/activity", cookie).has(t, "changed the name and title of", "Full name")
 	h.post(t, 422, at+"/role", url.Values{"role": {"king"}}, cookie).has(t, "The selected role is invalid.")
 	h.post(t, 303, at+"/role", url.Values{"role": {"viewer"}}, cookie)
 	h.request(t, 403, "GET", "/admin/users", theirs) // takes effect with the next request

@@ -47,6 +47,7 @@ func (p *Pages) userListPage(r *page.Request) error {
 // newUserForm is the template data of the page that invites a user.
 type newUserForm struct {
 	Name     string
+	Profile  model.Profile
 	Role     model.Role
 	Roles    []model.Role
 	Once     string // identifies this form, so that submitting it twice creates only one invitation
@@ -64,14 +65,16 @@ func (p *Pages) showNewUserForm(r *page.Request, status int, form newUserForm) e
 
 // inviteUser creates a user and shows a one-time link for setting the password.
 func (p *Pages) inviteUser(r *page.Request) error {
-	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role"))}
+	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role")),
+		Profile: page.SubmittedProfile(r)}
 	return p.SubmitOnce(r, linkAlreadyShown, func() (string, error) {
 		token, user, err := p.Vault.Users.Create(r.Context(), r.Actor, draft)
 		if err == nil {
 			return page.UserPath(user.ID), p.showLink(r, user, token)
 		}
 		return "", page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
-			return p.showNewUserForm(r, status, newUserForm{Name: draft.Name, Role: draft.Role, Once: r.PostForm.Get("once"), Problems: problems})
+			return p.showNewUserForm(r, status, newUserForm{Name: draft.Name, Role: draft.Role,
+				Profile: page.TypedProfile(r), Once: r.PostForm.Get("once"), Problems: problems})
 		})
 	})
 }
@@ -131,6 +134,11 @@ func (p *Pages) showUserChange(r *page.Request, notice string, err error) error 
 func (p *Pages) renameUser(r *page.Request) error {
 	user, err := p.Vault.Users.Rename(r.Context(), r.Actor, r.PathID, r.PostForm.Get("name"))
 	return p.showUserChange(r, "Username changed to "+user.Name+".", err)
+}
+
+func (p *Pages) setProfile(r *page.Request) error {
+	user, err := p.Vault.Users.SetProfile(r.Context(), r.Actor, r.PathID, page.SubmittedProfile(r))
+	return p.showUserChange(r, "Name and title of "+user.Name+" saved.", err)
 }
 
 func (p *Pages) setRole(r *page.Request) (err error) {

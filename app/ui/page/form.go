@@ -9,6 +9,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/model"
 )
 
 // formTimeout is how long the client may take to send a form after the request header. Larger forms
@@ -95,3 +96,20 @@ func SkipForm(r *Request) {
 
 // MaxFormBytes is the maximum size of a small form.
 const MaxFormBytes = 16 << 10
+
+// TypedProfile returns the full name and the title of a user as typed in a form.
+func TypedProfile(r *Request) model.Profile {
+	return model.Profile{FullName: r.PostForm.Get("full_name"), Title: r.PostForm.Get("title")}
+}
+
+// SubmittedProfile returns the submitted full name and title of a user. A field that isn't in the form stays.
+func SubmittedProfile(r *Request) (patch model.ProfilePatch) {
+	typed := TypedProfile(r)
+	if r.PostForm.Has("full_name") {
+		patch.FullName = &typed.FullName
+	}
+	if r.PostForm.Has("title") {
+		patch.Title = &typed.Title
+	}
+	return patch
+}
