@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -300,5 +301,26 @@ func TestAbstractPatchEnforcesRequiredFields(t *testing.T) {
 	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{TaxMap: vaulttest.SomeText("9")}, vault.Match{})
 	if err != nil || string(after.Abstract.Custom["file_number"]) != `"24-1"` || after.Abstract.TaxMap != "9" {
 		t.Errorf("Abstracts.Patch: got %+v, %v, want file number 24-1, Parcel ID 9", after.Abstract, err)
+	}
+}
+
+// RetryEdit tries again only if the record changed in the meantime, and not forever.
+func TestRetryEdit(t *testing.T) {
+	t.Parallel()
+	changed := &errs.Error{Kind: errs.PreconditionFailed}
+	for _, row := range []struct {
+		results []error
+		want    int
+	}{
+		{[]error{nil}, 1},
+		{[]error{changed, changed, nil}, 3},
+		{[]error{&errs.Error{Kind: errs.Conflict}}, 1},
+		{[]error{changed, changed, changed, changed, changed, nil}, 5},
+	} {
+		calls := 0
+		err := vault.RetryEdit(func() error { calls++; return row.results[calls-1] })
+		if calls != row.want || !errors.Is(err, row.results[calls-1]) {
+			t.Errorf("RetryEdit(%v) called %d times and returned %v, want %d calls and the last result", row.results, calls, err, row.want)
+		}
 	}
 }

@@ -192,6 +192,23 @@ type Match struct {
 	Versions []uint64 // accept one of these versions
 }
 
+// MatchVersion returns the condition that the record still has a version.
+func MatchVersion(version uint64) Match { return Match{Given: true, Versions: []uint64{version}} }
+
+// maxEdits is how many times an edit is attempted if other users change the same record at the same time.
+const maxEdits = 5
+
+// RetryEdit calls edit, and calls it again if it failed because the record changed after edit had read it. edit
+// merges its change with what is stored then.
+func RetryEdit(edit func() error) (err error) {
+	for range maxEdits {
+		if err = edit(); errs.KindOf(err) != errs.PreconditionFailed {
+			break
+		}
+	}
+	return err
+}
+
 // check returns PreconditionFailed if the condition does not accept the version.
 func (m Match) check(version uint64) error {
 	if !m.Given || m.Any || slices.Contains(m.Versions, version) {

@@ -102,47 +102,44 @@ func (f *Form) describeConflicts(log []model.Event) {
 	f.Focus()
 }
 
-// maxRetries is how many times a change is attempted if other users change the same instrument at the
-// same time. Then it fails.
-const maxRetries = 5
-
 // Save saves the submitted form of an instrument. If other users changed fields that this form doesn't
 // change, their values are kept. If both changed the same field, or if values are invalid, it saves
 // nothing and returns the form to show again, with the status of the response. read returns the form
 // with the stored values.
 func Save(p *page.Site, r *page.Request, id uint64, read func(vault.InstrumentView) (*Form, error)) (
 	saved vault.InstrumentView, again *Form, status int, err error) {
-	for tries := 1; ; tries++ {
+	err = vault.RetryEdit(func() error {
 		old, err := p.Vault.Instruments.Get(r.Context(), id)
 		if err != nil {
-			return saved, nil, 0, err
+			return err
 		}
 		form, err := read(old)
 		if err != nil {
-			return saved, nil, 0, err
+			return err
 		}
 		patch := form.Merge(r.PostForm)
 		if form.Conflict {
 			log, err := Changes(r.Context(), p, id)
 			form.describeConflicts(log)
-			return saved, form, http.StatusPreconditionFailed, err
+			again, status = form, http.StatusPreconditionFailed
+			return err
 		}
 		if form.Asks() {
 			form.Focus()
-			return saved, form, http.StatusUnprocessableEntity, nil
+			again, status = form, http.StatusUnprocessableEntity
+			return nil
 		}
 		if asks, err := form.AsksDuplicate(p, r, old.AbstractID, patch); err != nil || asks {
-			return saved, form, http.StatusUnprocessableEntity, err // callers look at err first
+			again, status = form, http.StatusUnprocessableEntity // callers look at err first
+			return err
 		}
-		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, id, patch, vault.Match{Given: true, Versions: []uint64{old.Version}})
-		domainErr, ok := errors.AsType[*errs.Error](err)
-		switch {
-		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
-			continue
-		case ok && domainErr.Kind == errs.Invalid:
-			form.SetProblems(page.FieldProblems(domainErr.Fields))
-			return saved, form, http.StatusUnprocessableEntity, nil
+		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, id, patch, vault.MatchVersion(old.Version))
+		if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
+			form.SetProblems(page.FieldProblems(problem.Fields))
+			again, status = form, http.StatusUnprocessableEntity
+			return nil
 		}
-		return saved, nil, 0, err
-	}
+		return err
+	})
+	return saved, again, status, err
 }

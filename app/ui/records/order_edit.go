@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
 )
 
 // editOrder saves a field group of an order.
@@ -24,7 +25,7 @@ func (p *Pages) editOrder(r *page.Request) error {
 				return p.showOrder(r, status, s)
 			},
 			save: func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error) {
-				now, err := p.Vault.Orders.Patch(ctx, r.Actor, r.PathID, orderPatch(s.Fields, sent), matchVersion(s.Version))
+				now, err := p.Vault.Orders.Patch(ctx, r.Actor, r.PathID, orderPatch(s.Fields, sent), vault.MatchVersion(s.Version))
 				return func(show func(*recordView)) error {
 					s, err := p.newOrderView(ctx, now)
 					if err == nil {

@@ -16,10 +16,6 @@ import (
 	"deedkeep/app/vault"
 )
 
-// maxRetries is how many times a change is attempted if other users change the same record at the
-// same time. Then it fails.
-const maxRetries = 5
-
 // mergedForm is a submitted field group, merged with the stored values.
 type mergedForm struct {
 	group    fieldGroup
@@ -49,7 +45,7 @@ type recordEdit struct {
 // values are kept. If both changed the same field, the form is shown again with both values, and
 // the user has to choose.
 func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recordEdit, error)) error {
-	for tries := 1; ; tries++ {
+	return vault.RetryEdit(func() error {
 		record, err := read()
 		if err != nil {
 			return err
@@ -73,8 +69,6 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 		saved, err := record.save(r.Context(), e.changes)
 		domainErr, ok := errors.AsType[*errs.Error](err)
 		switch {
-		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
-			continue
 		case ok && domainErr.Kind == errs.Invalid:
 			e.group.setProblems(page.FieldProblems(domainErr.Fields))
 			return p.showGroupForm(r, http.StatusUnprocessableEntity, recordType, record, e.group)
@@ -89,7 +83,7 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 			return p.RedirectWithNotice(r, record.Path+"#group-"+e.group.Name, strings.TrimSpace("Saved. "+notice))
 		}
 		return saved(func(v *recordView) { v.setSaved(e.group.Name, notice) })
-	}
+	})
 }
 
 // showGroupForm shows the form of a field group with the submitted values.
@@ -107,11 +101,6 @@ func (v *recordView) setSaved(name, notice string) {
 	}
 	v.Saved = v.Group(name)
 	v.Saved.Notice = notice
-}
-
-// matchVersion makes a change fail if the record no longer has this version.
-func matchVersion(version uint64) vault.Match {
-	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
 // mergeForm compares a form with the stored values, field by field. by computes the fingerprint of

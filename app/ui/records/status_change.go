@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 
-	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
@@ -40,7 +39,7 @@ func matchSeenVersion(r *page.Request, version uint64) vault.Match {
 	if _, submitted := r.PostForm["was"]; !submitted {
 		return vault.Match{}
 	}
-	return matchVersion(version)
+	return vault.MatchVersion(version)
 }
 
 // statusChange is the result of submitting a status form.
@@ -74,19 +73,18 @@ func changeStatus[T any](p *Pages, r *page.Request, recordType string, get func(
 	statusOf func(T) (status string, version uint64), patch func(model.Optional[model.Input], vault.Match) (T, error),
 ) (record T, change statusChange, err error) {
 	status := model.Some(model.StringInput(r.PostForm.Get("status")))
-	for tries := 1; ; tries++ {
+	err = vault.RetryEdit(func() (err error) {
 		if record, err = get(r.Context(), r.PathID); err != nil {
-			return record, change, err
+			return err
 		}
 		is, version := statusOf(record)
 		change.Was = is
 		if statusConflict(r, is) {
 			change.Clash, err = p.statusConflictText(r, recordType, is)
-			return record, change, err
+			return err
 		}
 		record, err = patch(status, matchSeenVersion(r, version))
-		if errs.KindOf(err) != errs.PreconditionFailed || tries == maxRetries {
-			return record, change, err
-		}
-	}
+		return err
+	})
+	return record, change, err
 }

@@ -148,7 +148,7 @@ func match(r *page.Request) vault.Match {
 	if err != nil {
 		return vault.Match{}
 	}
-	return vault.Match{Given: true, Versions: []uint64{version}}
+	return vault.MatchVersion(version)
 }
 
 // rejection is why a form wasn't saved.
