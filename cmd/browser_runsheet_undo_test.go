@@ -164,6 +164,67 @@ func testRunsheetUndo(t *testing.T, env *browserEnv) {
 	s.waitFor(`document.activeElement.closest("#instrument-new") && document.querySelectorAll(".runsheet tbody tr[data-id]").length == 7`)
 }
 
+// Undo undoes the last action first, also if it sorted the runsheet or changed how it is shown. A gap stays
+// with its instrument however the rows are sorted.
+func testRunsheetSorting(t *testing.T, env *browserEnv) {
+	s := openSheet(t, env, 1440)
+	rows := func(want string) {
+		t.Helper()
+		s.waitFor(fmt.Sprintf(`[...document.querySelectorAll(".runsheet tbody tr:not(.new-row)")].filter(e => e.checkVisibility())
+			.map(e => e.dataset.id ?? "gap").join(" ") == %q`, want))
+	}
+	const gap = "1 2 3 4 gap 5"
+	rows(gap)
+	s.enter(1, columnRemarks, "typed first"+kb.Enter)
+	s.waitSaved()
+	recorded := ".runsheet thead button | Recorded"
+	s.click(recorded)
+	s.click(recorded)
+	rows("gap 5 4 3 1 2")
+	s.screenshot("scene-runsheet-descending")
+	s.pressWith(withCtrl, "z")
+	rows(gap)
+	s.waitVisible(`th[aria-sort="ascending"]`)
+	s.pressWith(withCtrl, "z")
+	s.waitFor(`!document.querySelector("[aria-sort]")`)
+	s.waitVisible("#instrument-1 .remarks | typed first")
+	s.pressWith(withCtrl, "y")
+	s.waitVisible(`th[aria-sort="ascending"]`)
+	s.click(".runsheet thead button | Grantees")
+	rows("1 gap 5 2 4 3")
+	eval[bool](s.tab, `(() => { const e = document.querySelector("#runsheet-category"); e.value = "Security";
+		e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	rows("2")
+	s.waitVisible("#runsheet-shown | 1 of 5 shown, 1 gap hidden")
+	s.click("#runsheet-undo")
+	rows("1 gap 5 2 4 3")
+	s.click("#runsheet-reset")
+	rows(gap)
+
+	s.click(s.cell(1, columnRemarks))
+	s.pressWith(withAlt, kb.ArrowDown)
+	s.waitVisible("#runsheet-sort button")
+	rows("2 1 3 4 gap 5")
+	s.click("button | Sort by recording date")
+	s.waitVisible("#runsheet-notices .notice | Runsheet sorted by recording date.")
+	rows(gap)
+	s.click(s.cell(1, columnRemarks))
+	s.pressWith(withCtrl, "z")
+	rows("2 1 3 4 gap 5")
+	s.waitVisible("#runsheet-sort button")
+	s.pressWith(withCtrl, "z")
+	rows(gap)
+	s.pressWith(withCtrl, "y")
+	rows("2 1 3 4 gap 5")
+	s.pressWith(withCtrl, "y")
+	rows(gap)
+	s.must(s.client.Do(t.Context(), http.MethodPatch, "/v1/instruments/3", map[string]any{"position": 1}, &apitypes.InstrumentBody{}))
+	s.expect("status of 412")
+	s.pressWith(withCtrl, "z")
+	s.waitVisible("#runsheet-notices .problem | The sequence of the runsheet was changed in the meantime")
+	rows("3 1 2 4 gap 5")
+}
+
 // Values that can't be right for their column are asked about beside their cell.
 func testRunsheetQuestions(t *testing.T, env *browserEnv) {
 	s := openSheet(t, env, 1440)

@@ -13,7 +13,10 @@
   const columnCount = fields.filter(Boolean).length; // the tools at the end don't count
 
   const isRow = (tr) => Boolean(tr?.dataset.id); // false for gaps
+  const position = (tr) => Number(tr.querySelector('.number')?.textContent) || Infinity;
   const rows = () => [...body.rows].filter((tr) => isRow(tr) && tr.dataset.id !== 'new');
+  // sequence returns the IDs of the instruments in the sequence of the runsheet, however they are sorted.
+  const sequence = () => rows().filter((tr) => position(tr) < Infinity).sort((a, b) => position(a) - position(b)).map((tr) => tr.dataset.id);
   const rowOf = (id) => document.getElementById('instrument-' + id);
   const announce = (text) => { document.getElementById('runsheet-said').textContent = text; };
 
@@ -94,7 +97,6 @@
   const isPlain = () => !sort && !openFirst?.checked && !category?.value;
 
   const collator = new Intl.Collator('en-US', { numeric: true, sensitivity: 'base' });
-  const position = (tr) => Number(tr.querySelector('.number')?.textContent) || Infinity;
   // sortValue returns a number or a text, or null for a blank cell.
   const sortValue = (tr, at) => {
     const text = tr.cells[at].textContent.trim();
@@ -117,16 +119,22 @@
     body.prepend(...list);
     if (body.contains(focused)) focused.focus({ preventScroll: true });
   };
+  // placeGaps shows each gap above its instrument, in every sequence, and returns how many are hidden with theirs.
   const placeGaps = () => {
     for (const tr of [...body.querySelectorAll('.gap')]) tr.remove();
+    let hidden = 0;
     for (const gap of gaps) {
+      const row = rowOf(gap.above);
+      if (row?.hidden) hidden++;
+      if (!row || row.hidden) continue;
       const tr = document.createElement('tr');
       tr.className = 'gap';
       const cell = tr.insertCell();
       cell.colSpan = headers.length;
       cell.textContent = gap.text;
-      rowOf(gap.above)?.before(tr);
+      row.before(tr);
     }
+    return hidden;
   };
   const applyView = () => {
     const list = rows().sort((a, b) => position(a) - position(b));
@@ -139,16 +147,36 @@
     for (const tr of list) tr.hidden = Boolean(wanted) && tr.dataset.category !== wanted;
     arrange(list);
     section.toggleAttribute('data-sorted', !isPlain());
-    if (isPlain()) placeGaps();
+    const hiddenGaps = placeGaps();
     if (resetButton) resetButton.hidden = isPlain();
     const shown = list.filter((tr) => !tr.hidden).length;
     const line = document.getElementById('runsheet-shown');
     if (line) line.textContent = wanted ? `${shown} of ${list.length} shown` : '';
+    if (hiddenGaps) line.textContent += `, ${hiddenGaps} ${hiddenGaps > 1 ? 'gaps' : 'gap'} hidden`;
     headers.forEach((th, n) => {
       if (sort?.at === n) th.setAttribute('aria-sort', sort.down ? 'descending' : 'ascending'); else th.removeAttribute('aria-sort');
     });
     section.dispatchEvent(new CustomEvent('runsheet:arranged'));
     if (active?.parentElement.hidden) select(edge(active.parentElement, 1).cells[active.cellIndex], false);
+  };
+  // A view is how the rows are sorted and filtered. Its changes can be undone like those of cells.
+  const view = () => ({ sort, open: Boolean(openFirst?.checked), category: category?.value ?? '' });
+  let shownView = view();
+  const setView = (next) => {
+    sort = next.sort;
+    if (category) {
+      openFirst.checked = next.open;
+      category.value = next.category;
+    }
+    applyView();
+    shownView = view();
+    announce(sort ? `Sorted by ${headers[sort.at].textContent}, ${sort.down ? 'descending' : 'ascending'}.`
+      : isPlain() ? 'In the runsheet sequence.' : 'Filtered.');
+  };
+  const changeView = (change) => {
+    const before = shownView;
+    setView({ ...view(), ...change });
+    section.dispatchEvent(new CustomEvent('runsheet:viewed', { detail: before }));
   };
   if (category) {
     headers.slice(0, columnCount).forEach((th, at) => {
@@ -157,19 +185,14 @@
       button.textContent = th.textContent;
       button.title = 'Sort by ' + th.textContent;
       button.addEventListener('click', () => {
-        if (sort?.at === at && sort.down) sort = null; else sort = { at, down: sort?.at === at };
-        applyView();
-        announce(sort ? `Sorted by ${th.textContent}, ${sort.down ? 'descending' : 'ascending'}.` : 'In the runsheet sequence.');
+        changeView({ sort: sort?.at === at && sort.down ? null : { at, down: sort?.at === at } });
       });
       th.replaceChildren(button);
     });
-    category.addEventListener('change', applyView);
-    openFirst.addEventListener('change', applyView);
+    category.addEventListener('change', () => changeView({}));
+    openFirst.addEventListener('change', () => changeView({}));
     resetButton.addEventListener('click', () => {
-      sort = null;
-      openFirst.checked = false;
-      category.value = '';
-      applyView();
+      changeView({ sort: null, open: false, category: '' });
       category.focus();
     });
   }
@@ -227,7 +250,7 @@
   window.addEventListener('load', () => setTimeout(followAnchor));
 
   window.runsheet = Object.freeze({
-    section, table, body, headers, fields, columnCount, editable, isRow, rows, rowOf, announce, prepare, select, step, isPlain, renumber, update,
-    active: () => active,
+    section, table, body, headers, fields, columnCount, editable, isRow, rows, sequence, rowOf, announce, prepare, select, step, isPlain,
+    renumber, update, view, setView, active: () => active,
   });
 })();

@@ -386,7 +386,7 @@
     return trashStep(id);
   };
   const moveStep = (id, position) => async () => {
-    const old = sheet.rows().findIndex((tr) => tr.dataset.id === String(id)) + 1;
+    const old = sheet.sequence().indexOf(String(id)) + 1;
     const state = await send(`/instruments/${id}/move`, { position });
     if (state.problem) {
       show('problem', state.problem);
@@ -397,6 +397,28 @@
     sheet.announce(`Moved back to position ${position}.`);
     return moveStep(id, old);
   };
+  // sequenceStep sets the sequence of the runsheet or, if ids is blank, sorts it by recording date.
+  const sequenceStep = (ids) => async () => {
+    const was = sheet.sequence().join();
+    const state = await send(`${path}/instruments/sort`, { sequence: ids, was });
+    if (!state.problem || state.rows) apply(state);
+    if (state.problem) {
+      show('problem', state.problem);
+      return state;
+    }
+    show('notice', state.notice, 'Undo', () => revert());
+    return sequenceStep(ids ? '' : was);
+  };
+  const viewStep = (view) => () => {
+    const now = sheet.view();
+    sheet.setView(view);
+    return viewStep(now);
+  };
+  // perform runs a step that the user selected, and remembers the one that undoes it.
+  const perform = (step) => enqueue(async () => {
+    const opposite = await step();
+    if (typeof opposite === 'function') remember(opposite);
+  });
 
   // ---- keys
 
@@ -525,14 +547,19 @@
     });
   }
 
+  document.getElementById('runsheet-sort')?.addEventListener('submit', (event) => {
+    event.preventDefault();
+    perform(sequenceStep(''));
+  });
+  section.addEventListener('runsheet:viewed', (event) => {
+    if (!unsaved.size) clearMessages(); // the Undo of a notice is for the last change
+    remember(viewStep(event.detail));
+  });
+
   // ---- trash
 
   const trash = (tr) => {
-    if (!isSaved(tr)) return;
-    enqueue(async () => {
-      const opposite = await trashStep(Number(tr.dataset.id))();
-      if (typeof opposite === 'function') remember(opposite);
-    });
+    if (isSaved(tr)) perform(trashStep(Number(tr.dataset.id)));
   };
   table.addEventListener('click', (event) => {
     const button = event.target.closest('button[formaction$="/trash"]');

@@ -49,6 +49,9 @@ func (p *Pages) moveInstrument(r *page.Request) error {
 
 // sortRunsheet sorts a runsheet by recording date, or undoes that.
 func (p *Pages) sortRunsheet(r *page.Request) error {
+	if isScript(r) {
+		return p.setSequence(r)
+	}
 	if r.PostForm.Get("undo") != "" {
 		if err := p.Vault.Instruments.RestoreSequence(r.Context(), r.Actor, r.PathID); err != nil {
 			return err
@@ -60,6 +63,46 @@ func (p *Pages) sortRunsheet(r *page.Request) error {
 	}
 	undo := page.UndoAddress(p.AbstractPath(r.PathID)+"/instruments/sort", url.Values{"undo": {"1"}})
 	return p.RedirectWithUndo(r, p.RunsheetPath(r.PathID), "Runsheet sorted by recording date.", undo)
+}
+
+// sequenceChanged says why a sequence isn't set.
+const sequenceChanged = "The sequence of the runsheet was changed in the meantime, so it stays as it is now."
+
+// setSequence sets the sequence that the script sends, unless another one than it shows was chosen in the
+// meantime. Without one, it sorts the runsheet by recording date.
+func (p *Pages) setSequence(r *page.Request) error {
+	state, match, notice := vault.InstrumentView{Instrument: model.Instrument{AbstractID: r.PathID}}, vault.Match{},
+		"Runsheet sorted by recording date."
+	var ids []uint64
+	if list := r.PostForm.Get("sequence"); list != "" {
+		for _, text := range strings.Split(list, ",") {
+			id, err := strconv.ParseUint(text, 10, 63)
+			if err != nil {
+				return errs.InvalidField("sequence", errs.NotInteger)
+			}
+			ids = append(ids, id)
+		}
+		shown, err := p.Vault.Instruments.Runsheet(r.Context(), r.PathID)
+		if err != nil {
+			return err
+		}
+		now := make([]string, len(shown.Instruments))
+		for n, i := range shown.Instruments {
+			now[n] = formatID(i.ID)
+		}
+		if strings.Join(now, ",") != r.PostForm.Get("was") {
+			return p.sendState(r, http.StatusPreconditionFailed, state, sheetState{Problem: sequenceChanged})
+		}
+		match, notice = vault.MatchVersion(shown.Version), "Sequence restored."
+	}
+	err := p.Vault.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, ids, match)
+	switch kind := errs.KindOf(err); {
+	case err != nil && (kind == errs.PreconditionFailed || kind == errs.Invalid):
+		return p.sendState(r, http.StatusPreconditionFailed, state, sheetState{Problem: sequenceChanged})
+	case err != nil:
+		return err
+	}
+	return p.sendState(r, http.StatusOK, state, sheetState{Notice: notice})
 }
 
 // trashInstrument moves an instrument to the trash.

@@ -18,10 +18,6 @@ import (
 	"deedkeep/app/vault"
 )
 
-// maxRetries is how many times a change is attempted if other users change the same instrument at the
-// same time. Then it fails.
-const maxRetries = 5
-
 // problemKey is the member of a response that says why nothing was saved.
 const problemKey = "problem"
 
@@ -108,7 +104,7 @@ func (p *Pages) saveCell(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	for tries := 1; ; tries++ {
+	return vault.RetryEdit(func() error {
 		old, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
 		if err != nil {
 			return err
@@ -127,11 +123,9 @@ func (p *Pages) saveCell(r *page.Request) error {
 		if asked, err := p.asksAboutDuplicate(r, old.Instrument, in); err != nil || asked {
 			return err
 		}
-		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, vault.InstrumentPatch{Input: in}, matchVersion(old.Version))
+		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, vault.InstrumentPatch{Input: in}, vault.MatchVersion(old.Version))
 		domainErr, ok := errors.AsType[*errs.Error](err)
 		switch {
-		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
-			continue
 		case ok && domainErr.Kind == errs.Invalid:
 			return sendProblem(r, strings.Join(page.ProblemTexts(domainErr.Fields), " "))
 		case err != nil:
@@ -142,7 +136,7 @@ func (p *Pages) saveCell(r *page.Request) error {
 			return err
 		}
 		return p.sendState(r, http.StatusOK, saved, sheetState{Before: before})
-	}
+	})
 }
 
 // valuesBefore returns the complete values that the changed ones of some fields had. The changes of the audit
@@ -164,11 +158,6 @@ func valuesBefore(old, saved vault.InstrumentView, fields []string) (model.Instr
 
 // normalized returns text without the differences that browsers make.
 func normalized(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
-
-// matchVersion makes a change fail if the instrument no longer has this version.
-func matchVersion(version uint64) vault.Match {
-	return vault.Match{Given: true, Versions: []uint64{version}}
-}
 
 // formatID returns an ID as text.
 func formatID(id uint64) string { return strconv.FormatUint(id, 10) }
@@ -227,7 +216,7 @@ func sendJSON(r *page.Request, status int, what any) error {
 }
 
 // sendState sends the runsheet's state after a change of an instrument, with the rows of the
-// instrument and of those that it relates to.
+// instrument and of those that it relates to. Without an instrument, it sends all rows.
 func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentView, state sheetState) error {
 	filed, err := p.Vault.Abstracts.Get(r.Context(), changed.AbstractID)
 	if err != nil {
@@ -240,7 +229,7 @@ func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentV
 	state.ID, state.Sequence, state.Gaps, state.Rows, state.Chosen = changed.ID, s.Sequence, s.gaps, []rowMarkup{}, s.Chosen
 	state.Notice = cmp.Or(state.Notice, s.NoGaps)
 	for _, row := range s.Rows {
-		if row.ID != changed.ID && !areRelated(row.Instrument, changed.Instrument) {
+		if changed.ID != 0 && row.ID != changed.ID && !areRelated(row.Instrument, changed.Instrument) {
 			continue
 		}
 		text, err := p.RenderText("abstract.html", "runsheet-row", row)
