@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type tab struct {
 	t   *testing.T
 	ctx context.Context
 	*monitor
+	declines atomic.Bool // dialogs are declined
 }
 
 // newTab opens a tab for the pages of an origin, such as http://host:port.
@@ -51,7 +53,7 @@ func (env *browserEnv) newTab(t *testing.T, origin string) *tab {
 	return b
 }
 
-// acceptDialogs accepts all dialogs, because an open dialog blocks the page.
+// acceptDialogs accepts or declines all dialogs, because an open dialog blocks the page.
 func (b *tab) acceptDialogs() {
 	ctx, stop := context.WithCancel(b.ctx)
 	dialogs, done := chromedp.Events(ctx, pageproto.JavascriptDialogOpening), make(chan struct{})
@@ -61,7 +63,7 @@ func (b *tab) acceptDialogs() {
 			if err != nil {
 				return
 			}
-			params := pageproto.HandleJavaScriptDialogParams{Accept: true}
+			params := pageproto.HandleJavaScriptDialogParams{Accept: !b.declines.Load()}
 			_, _ = chromedp.Call(ctx, pageproto.HandleJavaScriptDialog, params) // the tab may already be closed
 		}
 	}()

@@ -169,6 +169,70 @@ func testViewerPanelUndo(t *testing.T, env *browserEnv) {
 	p.screenshot("scene-panel-narrow-open")
 }
 
+// A relation without a target isn't lost. If the user declines to discard changes, everything stays as it was.
+func testViewerPanelKeeps(t *testing.T, env *browserEnv) {
+	p := openPanel(t, env, 1440)
+	p.fill("#instrument-book", "7")
+	p.click("[data-then=another]")
+	p.waitVisible(".panel-list a | Book 7")
+	p.waitFor(inType)
+	p.press("rel")
+	p.waitFor(`document.querySelector("[data-relation-kind]").value == "releases"`)
+	p.expect("status of 422")
+	p.click("[data-then=stay], [data-then=another]")
+	p.waitVisible("#instrument-relations-problem | Which instrument is released? Choose one or “Not on this runsheet”,")
+	p.waitFor(`document.activeElement.name == "instrument.relations.0.instrument_id"`)
+	p.waitFor(`document.querySelector("[data-relation-kind]").value == "releases"`)
+	p.checkAccessible(t, "question about a relation")
+	p.screenshot("scene-panel-relation")
+	p.press("Not on")
+
+	p.click(".panel-list a | Book 7")
+	p.waitVisible("#instrument-relations-problem")
+	p.press(kb.Escape)
+	p.press(kb.PageDown)
+	p.waitShown(2)
+	p.declines.Store(true)
+	p.expect("dialog: confirm")
+	p.click(".panel-list a | Book 7")
+	p.waitFor(`performance.now() > 0`)
+	p.waitShown(2)
+	p.waitFor(`document.querySelector("[data-instrument-form]").dataset.id == "0"`)
+	p.waitFor(`document.querySelector("[name='instrument.relations.0.instrument_id']").value == "other"`)
+	p.expect("dialog: beforeunload")
+	at := eval[string](p.tab, "location.href")
+	eval[bool](p.tab, `document.querySelector("[data-pages]").focus(), true`)
+	p.press("n")
+	p.waitFor(fmt.Sprintf(`location.href == %q`, at))
+	p.waitShown(2)
+	p.click("[data-then=another]")
+	p.waitVisible(".panel-list a | Release or Satisfaction")
+	p.declines.Store(false)
+}
+
+// The panel is one scroll area. The page beside it is another.
+func testViewerPanelScrolls(t *testing.T, env *browserEnv) {
+	p := openPanel(t, env, 1440)
+	p.waitVisible(".panel-suggested | Warranty Deed")
+	p.click("[data-page-text] summary")
+	p.waitVisible("[data-page-text] pre | DEED")
+	eval[bool](p.tab, `document.querySelectorAll("#panel details").forEach(e => { e.open = true }), true`)
+	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {360, 740}} {
+		p.setSize(size[0], size[1])
+		if got := eval[string](p.tab, `[...document.querySelectorAll("#panel, #panel *")]
+			.filter(e => ["auto", "scroll"].includes(getComputedStyle(e).overflowY))
+			.filter(e => e.scrollHeight > e.clientHeight + 1 && !e.matches("textarea, select"))
+			.map(e => e.className || e.tagName).join(" ")`); got != "viewer-panel" {
+			t.Errorf("scroll areas of the panel at %d px: got %s, want viewer-panel", size[0], got)
+		}
+		p.checkFits(int(size[0]))
+		eval[bool](p.tab, `document.querySelector("#panel").scrollTo(0, 0), true`)
+		p.screenshot(fmt.Sprintf("scene-panel-scrolls-%d", size[0]))
+		eval[bool](p.tab, `document.querySelector("#panel").scrollTo(0, 400), true`)
+		p.screenshot(fmt.Sprintf("scene-panel-scrolls-%d-middle", size[0]))
+	}
+}
+
 // Text that is typed while a save is under way is still there afterward, and isn't saved yet.
 func testViewerPanelSlowSave(t *testing.T, env *browserEnv) {
 	p := openPanel(t, env, 1440)

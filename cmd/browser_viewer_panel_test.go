@@ -122,6 +122,12 @@ func testViewerPanel(t *testing.T, env *browserEnv) {
 		if got := eval[string](b, "location.pathname"); got != at {
 			t.Fatalf("while typing instrument %d: got page %s, want %s", n, got, at)
 		}
+		if r.kind == "rel" { // asks which instrument is released
+			b.expect("status of 422")
+			b.press(kb.Enter)
+			b.waitFor(`document.activeElement.name == "instrument.relations.0.instrument_id"`)
+			b.press("Not on")
+		}
 		b.waitNavigation(func() { b.press(kb.Enter) })
 		b.waitFor(inType)
 		b.waitVisible("main > .notice | saved.")
@@ -220,6 +226,10 @@ func testViewerPanelKeys(t *testing.T, env *browserEnv) {
 	b.waitFor(inType)
 	b.press("rel")
 	b.waitFor(`document.querySelector("[data-links]").open && document.querySelector("[data-relation-kind]").value == "releases"`)
+	b.expect("status of 422")
+	b.pressWith(withCtrl|withShift, kb.Enter)
+	b.waitVisible("#instrument-relations-problem | Which instrument is released?")
+	b.press("Not on")
 	b.pressWith(withCtrl|withShift, kb.Enter)
 	b.waitVisible(".panel-list a | Release or Satisfaction")
 }

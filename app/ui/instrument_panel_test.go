@@ -283,11 +283,29 @@ func TestRecordRelease(t *testing.T) {
 	release := fields("type_id", p.typeID("Release or Satisfaction"), "book", "99", "then", "another")
 	release.Set("instrument.relations.0.kind", "releases")
 	release.Set("instrument.relations.0.instrument_id", fmt.Sprint(mortgage.ID))
-	release.Set("instrument.relations.1.kind", "releases") // preset by the form, and without a target
-	release.Set("instrument.relations.1.instrument_id", "")
-	p.post(200, p.deed, release)
+	p.post(200, p.deed, release).lacks(t, `<option value="releases" selected>`)
 	if got := p.runsheet()[0]; got.Status != model.InstrumentReleased {
 		t.Errorf("status of the mortgage = %s, want %s", got.Status, model.InstrumentReleased)
+	}
+	// A relation without a target, which the form presets, is asked about.
+	other := fields("type_id", p.typeID("Release or Satisfaction"), "book", "100", "then", "stay")
+	other.Set("instrument.relations.0.kind", "releases")
+	other.Set("instrument.relations.0.instrument_id", "")
+	p.post(422, p.deed, other).has(t, "Which instrument is released? Choose one or “Not on this runsheet”, or choose no relation.",
+		`<option value="releases" selected>`, `data-relation-kind`)
+	other.Set("instrument.relations.0.instrument_id", "other")
+	p.post(200, p.deed, other).has(t, `value="an instrument that is not on this runsheet"`)
+	last := p.runsheet()[2]
+	want := []model.Relation{{Kind: model.Releases, Text: "an instrument that is not on this runsheet"}}
+	if !slices.Equal(last.Relations, want) {
+		t.Errorf("relations = %+v, want %+v", last.Relations, want)
+	}
+	other.Set("instrument", fmt.Sprint(last.ID))
+	other.Set("instrument.relations.0.kind", "") // no relation
+	other.Set("instrument.relations.0.instrument_id", "")
+	p.post(200, p.deed, other).lacks(t, `<option value="releases" selected>`) // a stored release presets none
+	if now := p.runsheet()[2]; len(now.Relations) > 0 {
+		t.Errorf("relations = %+v, want none", now.Relations)
 	}
 	release.Set("instrument.relations.0.instrument_id", "999")
 	p.post(422, p.deed, release).has(t, "relations", `aria-describedby="instrument-relations-problem"`, "<details data-links open>")
@@ -371,6 +389,32 @@ func TestSuggestionsOfPacket(t *testing.T) {
 	}
 	last := p.post(200, p.deed, fields("type_id", p.typeID("Mortgage"), "pages", "2-3", "start", "2", "then", "another"))
 	last.lacks(t, "Suggested from the text")
+}
+
+// "Save and next" goes to the next instrument of a packet until none is left, and then to the next document.
+func TestSaveAndNextInPacket(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019 at 10:42 AM\nWARRANTY DEED\n"+
+		"THIS DEED, made this 15th day of April, 2019, by and between\nJohn Alder, Grantor, and Dana Birch, Grantee,\n"+
+		"IN WITNESS WHEREOF, he signs.\n",
+		"Mortgage Book 77 Page 12\nRecorded 04/18/2019 at 10:43 AM\nMORTGAGE\nTHIS MORTGAGE, made this 16th day of April, 2019, between\n"+
+			"Dana Birch, Mortgagor, and First Bank, Mortgagee,\n")
+	view := p.path(p.deed, "") + "&panel=new"
+	p.staff.get(t, 200, view).has(t, "Save and next instrument")
+	next := p.post(200, p.deed, fields("start", "1", "then", "next")) // nothing was entered
+	next.has(t, "Instrument 2 of 2", `name="start" value="2"`, "no instrument was created")
+	first := p.post(200, p.deed, fields("type_id", p.typeID("Mortgage"), "pages", "2-3", "start", "2", "then", "next"))
+	first.has(t, "Mortgage saved.", "Instrument 1 of 2 · page 1", `name="start" value="1"`, "Save and next document")
+	number := fmt.Sprint(p.only().ID)
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1&instrument="+number).has(t, "Save and next instrument")
+	changed := url.Values{"instrument": {number}, "instrument.remarks": {"Faint"}, "then": {"next"}}
+	to, want := p.staff.post(t, http.StatusSeeOther, p.path(p.deed, "/instruments"), changed).location(), "page=1&panel=new&start=1"
+	if !strings.HasSuffix(to, want) {
+		t.Errorf("address after saving = %s, want it to end in %s", to, want)
+	}
+	p.post(http.StatusNoContent, p.deed, fields("type_id", p.typeID("Warranty Deed"), "pages", "1", "start", "1", "then", "next"))
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1&instrument="+number).has(t, "Save and next document")
 }
 
 // The panel and the runsheet say so where a document is about another county or parcel than the abstract. A county that

@@ -48,7 +48,8 @@
       suggestedBooks.set(form, book.value);
     }
     const kind = form.querySelector('[data-relation-kind]');
-    if (kind) kind.value = type.dataset.relation || '';
+    const isRelated = [...form.querySelectorAll('.instrument-row select.grow')].some((target) => target.name.endsWith('.instrument_id') && target.value);
+    if (kind && !isRelated) kind.value = type.dataset.relation || '';
     const links = form.querySelector('[data-links]');
     if (links && type.dataset.relation) links.open = true;
   };

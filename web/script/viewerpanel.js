@@ -46,7 +46,8 @@
       panel.scrollTop = 0;
       if (!fits()) query('.panel-suggested').scrollIntoView({ block: 'start' });
     }
-    if (!fits()) field.scrollIntoView({ block: 'nearest' });
+    // On phones, where both never fit, the field comes into view when the user taps it.
+    if (!fits() && (innerWidth >= 700 || !query('.panel-suggested:not([hidden])'))) field.scrollIntoView({ block: 'nearest' });
   };
   const show = async (on, focus) => {
     panel.hidden = !on;
@@ -460,10 +461,12 @@
     const link = event.target.closest('[data-panel] a[data-instrument], [data-panel] a[data-new]');
     if (!link) return;
     event.preventDefault();
-    if (link.dataset.page) goTo(Number(link.dataset.page));
     const id = link.dataset.instrument || '0';
     const start = link.dataset.start;
-    if (!form() || (form().dataset.id === id && !start) || !mayDiscard()) return;
+    const opens = form() && (form().dataset.id !== id || start);
+    if (opens && !mayDiscard()) return;
+    if (link.dataset.page) goTo(Number(link.dataset.page));
+    if (!opens) return;
     const address = addressOf(id);
     if (start) address.searchParams.set('start', start);
     if (!await open(address)) return;

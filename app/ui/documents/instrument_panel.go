@@ -25,6 +25,7 @@ type instrumentPanel struct {
 	Selected  uint64     // ID of the instrument in the form; 0 for a new one
 	Form      *panelForm // nil if the user may not write
 	HasNext   bool       // the place has a next document
+	HasPart   bool       // the document describes another instrument that isn't recorded
 	Saved     string     // result of the last action
 	Undo      string     // "trash" or "restore": the action that undoes it
 	UndoID    uint64
@@ -164,6 +165,11 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		return panel, nil
 	}
 	panel.Selected = panel.Form.ID
+	if part := panel.Form.Part; panel.Form.ID == 0 {
+		panel.HasPart = part != nil && part.Previous+part.Next > 0
+	} else {
+		panel.HasPart = p.nextPart(r, s.File, 0) > 0
+	}
 	panel.addPlace(filed.Abstract)
 	if panel.PageCount < 2 && panel.Form.Field(instrumentform.Pages).Empty() {
 		panel.Form.Remove(instrumentform.Pages)

@@ -15,7 +15,7 @@ import (
 
 // Values of the form field "then": the action after an instrument is saved.
 const (
-	thenNext    = "next"    // a new instrument of the next document; the default
+	thenNext    = "next"    // the next instrument that the document describes, or else one of the next document; the default
 	thenAnother = "another" // another new instrument of this document
 	thenStay    = "stay"    // the same instrument
 )
@@ -31,6 +31,8 @@ type instrumentSaver struct {
 
 // notInAbstract is the message for an instrument of a document in the vault.
 const notInAbstract = "This document is not in an abstract. Move it to an abstract, then add its instruments."
+
+const nothingEntered = "Nothing was entered, so no instrument was created."
 
 // saveInstrument creates or changes an instrument of a document.
 func (p *Pages) saveInstrument(r *page.Request) error {
@@ -64,12 +66,15 @@ func (v instrumentSaver) create() error {
 	}
 	delete(patch.Input, "documents")
 	if len(patch.Input) == 0 {
+		if v.then == thenNext && form.Part != nil && form.Part.Next > 0 {
+			return v.stay(panelState{saved: nothingEntered, blank: true, focus: true, start: form.Part.Next}, "", 0)
+		}
 		if v.then != thenNext || v.s.Next == nil {
 			form.Problem = "Enter at least one field."
 			form.Focus()
 			return v.reject(http.StatusUnprocessableEntity, form)
 		}
-		return v.leave("Nothing was entered, so no instrument was created.", "", 0)
+		return v.leave(nothingEntered, "", 0)
 	}
 	if form.Asks() {
 		form.Focus()
@@ -106,7 +111,11 @@ func (v instrumentSaver) addToDuplicate(patch vault.InstrumentPatch) error {
 	if err != nil {
 		return err
 	}
-	return v.followTo(v.afterAdding(id), notice, undo)
+	i, err := v.Vault.Instruments.Get(v.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return v.followTo(v.afterAdding(i), notice, undo)
 }
 
 // form returns the form for an instrument with its stored values.
@@ -160,11 +169,22 @@ func (v instrumentSaver) change(id uint64) error {
 }
 
 // afterAdding returns the address of the page after the document was added to an instrument.
-func (v instrumentSaver) afterAdding(id uint64) string {
-	if v.then == thenNext && v.s.Next != nil {
-		return page.WithQueryValue(v.s.Next.Path, "panel", panelNext)
+func (v instrumentSaver) afterAdding(i vault.InstrumentView) string {
+	if v.then == thenNext {
+		if start := v.nextPart(v.r, v.s.File, v.nextStart(i)); start > 0 {
+			return v.partView(start)
+		}
+		if v.s.Next != nil {
+			return page.WithQueryValue(v.s.Next.Path, "panel", panelNext)
+		}
 	}
-	return page.WithQueryValue(v.s.panelView(panelOpen), "instrument", strconv.FormatUint(id, 10))
+	return page.WithQueryValue(v.s.panelView(panelOpen), "instrument", strconv.FormatUint(i.ID, 10))
+}
+
+// partView returns the address of the viewer with the form for a new instrument that starts at a page.
+func (v instrumentSaver) partView(start int) string {
+	to := page.WithQueryValue(v.s.panelView(panelNew), "start", strconv.Itoa(start))
+	return page.WithQueryValue(to, "page", strconv.Itoa(start))
 }
 
 // reject shows the panel with the submitted values and their problems.
@@ -178,16 +198,25 @@ func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string)
 		v.r.W.Header().Set("Content-Location", page.WithQueryValue(v.s.PanelPath(), "instrument", strconv.FormatUint(saved.ID, 10)))
 	}
 	state := panelState{saved: notice, blank: true, focus: true, undo: undo, undoID: saved.ID}
-	switch {
-	case v.then == thenStay:
+	switch v.then {
+	case thenStay:
 		state.instrument, state.blank, state.focus = saved.ID, false, false
-	case v.then == thenAnother:
+	case thenAnother:
 		state.start = v.nextStart(saved)
-	case v.s.Next != nil:
-		return v.leave(notice, undo, saved.ID)
 	default:
+		if state.start = v.nextPart(v.r, v.s.File, v.nextStart(saved)); state.start > 0 {
+			break
+		}
+		if v.s.Next != nil {
+			return v.leave(notice, undo, saved.ID)
+		}
 		state.saved += " This was the last document."
 	}
+	return v.stay(state, undo, saved.ID)
+}
+
+// stay shows the panel of the same document.
+func (v instrumentSaver) stay(state panelState, undo string, id uint64) error {
 	if v.r.IsPart() {
 		return v.showPanel(v.r, http.StatusOK, v.s, state, nil)
 	}
@@ -195,9 +224,9 @@ func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string)
 	if state.instrument != 0 {
 		to = page.WithQueryValue(v.s.panelView(panelOpen), "instrument", strconv.FormatUint(state.instrument, 10))
 	} else if state.start > 0 {
-		to = page.WithQueryValue(page.WithQueryValue(to, "start", strconv.Itoa(state.start)), "page", strconv.Itoa(state.start))
+		to = v.partView(state.start)
 	}
-	return v.RedirectWithUndo(v.r, to, state.saved, v.undoAddress(undo, saved.ID))
+	return v.RedirectWithUndo(v.r, to, state.saved, v.undoAddress(undo, id))
 }
 
 // nextStart returns the page after the last page of an instrument, which is the first page of the

@@ -48,23 +48,47 @@ func newPanelPart(list []vault.Suggestion, n int) *panelPart {
 	return part
 }
 
+// suggestionsOf returns the instruments that a document describes, for one of its instruments or, if that is 0, for
+// a new one. missing is true if they can't be found.
+func (p *Pages) suggestionsOf(r *page.Request, file, instrument uint64) (list []vault.Suggestion, missing bool) {
+	missing = p.Vault.Derive(r.Context(), vault.PartSuggestions, func() (err error) {
+		list, err = p.Vault.Instruments.SuggestFromDocument(r.Context(), file, instrument)
+		return err
+	})
+	return list, missing
+}
+
+// partFrom returns the index of the first suggestion that starts at a page or after it, or else of the first one.
+func partFrom(list []vault.Suggestion, start int) int {
+	return max(slices.IndexFunc(list, func(g vault.Suggestion) bool { return model.FirstPage(g.Pages) >= start }), 0)
+}
+
+// nextPart returns the first page of the instrument to record after one that ends before the page start. It
+// returns 0 if the document has one instrument, or none is left.
+func (p *Pages) nextPart(r *page.Request, file model.File, start int) int {
+	if file.Pages == nil || *file.Pages < 2 {
+		return 0
+	}
+	list, _ := p.suggestionsOf(r, file.ID, 0)
+	if len(list) == 0 || list[0].Parts < 2 {
+		return 0
+	}
+	return model.FirstPage(list[partFrom(list, start)].Pages)
+}
+
 // suggestFields sets the suggested fields of a form: all that were read for a new instrument, and those
 // that are empty for the only instrument of a document. They have the sequence of the form, and each
 // has the line where it was read. Of several instruments of the document, a new form suggests the first one
 // that starts at the page start or after it, and else the first one.
 func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context, start int) {
-	var list []vault.Suggestion
-	missing := p.Vault.Derive(r.Context(), vault.PartSuggestions, func() (err error) {
-		list, err = p.Vault.Instruments.SuggestFromDocument(r.Context(), context.File, form.ID)
-		return err
-	})
+	list, missing := p.suggestionsOf(r, context.File, form.ID)
 	if missing {
 		form.NoSuggestions = page.MissingText("Suggestions")
 	}
 	if missing || len(list) == 0 {
 		return
 	}
-	n := max(slices.IndexFunc(list, func(g vault.Suggestion) bool { return model.FirstPage(g.Pages) >= start }), 0)
+	n := partFrom(list, start)
 	g := list[n]
 	form.Part, form.Read = newPanelPart(list, n), g.Instrument
 	if form.ID == 0 {

@@ -31,9 +31,10 @@ func (f *Form) addOptions(field *Field, value string) {
 			Label: "Registered (Torrens)"}}}}
 	case fieldRelations:
 		for _, kind := range model.RelationKinds() {
-			field.Kinds = append(field.Kinds, Choice{Value: kind, Label: page.RelationLabel(kind)})
+			label, _ := page.RelationWords(kind)
+			field.Kinds = append(field.Kinds, Choice{Value: kind, Label: label})
 		}
-		field.Options = f.relationTargets()
+		field.Options = append([]Options{{Choices: []Choice{{Value: notHere, Label: "Not on this runsheet"}}}}, f.relationTargets()...)
 	case fieldDocuments:
 		field.Options = []Options{{Choices: f.context.Documents}}
 	case fieldPosition:
@@ -115,8 +116,8 @@ func usualRelation(t model.DocumentType) string {
 	return ""
 }
 
-// applyType sets what depends on the selected type: the labels of the parties and the amount, and the
-// kind of the first blank relation. web/script/instrument.js does the same when users select a type.
+// applyType sets what depends on the selected type: the labels of the parties and the amount, and, for a new
+// instrument without relations, the kind of the first one. web/script/instrument.js does the same when users select a type.
 func (f *Form) applyType() {
 	selected := f.Field(fieldType).option(f.Field(fieldType).Value())
 	if selected == nil || selected.Value == "" {
@@ -124,11 +125,8 @@ func (f *Form) applyType() {
 	}
 	f.Field("grantors").Label, f.Field("grantees").Label = selected.Grantor, selected.Grantee
 	f.Field("recorded").Label, f.Field("consideration").Label = selected.Recorded, selected.Amount
-	for n, row := range f.Field(fieldRelations).Rows {
-		if row.Blank {
-			f.Field(fieldRelations).Rows[n].Kind = selected.Relation
-			break
-		}
+	if rows := f.Field(fieldRelations).Rows; f.ID == 0 && rows[0].Blank {
+		rows[0].Kind = selected.Relation
 	}
 }
 
@@ -157,7 +155,8 @@ func (f *Field) describe(stored string) string {
 				what = strings.TrimSpace(c.Label + " " + cells[2])
 			}
 			if f.Control == relations {
-				what = page.RelationLabel(cells[0]) + " " + what
+				words, _ := page.RelationWords(cells[0])
+				what = words + " " + what
 			}
 			list = append(list, what)
 		}

@@ -1,6 +1,7 @@
 package instrumentform
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
@@ -50,8 +52,17 @@ func (f *Form) submitted(field *Field, form url.Values) (value string, sent bool
 // normalizeLines returns a text with the line breaks that are stored.
 func normalizeLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// submittedRows returns the submitted rows of relations or documents. It omits relations without a
-// target.
+// noTarget asks for the target of a relation.
+const noTarget errs.Code = "Which instrument is %s? Choose one or “Not on this runsheet”, or choose no relation."
+
+// notHere is the target of a relation to an instrument that isn't on the runsheet. It is stored as text, unless
+// the user types another one.
+const (
+	notHere     = "other"
+	notHereText = "an instrument that is not on this runsheet"
+)
+
+// submittedRows returns the submitted rows of relations or documents.
 func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 	var lines []string
 	for n := range maxFormRows {
@@ -62,16 +73,14 @@ func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 		}
 		cells := []string{at("file_id"), at("pages")}
 		if field.Control == relations {
-			cells = []string{at("instrument_id"), at("text")}
+			cells = []string{at("kind"), at("instrument_id"), at("text")}
+			if cells[1] == notHere {
+				cells[1], cells[2] = "", cmp.Or(strings.TrimSpace(cells[2]), notHereText)
+			}
 		}
-		kind := at("kind")
-		if strings.TrimSpace(cells[0]+cells[1]) == "" {
-			continue
+		if strings.TrimSpace(strings.Join(cells, "")) != "" {
+			lines = append(lines, joinCells(cells...))
 		}
-		if field.Control == relations {
-			cells = slices.Insert(cells, 0, kind)
-		}
-		lines = append(lines, joinCells(cells...))
 	}
 	return strings.Join(lines, "\n"), sent
 }
@@ -126,8 +135,14 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 		encoded = splitParties(value)
 	case relations:
 		list := []relationInput{}
-		for _, line := range nonEmptyLines(value) {
+		for n, line := range nonEmptyLines(value) {
 			cells := splitCells(line, 3)
+			if cells[0] != "" && cells[1]+cells[2] == "" { // asked about, so that the kind isn't lost
+				_, words := page.RelationWords(cells[0])
+				patch.Rejected.Add(fmt.Sprintf("%s.%d.instrument_id", fieldRelations, n), noTarget,
+					strings.ToLower(strings.TrimSuffix(words, " by")))
+				continue
+			}
 			list = append(list, relationInput{cells[0], cells[1], cells[2]})
 		}
 		encoded = list

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
+	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
 
@@ -135,13 +136,13 @@ func FuzzRelationLinks(f *testing.F) {
 		links := relationLinks(list, positions)
 		for _, i := range list {
 			for _, r := range i.Relations {
-				words := relationWords[r.Kind]
+				words, targetWords := page.RelationWords(r.Kind)
 				at := func(id uint64, words string, other uint64) bool {
 					return slices.ContainsFunc(links[id], func(l relationLink) bool {
 						return l.Words == words && l.ID == other && l.Position == positions[other]
 					})
 				}
-				if !at(i.ID, words[0], r.InstrumentID) || r.InstrumentID != 0 && !at(r.InstrumentID, words[1], i.ID) {
+				if !at(i.ID, words, r.InstrumentID) || r.InstrumentID != 0 && !at(r.InstrumentID, targetWords, i.ID) {
 					t.Errorf("links of %d and %d are %+v and %+v, want %q in both directions", i.ID, r.InstrumentID, links[i.ID],
 						links[r.InstrumentID], words)
 				}

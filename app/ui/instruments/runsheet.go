@@ -80,16 +80,6 @@ type documentLink struct {
 	Moved, Trashed    bool // the document is no longer in the abstract or its prior, or it is in the trash
 }
 
-// relationWords maps the kinds of relations to their words: those for the instrument that has the
-// relation, and those for its target.
-var relationWords = map[string][2]string{
-	model.Releases: {"Releases", "Released by"}, "partially_releases": {"Partially releases", "Partially released by"},
-	model.Terminates: {"Terminates", "Terminated by"}, "assigns": {"Assigns", "Assigned by"}, "modifies": {"Modifies", "Modified by"},
-	"subordinates": {"Subordinates", "Subordinated by"}, "continues": {"Continues", "Continued by"}, "renews": {"Renews", "Renewed by"},
-	"corrects": {"Corrects", "Corrected by"}, "rerecords": {"Re-records", "Re-recorded by"}, "references": {"References", "Referenced by"},
-	"affects": {"Affects", "Affected by"},
-}
-
 // Sheet returns the template data of the runsheet of an abstract, and the number of its rows.
 func (p *Pages) Sheet(r *page.Request, filed vault.AbstractWithFiles) (data any, rows int, err error) {
 	s, err := p.readSheet(r, filed)
@@ -164,12 +154,13 @@ func relationLinks(list []vault.InstrumentView, positions map[uint64]int) map[ui
 	links := map[uint64][]relationLink{}
 	for _, i := range list {
 		for _, relation := range i.Relations {
-			words, target := relationWords[relation.Kind], relation.InstrumentID
-			link := relationLink{Words: words[0], Text: relation.Text}
+			words, targetWords := page.RelationWords(relation.Kind)
+			target := relation.InstrumentID
+			link := relationLink{Words: words, Text: relation.Text}
 			link.ID, link.Position = target, positions[target]
 			links[i.ID] = append(links[i.ID], link)
 			if target != 0 {
-				links[target] = append(links[target], relationLink{Words: words[1], ID: i.ID, Position: i.Position})
+				links[target] = append(links[target], relationLink{Words: targetWords, ID: i.ID, Position: i.Position})
 			}
 		}
 	}

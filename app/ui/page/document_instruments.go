@@ -64,10 +64,18 @@ func (l InstrumentLine) PageText() string {
 	return "page " + l.Pages
 }
 
-// RelationLabel returns the label of a kind of relation, such as "Partially releases".
-func RelationLabel(kind string) string {
-	if kind == "rerecords" {
-		return "Re-records"
-	}
-	return FormatStatus(kind)
+// relationWords maps the kinds of relations to their words: those for the instrument that has the
+// relation, and those for its target.
+var relationWords = map[string][2]string{
+	model.Releases: {"Releases", "Released by"}, "partially_releases": {"Partially releases", "Partially released by"},
+	model.Terminates: {"Terminates", "Terminated by"}, "assigns": {"Assigns", "Assigned by"}, "modifies": {"Modifies", "Modified by"},
+	"subordinates": {"Subordinates", "Subordinated by"}, "continues": {"Continues", "Continued by"}, "renews": {"Renews", "Renewed by"},
+	"corrects": {"Corrects", "Corrected by"}, "rerecords": {"Re-records", "Re-recorded by"}, "references": {"References", "Referenced by"},
+	"affects": {"Affects", "Affected by"},
+}
+
+// RelationWords returns the words of a kind of relation, such as "Partially releases" for the instrument that
+// has the relation and "Partially released by" for its target.
+func RelationWords(kind string) (of, target string) {
+	return relationWords[kind][0], relationWords[kind][1]
 }

@@ -26,7 +26,8 @@ func (p *Pages) editAbstract(r *page.Request) error {
 				})
 			},
 			save: func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error) {
-				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent), vault.MatchVersion(filed.Abstract.Version))
+				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent),
+					vault.MatchVersion(filed.Abstract.Version))
 				return func(show func(*recordView)) error {
 					view := p.newAbstractView(now.Abstract, template)
 					if view.Work, err = p.work.LoadPeople(r, now.Abstract); err != nil {
