@@ -210,6 +210,7 @@ func (h titleWorkHandler) setRequirements(r *request) (response, error) {
 func certificate(c model.Certificate, version uint64) apitypes.SearchCertificate {
 	body := apitypes.SearchCertificate{ID: int64(c.ID), EffectiveDate: c.EffectiveDate, EffectiveTime: encode.OptionalString(c.EffectiveTime),
 		SearchFrom: encode.OptionalString(c.SearchFrom), IndicesSearched: c.IndicesSearched, By: encode.Actor(c.By), At: apitypes.At(c.At),
+		FullName: encode.OptionalString(c.Examiner.FullName), Title: encode.OptionalString(c.Examiner.Title),
 		FileID: encode.OptionalID(c.FileID), SHA256: c.Digest, ChangedSince: version > c.RunsheetVersion}
 	for _, row := range c.Accepted {
 		body.Accepted = append(body.Accepted, apitypes.AcceptedCheck{Check: row.Check, Text: encode.OptionalString(row.Text), Reason: row.Reason})

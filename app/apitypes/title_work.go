@@ -92,7 +92,8 @@ type Certificates struct {
 }
 
 // SearchCertificate says through which date the indexes were searched. FileID is the document with the runsheet at that time, and
-// SHA256 is its digest in lowercase hex. ChangedSince is true if the runsheet has changed since.
+// SHA256 is its digest in lowercase hex. FullName and Title are those of By at that time.
+// ChangedSince is true if the runsheet has changed since.
 type SearchCertificate struct {
 	ID              int64        `json:"id"`
 	EffectiveDate   string       `json:"effective_date"`
@@ -100,6 +101,8 @@ type SearchCertificate struct {
 	SearchFrom      *string      `json:"search_from"`
 	IndicesSearched List[string] `json:"indices_searched"`
 	By              Actor        `json:"by"`
+	FullName        *string      `json:"full_name"`
+	Title           *string      `json:"title"`
 	At              Time         `json:"at"`
 	FileID          *int64       `json:"file_id"`
 	SHA256          string       `json:"sha256"`

@@ -125,6 +125,7 @@ type Certificate struct {
 	SearchFrom      string    `json:"search_from,omitempty"`
 	IndicesSearched []string  `json:"indices_searched,omitempty"`
 	By              Actor     `json:"by"`
+	Examiner        Profile   `json:"examiner,omitzero"` // full name and title of By when the search was certified
 	At              time.Time `json:"at"`
 	RunsheetVersion uint64    `json:"runsheet_version"`
 	FileID          uint64    `json:"file_id,omitempty"`
@@ -146,6 +147,7 @@ var certificateFields = []recordField[Certificate]{
 	{FieldLabel{Name: "effective_time", Label: "Effective time"}, func(c *Certificate) any { return c.EffectiveTime }},
 	{FieldLabel{Name: "search_from", Label: "Search from", Type: Date}, func(c *Certificate) any { return c.SearchFrom }},
 	{FieldLabel{Name: "indices_searched", Label: "Indices searched"}, func(c *Certificate) any { return c.IndicesSearched }},
+	{FieldLabel{Name: "certified_by", Label: "Certified by"}, func(c *Certificate) any { return c.Examiner.String() }},
 	{FieldLabel{Name: "accepted", Label: "Accepted findings", Rows: []FieldLabel{{Name: "check", Type: identity}, {Name: "text"},
 		{Name: "reason", Label: "Reason"}}}, func(c *Certificate) any { return c.Accepted }},
 }

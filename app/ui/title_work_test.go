@@ -361,11 +361,30 @@ func TestPrintForClient(t *testing.T) {
 	printed = kim.get(t, 200, path+"/print")
 	printed.has(t, ">Legal<", "Lot 4", "Rensselaer")
 	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00 &amp; OVC", "Released", "Releases no. 2", "Lee, Ann",
-		"Mortgage of record", "Taxes of 2026", "Not certified.")
+		"Mortgage of record", "Taxes of 2026", "DRAFT: search not certified", "Certify the search before you send this.")
+	printed.lacks(t, "Search certificate")
 	findings := kim.get(t, 200, path+"/certificates?edit=1")
-	kim.post(t, 303, path+"/certificates", with(findings.accept("Seen"), "effective_date", "2026-11-20"))
+	findings.has(t, "The certificate names you as Kim of staff.", "your account page", "Indices searched", "an opinion of title")
+	certify := func(date string) {
+		t.Helper()
+		form := kim.get(t, 200, path+"/certificates?edit=1").accept("Seen")
+		kim.post(t, 303, path+"/certificates", with(form, "effective_date", date, "effective_time", "8:00 am", "search_from", "1966-01-01",
+			"indices_searched", "UCC"))
+	}
+	certify("2026-11-20")
 	printed = kim.get(t, 200, path+"/print")
-	printed.has(t, "Certified by", "Kim of staff", "Nov 20, 2026")
+	printed.has(t, "Certified by", "Kim of staff", "Nov 20, 2026, 8:00 AM", "It is not an opinion of title or a commitment to insure title.")
+	printed.lacks(t, "DRAFT", "before you send this", ">Effective Date<", ">Search From<")
+	kim.post(t, 303, "/me/profile", url.Values{"full_name": {"Mary Jones"}, "title": {"Senior Examiner"}})
+	kim.get(t, 200, path+"/print").has(t, "Kim of staff") // as it was certified
+	certify("2026-11-21")
+	for _, page := range []string{path, path + "/print"} {
+		kim.get(t, 200, page).has(t, "Mary Jones, Senior Examiner", "Nov 21, 2026, 8:00 AM")
+	}
+	h.addInstrument(t, a.Abstract.ID, `{"type":"Survey"}`)
+	changed := kim.get(t, 200, path+"/print")
+	changed.has(t, "DRAFT: search not certified", `screen-only" role="status"`, "Certify again before you send this.")
+	changed.lacks(t, "Search certificate", "Mary Jones")
 	for _, secret := range []string{"Client pays late", "History", "created this abstract", "Run by", "Ask the heirs"} {
 		if strings.Contains(printed.main(), secret) {
 			t.Errorf("the printed abstract has %q", secret)

@@ -95,6 +95,9 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 		if draft, err = s.draftCertificate(t, abstract, req); err != nil {
 			return err
 		}
+		if draft.certificate.Examiner, err = profileOf(t, actor); err != nil {
+			return err
+		}
 		switch {
 		case draft.version() != stored:
 			return errRunsheetChanged
@@ -121,6 +124,15 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 	})
 	s.v.Queued.Notify()
 	return certificate, err
+}
+
+// profileOf returns the full name and the title of an actor. API keys have none.
+func profileOf(t *store.Tx, actor model.Actor) (model.Profile, error) {
+	if actor.Kind != model.ActorUser {
+		return model.Profile{}, nil
+	}
+	user, err := t.User(actor.ID)
+	return user.Profile, err
 }
 
 // checkedCertificate returns a valid certificate and the findings about its search.

@@ -23,6 +23,8 @@ type Certificates struct {
 	List   []CertificateRow // newest first
 	Inputs []page.Input     // the form for a new certificate
 	Checks []CheckGroup     // what to fix or to accept first
+	As     string           // how a new certificate names the visitor
+	Named  bool             // the visitor has a full name
 	Once   string           // identifies the forms, so that submitting one twice has no effect
 }
 
@@ -72,7 +74,8 @@ var certificateFields = []model.Field{
 func (p *Pages) certificates(s source) Certificates {
 	view := Certificates{section: s.section("certificates", s.work.RunsheetVersion), Once: rand.Text()}
 	for _, c := range slices.Backward(s.work.Certificates) {
-		row := CertificateRow{Certificate: c, Who: page.ActorText(c.By), Changed: s.work.RunsheetVersion > c.RunsheetVersion}
+		row := CertificateRow{Certificate: c, Who: cmp.Or(c.Examiner.String(), page.ActorText(c.By)),
+			Changed: s.work.RunsheetVersion > c.RunsheetVersion}
 		if c.FileID != 0 {
 			row.Document = page.DocumentPath(c.FileID)
 		}
@@ -182,7 +185,7 @@ func (s source) checkLinks(f titlecheck.Finding) (links []Link) {
 }
 
 func (p *Pages) showCertificates(r *page.Request, status int, s source, view Certificates) error {
-	return p.show(r, status, s, "titlework_certificates", "Certificates", view)
+	return p.show(r, status, s, "titlework_certificates", "Search certificates", view)
 }
 
 // certificatesPage serves the certificates of an abstract, or the form for a new one.
@@ -194,6 +197,9 @@ func (p *Pages) certificatesPage(r *page.Request) error {
 	view := p.certificates(s)
 	view.Focus = r.IsPart()
 	if view.Editing = isEditing(r); view.Editing {
+		if err := p.nameCertifier(r, &view); err != nil {
+			return err
+		}
 		checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, nil)
 		if err != nil {
 			return err
@@ -201,6 +207,13 @@ func (p *Pages) certificatesPage(r *page.Request) error {
 		view.Inputs, view.Checks, view.Version = s.certificateInputs(nil, nil), s.checkGroups(checks, nil), checks.Version
 	}
 	return p.showCertificates(r, http.StatusOK, s, view)
+}
+
+// nameCertifier tells the form how the certificate names the visitor.
+func (p *Pages) nameCertifier(r *page.Request, view *Certificates) error {
+	user, err := p.Vault.Users.Get(r.Context(), r.Visitor.ID)
+	view.As, view.Named = cmp.Or(user.Profile.String(), user.Name), user.FullName != ""
+	return err
 }
 
 // certificateMembers returns the submitted fields of a certificate.
@@ -270,6 +283,9 @@ func (p *Pages) certify(r *page.Request) error {
 		view.Editing, view.Once, view.Version = true, form.Get("once"), checks.Version
 		view.Inputs, view.Checks = s.certificateInputs(form, problems), s.checkGroups(checks, form)
 		view.Problem = cmp.Or(generalProblem(problems), problems["accepted"])
+		if err := p.nameCertifier(r, &view); err != nil {
+			return err
+		}
 		return p.showCertificates(r, status, s, view)
 	}
 	if r.PostForm.Get("do") == "check" {

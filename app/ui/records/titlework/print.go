@@ -26,7 +26,10 @@ type printedAbstract struct {
 	NamesText            paragraph
 	Lists                []requirementList
 	ExceptionsText       paragraph
-	Certificate          *CertificateRow // the latest one; nil if there is none
+	// Certificate is the latest one. It is nil if there is none, or if the runsheet changed since, which makes the copy a
+	// draft.
+	Certificate *CertificateRow
+	Changed     bool // the runsheet changed since it was certified
 }
 
 // printedInstrument is a row of the printed runsheet.
@@ -53,8 +56,14 @@ func (p *Pages) printPage(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view := printedAbstract{Path: s.path, Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(),
-		Facts: s.printedFacts(), Remarks: r.URL.Query().Get("remarks") != "", NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
+	var certificate *CertificateRow
+	list := p.certificates(s).List
+	if len(list) > 0 && !list[0].Changed {
+		certificate = &list[0]
+	}
+	view := printedAbstract{Certificate: certificate, Changed: len(list) > 0 && list[0].Changed, Path: s.path,
+		Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(), Facts: s.printedFacts(certificate != nil),
+		Remarks: r.URL.Query().Get("remarks") != "", NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
 	if s.work.OrderID != 0 {
 		if view.Order, err = p.Vault.Orders.Get(r.Context(), s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 			return err
@@ -72,9 +81,6 @@ func (p *Pages) printPage(r *page.Request) error {
 		return err
 	}
 	view.Lists, view.Names = requirements.Lists(), p.namesRun(s).Rows
-	if list := p.certificates(s).List; len(list) > 0 {
-		view.Certificate = &list[0]
-	}
 	return p.RenderPage(r, http.StatusOK, "abstract_print.html", page.Page{
 		Heading: view.Heading, Section: "abstracts", Data: view, Styles: []string{"abstract_print.css"},
 	})
@@ -82,6 +88,9 @@ func (p *Pages) printPage(r *page.Request) error {
 
 // separateFields are the fields that are printed with the rows of the same subject.
 var separateFields = []string{"names_run", "exceptions"}
+
+// certifiedFields are the fields that a certificate is printed with.
+var certifiedFields = []string{"effective_date", "effective_time", "search_from", "indices_searched"}
 
 // isInternal reports whether a field is for the firm only, by its key and label: internal notes and
 // remarks.
@@ -92,14 +101,14 @@ func isInternal(f model.Field) bool {
 }
 
 // printedFacts returns the fields of an abstract that have a value. It omits internal ones and those
-// that are no longer in the template.
-func (s source) printedFacts() (facts []page.Input) {
+// that are no longer in the template, and those of a certificate, if there is one.
+func (s source) printedFacts(certified bool) (facts []page.Input) {
 	a := s.abstract
 	property := page.PropertyInputs(func(name string) string {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
 	}, nil)
 	defs := slices.DeleteFunc(slices.Clone(s.template.Fields), func(f model.Field) bool {
-		return isInternal(f) || slices.Contains(separateFields, f.Key)
+		return isInternal(f) || slices.Contains(separateFields, f.Key) || certified && slices.Contains(certifiedFields, f.Key)
 	})
 	facts = slices.Concat(property, page.StoredInputs(defs, a.Custom))
 	facts = slices.DeleteFunc(facts, page.Input.Empty)
