@@ -88,7 +88,7 @@
 //
 // A transport (api, ui, control, metrics, cmd) decodes a request, calls one service method,
 // and encodes the result. It contains no business logic. Code for a domain type has the same
-// file name in every package: "ls app/*/abstract.go" lists the files about abstracts. There
+// file name in every package: "find app -name abstract.go" lists them. There
 // are no packages called util, common, helpers, or manager.
 //
 // # POST /v1/abstracts

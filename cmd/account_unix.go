@@ -41,10 +41,10 @@ func lookupAccount(uid, gid int) account {
 func runAs(cmd *exec.Cmd, a account) {
 	groups := make([]uint32, 0, len(a.gids))
 	for _, id := range a.gids {
-		groups = append(groups, uint32(id)) // #nosec G115 -- a group ID has 32 bits
+		groups = append(groups, uint32(id)) // a group ID has 32 bits
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
-		Uid: uint32(a.uid), Gid: groups[0], Groups: groups, // #nosec G115 -- a user ID has 32 bits
+		Uid: uint32(a.uid), Gid: groups[0], Groups: groups, // a user ID has 32 bits
 	}}
 }
 

@@ -75,7 +75,7 @@ func (p *serverProcess) measureWork(t *testing.T) (all [4]*latencies) {
 	if closeErr := sample.Close(); err != nil || closeErr != nil {
 		t.Fatalf("upload: %v, %v", err, closeErr)
 	}
-	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)) // #nosec G115 -- not negative
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)) // not negative
 	text := make([]byte, 50_000)
 	for i := range all {
 		all[i] = &latencies{}

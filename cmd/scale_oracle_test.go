@@ -72,7 +72,7 @@ func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 	} else if err := json.Unmarshal(id, &n); err != nil {
 		return record{}, err
 	}
-	return record{kind, int(n) - 1}, nil // #nosec G115 -- counts from 1
+	return record{kind, int(n) - 1}, nil // counts from 1
 }
 
 // matchesFilters reports whether a record matches the filters of a search.

@@ -1,7 +1,7 @@
 // Package api serves the JSON API under /v1 and the metrics at /metrics.
 //
 // It decodes requests and encodes responses. The rules about records are in app/model and
-// app/vault. Only error.go maps errors to HTTP statuses.
+// app/vault. httpx.StatusByKind maps kinds of errors to HTTP statuses.
 package api
 
 import (

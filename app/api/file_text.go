@@ -47,7 +47,7 @@ func (h fileHandler) text(r *request) (response, error) {
 // textRange returns the offset and the number of the pages that a query asks for.
 func textRange(q vault.Query) (offset, limit int) {
 	at, _ := binary.Uvarint(q.Position) // q.Position is empty or was encoded by positions
-	offset, limit = int(at), q.Limit    // #nosec G115 -- the position is encrypted, so clients can't change it
+	offset, limit = int(at), q.Limit    // the position is encrypted, so clients can't change it
 	if q.Backward {
 		limit = min(limit, offset)
 		offset -= limit

@@ -165,10 +165,10 @@ func (lq listQuery) search(q vault.Query) search.Query {
 // isn't one.
 func positions(from, next int) (after, before []byte) {
 	if next > 0 {
-		after = binary.AppendUvarint(nil, uint64(next)) // #nosec G115 -- at most vault.MostSearched
+		after = binary.AppendUvarint(nil, uint64(next)) // at most search.MaxHits
 	}
 	if from > 0 {
-		before = binary.AppendUvarint(nil, uint64(from)) // #nosec G115 -- likewise
+		before = binary.AppendUvarint(nil, uint64(from)) // likewise
 	}
 	return after, before
 }

@@ -85,8 +85,8 @@ func appendOCRRecord(raw []byte, p OCRPage) ([]byte, error) {
 	if deflated.Len() > maxOCRRecord {
 		return raw, fmt.Errorf("OCR result of page %d with %d bytes: %w", p.Page, len(p.Result), fs.ErrInvalid)
 	}
-	header := binary.BigEndian.AppendUint32(nil, uint32(p.Page))           // #nosec G115 -- bounded above
-	header = binary.BigEndian.AppendUint32(header, uint32(deflated.Len())) // #nosec G115 -- bounded above
+	header := binary.BigEndian.AppendUint32(nil, uint32(p.Page))           // bounded above
+	header = binary.BigEndian.AppendUint32(header, uint32(deflated.Len())) // bounded above
 	sum := crc32.Update(crc32.Checksum(header, castagnoli), castagnoli, deflated.Bytes())
 	raw = binary.BigEndian.AppendUint32(append(raw, header...), sum)
 	return append(raw, deflated.Bytes()...), nil

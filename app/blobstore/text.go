@@ -51,7 +51,7 @@ func (t *TextWriter) Page(page int, text string) error {
 	if text == "" {
 		return nil
 	}
-	header := binary.AppendUvarint(nil, uint64(page)) // #nosec G115 -- pages count from 1
+	header := binary.AppendUvarint(nil, uint64(page)) // pages count from 1
 	header = binary.AppendUvarint(header, uint64(len(text)))
 	header = binary.BigEndian.AppendUint32(header, checksum([]byte(text)))
 	if _, err := t.zip.Write(header); err != nil {
@@ -125,7 +125,7 @@ func readText(f io.Reader, fn func(page int, text string) error) error {
 		if checksum(text) != binary.BigEndian.Uint32(sum[:]) {
 			return ErrPreviewDamaged
 		}
-		if err := fn(int(page), string(text)); err != nil { // #nosec G115 -- bounded above
+		if err := fn(int(page), string(text)); err != nil { // bounded above
 			return err
 		}
 	}

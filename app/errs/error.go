@@ -20,7 +20,7 @@ const (
 	NotFound                        // the record doesn't exist
 	Conflict                        // the state of the record doesn't allow the request
 	InsufficientStorage             // the disk is full
-	Unavailable                     // the vault is closing or became read-only after a failed sync
+	Unavailable                     // temporarily impossible: busy, rebuilding, stopping, or read-only
 	Locked                          // another process has the vault open
 	PreconditionFailed              // the record has changed since the caller read it
 )

@@ -237,7 +237,7 @@ func TestAbstractStatuses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("create template: %v", err)
 	}
-	created := vaulttest.CreateAbstractFromTemplate(t, v, int64(template.ID), nil) // #nosec G115 -- a small number
+	created := vaulttest.CreateAbstractFromTemplate(t, v, int64(template.ID), nil) // a small number
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, created.ID,
 		model.AbstractPatch{Status: model.Some(model.StringInput("Title Plant"))}, vault.Match{}); err != nil {
 		t.Fatalf("update abstract: %v", err)

@@ -52,8 +52,8 @@ type Previews struct {
 }
 
 // NewPreviews returns the previews of a vault. maxSearchable is the maximum number of pages of a
-// searchable PDF (0: DefaultSearchablePages), and searchablePerUser of those that one actor can have
-// open (0: DefaultSearchablePerUser). deadline is the time limit for a search within a document.
+// searchable PDF (0: DefaultSearchablePages), and searchablePerUser is the number of searchable
+// PDFs that one actor may have open (0: DefaultSearchablePerUser). deadline is the time limit for a search within a document.
 func NewPreviews(v *vault.Vault, limits document.ExtractLimits, maxSearchable, searchablePerUser int, deadline time.Duration) *Previews {
 	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits,
 		maxSearchable: cmp.Or(maxSearchable, DefaultSearchablePages), deadline: deadline,

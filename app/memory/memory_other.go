@@ -15,6 +15,6 @@ func Of(pid int) Usage {
 	}
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
-	used := int64(samples[0].Value.Uint64() - samples[1].Value.Uint64()) // #nosec G115 -- sizes of memory
+	used := int64(samples[0].Value.Uint64() - samples[1].Value.Uint64()) // sizes of memory
 	return Usage{Total: used, Anonymous: used}
 }

@@ -20,7 +20,7 @@ type counters struct {
 
 // Of returns the memory of a process.
 func Of(pid int) Usage {
-	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.PROCESS_VM_READ, false, uint32(pid)) // #nosec G115 -- process IDs have 32 bits
+	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.PROCESS_VM_READ, false, uint32(pid)) // process IDs have 32 bits
 	if err != nil {
 		return Usage{}
 	}
@@ -31,5 +31,5 @@ func Of(pid int) Usage {
 	if done == 0 {
 		return Usage{}
 	}
-	return Usage{Total: int64(c.workingSet), Anonymous: min(int64(c.privateUsage), int64(c.workingSet))} // #nosec G115 -- sizes of memory
+	return Usage{Total: int64(c.workingSet), Anonymous: min(int64(c.privateUsage), int64(c.workingSet))} // sizes of memory
 }

@@ -265,7 +265,7 @@ func numberJSON(n int) json.RawMessage {
 	if n == 0 {
 		return null
 	}
-	return encodeJSON(uint64(n)) // #nosec G115 -- not negative
+	return encodeJSON(uint64(n)) // not negative
 }
 
 // encodeValue encodes a value without HTML escapes. A zero value or an empty list is null.

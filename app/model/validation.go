@@ -45,7 +45,7 @@ type IDInput struct {
 
 // NewIDInput returns the input for a record's ID. If id is 0, the input is absent.
 func NewIDInput(id uint64) IDInput {
-	return IDInput{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- IDs have 63 bits
+	return IDInput{Present: id != 0, Valid: true, Value: int64(id)} // IDs have 63 bits
 }
 
 // CustomValues maps the keys of a record's custom fields to JSON values. Keys without a value are

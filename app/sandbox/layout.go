@@ -75,7 +75,7 @@ func encodeMarks(found [][]document.Rect) marks {
 			if len(m.Rects) == maxRectsPerFrame {
 				return m
 			}
-			encoded := [5]uint32{uint32(i)} // #nosec G115 -- bounded
+			encoded := [5]uint32{uint32(i)} // bounded
 			for k, side := range []float64{r.Left, r.Top, r.Right, r.Bottom} {
 				encoded[1+k] = uint32(math.Round(side * pageUnits))
 			}

@@ -34,7 +34,7 @@ func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, max
 	})
 }
 
-// Orders is the same as Abstracts for orders.
+// Orders searches orders. It is like Abstracts.
 func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query, maxBytes int) (RecordPage[model.Order], error) {
 	q.Kind = vault.OrderOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (vault.Page[model.Order], int, error) {

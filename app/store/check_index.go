@@ -251,7 +251,7 @@ func (k *checker) checkOCRQueue(f *model.File) {
 	if !f.WaitsForOCR() {
 		return
 	}
-	pages := uint64(f.PagesWaitingForOCR()) // #nosec G115 -- not negative
+	pages := uint64(f.PagesWaitingForOCR()) // not negative
 	if f.Trashed == nil {
 		k.counts[CountOCRFiles]++
 		k.counts[CountOCRPages] += pages

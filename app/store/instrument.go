@@ -293,7 +293,7 @@ func decodeRunsheetRow(key, raw []byte) (k model.RunsheetKey, trashed bool, err 
 			return damaged()
 		}
 		at += size
-		end := at + int(length) // #nosec G115 -- at most len(content)
+		end := at + int(length) // at most len(content)
 		*text, at = all[at:end], end
 	}
 	if at != len(content) {

@@ -183,7 +183,7 @@ func (t *Tx) updateOCRQueue(old, f *model.File, existed, exists bool) error {
 		if bytes.Equal(key, oldKey) && pages == oldPages {
 			return nil
 		}
-		if err := queue.Put(key, encodeUint64(uint64(pages))); err != nil || bytes.Equal(key, oldKey) { // #nosec G115 -- not negative
+		if err := queue.Put(key, encodeUint64(uint64(pages))); err != nil || bytes.Equal(key, oldKey) { // not negative
 			return err
 		}
 	}

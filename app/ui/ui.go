@@ -1,9 +1,8 @@
 // Package ui serves the web interface: pages and signed download links. It contains no business
 // logic but calls the services of package instance.
 //
-// Package page contains what all pages share. The packages account, admin, documents, help,
-// instruments, and records each handle a group of pages and list their routes with the required access level. Package ui
-// combines these routes.
+// Package page contains what all pages share. The other packages each handle a group of pages and list their routes with
+// the required access level. Package ui combines these routes.
 package ui
 
 import (

@@ -32,7 +32,7 @@ func (u *Uploads) checkLimits(info uploadInfo) error {
 	if err != nil {
 		return fmt.Errorf("get free disk space: %w", err)
 	}
-	if err := u.checkDiskSpace(free, uint64(reserved), uint64(share), uint64(info.Size)); err != nil { // #nosec G115 -- sizes are above 0
+	if err := u.checkDiskSpace(free, uint64(reserved), uint64(share), uint64(info.Size)); err != nil { // sizes are above 0
 		return err
 	}
 	return u.enforceOwnerLimits(own, info.Size)

@@ -20,7 +20,7 @@ type Instruments struct {
 	logDamage sync.Once // see runsheetKeys
 }
 
-// InstrumentView is an instrument with what follows from other records.
+// InstrumentView is an instrument with values computed from other records.
 type InstrumentView struct {
 	model.Instrument
 	Type     model.DocumentType // zero if the instrument has no type

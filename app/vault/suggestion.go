@@ -181,7 +181,7 @@ func (g *Suggestion) resolveRelations(rows map[int]int, recorded []uint64) {
 			relation = model.Relation{Kind: r.Kind, InstrumentID: recorded[r.Row-1]}
 		}
 		g.Instrument.Relations = append(g.Instrument.Relations, relation)
-		g.Fields["relations"] = json.RawMessage(`[]`) // set by Normalize
+		g.Fields["relations"] = json.RawMessage(`[]`) // placeholder; Normalize writes the relations
 	}
 	g.Relations = known
 }
@@ -241,7 +241,7 @@ func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft,
 	return d, err
 }
 
-// finish sets what follows from the fields of a suggestion.
+// finish computes the type and the existing instrument of a suggestion from its fields.
 func (d suggestionDraft) finish(g *Suggestion) {
 	g.Fields = g.Fields.Normalize(g.Instrument, d.types)
 	g.Type, _ = d.types.ByID(g.Instrument.TypeID)
@@ -262,10 +262,10 @@ func (d suggestionDraft) findTwice(list []Suggestion) {
 	for n := range list {
 		g := &list[n]
 		if earlier := seen.Of(g.Instrument); earlier.ID != 0 && g.Existing == 0 {
-			g.Repeat = Repeat{Twice: int(earlier.ID), Possible: earlier.Possible} // #nosec G115 -- the number of a row
+			g.Repeat = Repeat{Twice: int(earlier.ID), Possible: earlier.Possible} // the number of a row
 		}
 		i := g.Instrument
-		i.ID = uint64(g.Row) // #nosec G115 -- the number of a row
+		i.ID = uint64(g.Row) // the number of a row
 		rows[i.ID] = i
 		seen.Add(i.RunsheetKey())
 	}

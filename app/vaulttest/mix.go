@@ -58,7 +58,7 @@ func (m Mix) Order(n int) MixRecord {
 }
 
 // File returns the values used in the filename of file k.
-func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerOrder, 3+uint64(k%FilesPerOrder)) } // #nosec G115 -- not negative
+func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerOrder, 3+uint64(k%FilesPerOrder)) } // not negative
 
 // Filename returns a realistic file name for file n.
 func (s MixRecord) Filename(n int) string {
@@ -71,7 +71,7 @@ func lastName(name string) string { return name[strings.LastIndexByte(name, ' ')
 
 // record returns the random content of a record of order n. kind distinguishes its order, its abstract, and its files.
 func (m Mix) record(n int, kind uint64) MixRecord {
-	rng := rand.New(rand.NewPCG(uint64(n), kind)) // #nosec G115 -- not negative
+	rng := rand.New(rand.NewPCG(uint64(n), kind)) // not negative
 	county := int(MixCounties * math.Pow(rng.Float64(), 3))
 	return MixRecord{
 		At:     m.At(n),

@@ -89,7 +89,7 @@ type storedPDF struct {
 
 // writeRecords writes the records of orders from to until-1. If it runs twice, it writes the same records both times.
 func (g *mixFiller) writeRecords(t *store.Tx, from, until int) error {
-	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
+	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // not negative
 	for n := from; n < until; n++ {
 		if err := errors.Join(g.mixedOrder(t, n), g.mixedAbstract(t, n), g.mixedInstruments(t, n)); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (g *mixFiller) writeRecords(t *store.Tx, from, until int) error {
 
 func (g *mixFiller) mixedOrder(t *store.Tx, n int) error {
 	id, err := t.NewOrderID()
-	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
+	if err != nil || id != uint64(n)+1 { // not negative
 		return errors.Join(err, fmt.Errorf("order %d of the mix got ID %d", n, id))
 	}
 	s := g.Mix.Order(n)
@@ -113,7 +113,7 @@ func (g *mixFiller) mixedOrder(t *store.Tx, n int) error {
 
 func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 	id, err := t.NewAbstractID()
-	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
+	if err != nil || id != uint64(n)+1 { // not negative
 		return errors.Join(err, fmt.Errorf("abstract %d of the mix got ID %d", n, id))
 	}
 	s := g.Mix.Abstract(n)
@@ -142,7 +142,7 @@ func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 
 func (g *mixFiller) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
 	id, err := t.NewFileID()
-	if err != nil || id != uint64(k)+1 { // #nosec G115 -- not negative
+	if err != nil || id != uint64(k)+1 { // not negative
 		return 0, errors.Join(err, fmt.Errorf("file %d of the mix got ID %d", k, id))
 	}
 	content := k % len(g.digests)

@@ -16,7 +16,7 @@ import (
 // the next deed.
 func (m Mix) Instrument(n, i int) MixRecord {
 	const firstKind = 1000                // no other record of the mix has this or a higher kind
-	s := m.record(n, firstKind+uint64(i)) // #nosec G115 -- not negative
+	s := m.record(n, firstKind+uint64(i)) // not negative
 	abstract := m.Abstract(n)
 	s.County, s.State, s.City, s.Parcel = abstract.County, abstract.State, abstract.City, abstract.Parcel
 	s.At = s.At.AddDate(i-m.Instruments, 0, 0)
@@ -41,7 +41,7 @@ func (g *mixFiller) mixedInstruments(t *store.Tx, n int) error {
 	}
 	for i := range g.Instruments {
 		id, err := t.NewInstrumentID()
-		if err != nil || id != uint64(n*g.Instruments+i)+1 { // #nosec G115 -- not negative
+		if err != nil || id != uint64(n*g.Instruments+i)+1 { // not negative
 			return errors.Join(err, fmt.Errorf("instrument %d of abstract %d of the mix got ID %d", i, n, id))
 		}
 		kind, ok := types.ByName(mixTypes[i%len(mixTypes)])
@@ -49,7 +49,7 @@ func (g *mixFiller) mixedInstruments(t *store.Tx, n int) error {
 			return fmt.Errorf("document type %q is missing", mixTypes[i%len(mixTypes)])
 		}
 		s := g.Mix.Instrument(n, i)
-		instrument := model.Instrument{ID: id, AbstractID: uint64(n) + 1, TypeID: kind.ID, Number: s.Number, // #nosec G115 -- not negative
+		instrument := model.Instrument{ID: id, AbstractID: uint64(n) + 1, TypeID: kind.ID, Number: s.Number, // not negative
 			BookType: "Book", Book: strconv.Itoa(s.Book), Page: strconv.Itoa(s.Page), County: s.County, State: s.State,
 			Dated: s.At.AddDate(0, 0, -3).Format(time.DateOnly), Recorded: s.At.Format(time.DateOnly),
 			Grantors: []string{s.Owner}, Grantees: []string{s.Borrower}, Parcels: []string{s.Parcel},

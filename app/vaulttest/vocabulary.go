@@ -65,7 +65,7 @@ func NewVocabulary() *Vocabulary {
 	for rank := 0; len(v.samples) < vocabularySamples; rank = (rank + 1) % vocabularySize {
 		share := max(1, int(vocabularySamples/(float64(rank+1)*total)))
 		for range min(share, vocabularySamples-len(v.samples)) {
-			v.samples = append(v.samples, uint16(rank)) // #nosec G115 -- below 50,000
+			v.samples = append(v.samples, uint16(rank)) // below 50,000
 		}
 	}
 	return v
@@ -85,7 +85,7 @@ const (
 
 // Ranks returns the ranks of the words in document n, in sequence. It reuses buf.
 func (v *Vocabulary) Ranks(n int, buf []uint16) []uint16 {
-	rng, buf := rand.NewPCG(uint64(n), 17), buf[:0] // #nosec G115 -- not negative
+	rng, buf := rand.NewPCG(uint64(n), 17), buf[:0] // not negative
 	for range TextWords {
 		buf = append(buf, v.samples[rng.Uint64()%vocabularySamples])
 	}

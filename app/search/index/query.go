@@ -159,7 +159,7 @@ func (c *collector) search(p *plan, i int) {
 		budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.segment.Lengths(&c.budget),
 	}
 	m := b.root()
-	maxScore, lowestGroup := m.maxScore(), uint8(bits.TrailingZeros8(c.query.Groups)) // #nosec G115 -- at most 8
+	maxScore, lowestGroup := m.maxScore(), uint8(bits.TrailingZeros8(c.query.Groups)) // at most 8
 	hopeless := func(score float64) bool { return c.query.SkipCounts && !c.top.wants(score, lowestGroup) }
 	if hopeless(maxScore) {
 		return

@@ -89,7 +89,7 @@ func (b *Batch) Put(d Document) error {
 		b.addField(s)
 	}
 	for i, s := range d.Parties {
-		b.addParty(uint32(i), s) // #nosec G115 -- instruments have few parties
+		b.addParty(uint32(i), s) // instruments have few parties
 	}
 	if d.Text == nil {
 		return nil

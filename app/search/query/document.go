@@ -23,7 +23,7 @@ var kinds = []Kind{1: Abstract, 2: Order, 3: File, 4: Instrument}
 
 // kindNumber returns the number of a kind, or 0 if there is no such kind.
 func kindNumber(k Kind) uint8 {
-	return uint8(max(slices.Index(kinds, k), 0)) // #nosec G115 -- at most 4
+	return uint8(max(slices.Index(kinds, k), 0)) // at most 4
 }
 
 // Document is a record to be indexed. The index stores only its terms and their positions.

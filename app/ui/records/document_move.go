@@ -364,7 +364,7 @@ func (p *Pages) moveRequest(form url.Values, ids []uint64) (req vault.MoveReques
 	if positions, ok := parseIDs(form.Get("at")); ok && len(positions) == len(ids) {
 		req.Positions = map[uint64]int{}
 		for n, id := range slices.Sorted(slices.Values(ids)) {
-			req.Positions[id] = int(positions[n]) - 1 // #nosec G115 -- the list of an abstract is short
+			req.Positions[id] = int(positions[n]) - 1 // the list of an abstract is short
 		}
 	}
 	return req, nil
