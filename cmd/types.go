@@ -22,8 +22,8 @@ has no ID. A type without a match is created. A type that is not in the file is 
 instruments keep it, but you can't use it for new ones. "retired: false" restores a type.
 An encumbrance is open until an instrument releases it or it expires.
 
-"grantor_label" and "grantee_label" are what your firm calls the parties, such as Grantor
-and Trustee of a deed of trust.
+"grantor_label" and "grantee_label" are what your firm calls the parties, such as Trustor
+and Beneficiary of a deed of trust.
 
 Categories: Conveyance, Security (mortgages and security instruments), Release, Lien,
 Easements and Restrictions, Plats and Surveys, Court, Tax, Support (supporting

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 )
 
@@ -87,7 +88,7 @@ func TestReadRunsheetFile(t *testing.T) {
 		body: formBody(fieldPart("file", "x")), status: 422, has: []string{"The file field must be a file."}})
 	var b bytes.Buffer
 	if err := runsheet.WriteExcel(&b, func(yield func(*runsheet.Row, error) bool) {
-		yield(&runsheet.Row{Position: 1, Type: "Mortgage"},
+		yield(&runsheet.Row{Position: 1, Type: model.DocumentType{Name: "Mortgage"}},
 			nil)
 	}); err != nil {
 		t.Fatalf("write workbook: %v", err)

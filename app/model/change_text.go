@@ -118,6 +118,7 @@ func decodeAs[T any](raw json.RawMessage) T {
 type Describer struct {
 	Name   func(record string) string // display name of a record, such as "folder:3", or ""
 	Custom []Field                    // custom fields of the changed record
+	Type   DocumentType               // type of the changed instrument; zero for other records
 
 	created bool // the record is new: values before aren't mentioned
 }
@@ -208,7 +209,7 @@ func (d Describer) label(c Change) FieldLabel {
 	key, custom := c.isCustom()
 	if !custom {
 		if f, ok := fieldLabels[c.Field]; ok {
-			return f
+			return d.Type.labelOf(f)
 		}
 		return FieldLabel{Label: FormatStatus(strings.ReplaceAll(c.Field, ".", " "))}
 	}
@@ -311,6 +312,9 @@ func (d Describer) value(f FieldLabel, raw json.RawMessage) string {
 		}
 	}
 	values, kind := StoredTexts(raw), f.Type
+	if f.Name == "status" && d.Type.ID != 0 && len(values) == 1 {
+		return cmp.Or(d.Type.StatusText(values[0]), FormatStatus(values[0]))
+	}
 	if kind == guessed && len(values) == 1 {
 		switch {
 		case FormatDate(values[0]) != values[0]:

@@ -59,10 +59,15 @@ type DocumentType struct {
 // no type.
 func (t DocumentType) Label() string { return cmp.Or(t.Name, "Instrument") }
 
-// RecordedLabel returns what the recording date is called. Judgments, financing statements, and notices of
-// lis pendens are filed.
+// IsFiled reports whether instruments of the type are filed, not recorded: judgments, financing statements,
+// and notices of lis pendens.
+func (t DocumentType) IsFiled() bool {
+	return containing("UCC")(t) || named("Judgment", "Lis Pendens")(t)
+}
+
+// RecordedLabel returns what the recording date is called.
 func (t DocumentType) RecordedLabel() string {
-	if containing("UCC")(t) || named("Judgment", "Lis Pendens")(t) {
+	if t.IsFiled() {
 		return "Filed"
 	}
 	return "Recorded"
@@ -287,7 +292,8 @@ var partySides = []struct {
 	grantor, grantee PartySide
 }{
 	{containing("Mortgage"), PartySide{"Mortgagor", true}, PartySide{"Mortgagee", false}},
-	{named("Deed of Trust"), PartySide{"Trustor", true}, PartySide{"Beneficiary", false}},
+	// County indices have the trustee as grantee, the lender, or both.
+	{named("Deed of Trust"), PartySide{"Grantor", true}, PartySide{"Trustee or beneficiary", false}},
 	{named("Reconveyance"), PartySide{"Trustee", false}, PartySide{"Trustor", true}},
 	{containing("UCC"), PartySide{"Debtor", true}, PartySide{"Secured party", false}},
 	{named("Mechanic's Lien", "Municipal Lien", "HOA Lien"), PartySide{"Owner", true}, PartySide{"Claimant", false}},
@@ -340,6 +346,32 @@ func (t DocumentType) usualParties() (grantor, grantee PartySide) {
 // UsualLabels returns the labels of the parties without those of the firm.
 func (t DocumentType) UsualLabels() (grantor, grantee string) {
 	g, e := t.usualParties()
+	return g.Label, e.Label
+}
+
+// labelOf returns a field of an instrument with the label that it has for this type.
+func (t DocumentType) labelOf(f FieldLabel) FieldLabel {
+	grantor, grantee := t.SpecialLabels()
+	switch f.Name {
+	case "grantors":
+		f.Label = cmp.Or(grantor, f.Label)
+	case "grantees":
+		f.Label = cmp.Or(grantee, f.Label)
+	case "recorded":
+		f.Label = t.RecordedLabel()
+	}
+	return f
+}
+
+// SpecialLabels returns the labels of the parties, or "" for those that are Grantor and Grantee.
+func (t DocumentType) SpecialLabels() (grantor, grantee string) {
+	g, e := t.Parties()
+	if g.Label == "Grantor" {
+		g.Label = ""
+	}
+	if e.Label == "Grantee" {
+		e.Label = ""
+	}
 	return g.Label, e.Label
 }
 

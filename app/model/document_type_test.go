@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,6 +38,32 @@ func TestRenewDocumentTypes(t *testing.T) {
 		if len(f.Fields) > 0 || i.TypeID != id {
 			t.Errorf("type %q: got %d, %+v; want %d", name, i.TypeID, f.Fields, id)
 		}
+		if found, _ := renewed.Find(name); found.ID != id { // as in pasted rows and runsheet files
+			t.Errorf("Find(%q) = %d, want %d", name, found.ID, id)
+		}
+	}
+}
+
+// The history of an instrument calls its parties, its recording date, and its status as its type does.
+func TestChangesOfTypes(t *testing.T) {
+	types := NewDocumentTypes()
+	for _, row := range []struct{ name, want string }{
+		{"UCC Financing Statement", "Filed: Jan 2, 2026; Debtor: added Ann; Secured party: added Bank; Status: Open"},
+		{"Easement or Right of Way", "Recorded: Jan 2, 2026; Grantors: added Ann; Grantees: added Bank; Status: In effect"},
+		{"Mechanic's Lien", "Recorded: Jan 2, 2026; Owner: added Ann; Claimant: added Bank; Status: Open"},
+		{"Reconveyance", "Recorded: Jan 2, 2026; Trustee: added Ann; Trustor: added Bank; Status: Open"},
+		{"Probate", "Recorded: Jan 2, 2026; Decedent: added Ann; Devisee or heir: added Bank; Status: Open"},
+		{"Deed of Trust", "Recorded: Jan 2, 2026; Grantors: added Ann; Trustee or beneficiary: added Bank; Status: Open"},
+	} {
+		e := Event{Kind: "instrument.created", Changes: Instrument{}.Changes(Instrument{Recorded: "2026-01-02", Status: InstrumentOpen,
+			Grantors: []string{"Ann"}, Grantees: []string{"Bank"}})}
+		kind, _ := types.ByName(row.name)
+		e.Describe(Describer{Type: kind})
+		texts := e.Texts()
+		slices.SortStableFunc(texts, func(a, b string) int { return strings.Index(row.want, a) - strings.Index(row.want, b) })
+		if got := strings.Join(texts, "; "); got != row.want {
+			t.Errorf("%s: %s, want %s", row.name, got, row.want)
+		}
 	}
 }
 
@@ -47,8 +74,8 @@ func TestPartyLabels(t *testing.T) {
 	changed := kind
 	changed.GrantorLabel, changed.GranteeLabel, changed.Category = "Grantor", " Beneficiary ", "mortgages and security instruments"
 	now, problems := DocumentTypes{changed}.Check(current)
-	if len(problems) > 0 || now[0].GrantorLabel != "Grantor" || now[0].GranteeLabel != "" || now[0].Category != Security {
-		t.Fatalf("Check = %+v, %v; want Grantor and the usual label", now[0], problems)
+	if len(problems) > 0 || now[0].GrantorLabel != "" || now[0].GranteeLabel != "Beneficiary" || now[0].Category != Security {
+		t.Fatalf("Check = %+v, %v; want the usual label and Beneficiary", now[0], problems)
 	}
 	if got := now[0].PartyLabels(); got != "Grantor / Beneficiary" {
 		t.Errorf("PartyLabels = %s, want Grantor / Beneficiary", got)

@@ -207,7 +207,7 @@ func TestSplitParties(t *testing.T) {
 		{"", "Grantor, Grantee", "b, a"},
 		{"Warranty Deed", "Grantor, Grantee", "b, a"},
 		{"Mortgage", "Mortgagor, Mortgagee", "a"},
-		{"Deed of Trust", "Trustor, Beneficiary", "a"},
+		{"Deed of Trust", "Grantor, Trustee or beneficiary", "a"},
 		{"Assignment", "Assignor, Assignee", ""},
 		{"Assignment of Rents", "Assignor, Assignee", "a"},
 		{"Modification", "Grantor, Grantee", "a"},

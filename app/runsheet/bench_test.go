@@ -19,7 +19,7 @@ func manyRows(count int, observe func()) iter.Seq2[*Row, error] {
 	types := model.NewDocumentTypes()
 	return func(yield func(*Row, error) bool) {
 		for n := range count {
-			row := Row{Position: n + 1, Type: types[n%len(types)].Name, Status: model.InstrumentOpen, Instrument: model.Instrument{
+			row := Row{Position: n + 1, Type: types[n%len(types)], Status: model.InstrumentOpen, Instrument: model.Instrument{
 				Number: fmt.Sprintf("2019%09d", n), BookType: "Deed Book", Book: fmt.Sprint(1000 + n/900), Page: fmt.Sprintf("%04d", n%900),
 				Dated: "2019-04-15", Recorded: "2019-04-17", RecordedTime: "10:42", Consideration: fmt.Sprintf("%d.50", n*1000),
 				Grantors: []string{fmt.Sprintf("Cole, Bea %d", n), "Cole, Ned"}, Grantees: []string{"First National Bank of Wexcombe, N.A."},

@@ -19,8 +19,8 @@ import (
 type Row struct {
 	model.Instrument
 	Position int
-	Type     string         // name of the document type
-	Status   string         // effective status
+	Type     model.DocumentType
+	Status   string         // effective status; "" if it can't be determined
 	Number   map[uint64]int // positions of the other instruments by ID, for relations
 }
 
@@ -40,7 +40,7 @@ var columns = []column{
 	{title: "No.", aliases: []string{"#", "Item", "Line", "Seq", "Sequence", "Row", "Entry"}, field: Position, width: 5,
 		value: func(r *Row) string { return fmt.Sprint(r.Position) }},
 	{title: "Type", aliases: []string{"Document Type", "Instrument Type", "Kind", "Type of Instrument", "Type of Document", "Instrument",
-		"Document"}, field: "type", width: 22, value: func(r *Row) string { return r.Type }},
+		"Document"}, field: "type", width: 22, value: func(r *Row) string { return r.Type.Name }},
 	{title: "Instrument Number", aliases: []string{"Document No", "Reception No", "Reception", "File No", "Recording No", "Record No",
 		"Entry No", "Clerk's File No", "Clerk File No", "CFN", "Auditor's No", "Recorder's No", "Register No", "Number"},
 		field: "instrument_number", width: 18, value: func(r *Row) string { return r.Instrument.Number }},
@@ -97,7 +97,7 @@ var columns = []column{
 	{title: "Expires", aliases: []string{"Expiration", "Expiration Date", "Lapse Date", "Maturity", "Maturity Date"}, field: "expires",
 		width: 11,
 		value: func(r *Row) string { return r.Expires }},
-	{title: "Status", field: "status", width: 13, value: func(r *Row) string { return statusTitles[r.Status] }},
+	{title: "Status", field: "status", width: 13, value: func(r *Row) string { return r.Type.StatusText(r.Status) }},
 	{title: "Relations", aliases: []string{"Relation", "Releases", "Related Instruments"}, field: "relations", width: 22, value: relations},
 	{title: "Requirement", field: "requirement", width: 28, value: func(r *Row) string { return r.Requirement }},
 	{title: "Exception", field: "exception", width: 28, value: func(r *Row) string { return r.Exception }},
@@ -109,12 +109,6 @@ var columns = []column{
 
 // written are the columns of the files that WriteCSV and WriteExcel write.
 var written = slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.width == 0 })
-
-// UnknownStatus is the status of a Row whose effective status can't be determined.
-const UnknownStatus = "unknown"
-
-var statusTitles = map[string]string{UnknownStatus: "Unknown",
-	model.InstrumentOpen: "Open", model.InstrumentReleased: "Released", model.InstrumentExpired: "Expired"}
 
 // otherParties formats parties like "Trustee: Ned Cole; Nominee: MERS".
 func otherParties(r *Row) string {

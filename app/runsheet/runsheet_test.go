@@ -51,8 +51,9 @@ func sample() []Row {
 		Cleared: "2026-01-02"}
 	release := model.Instrument{ID: 11, Relations: []model.Relation{{Kind: "releases", InstrumentID: 10},
 		{Kind: "partially_releases", Text: "Bk 1 Pg 2"}}}
-	return []Row{{Instrument: mortgage, Position: 1, Type: "Mortgage", Status: model.InstrumentOpen, Number: positions},
-		{Instrument: release, Position: 2, Type: "Release or Satisfaction", Number: positions}}
+	return []Row{
+		{Instrument: mortgage, Position: 1, Type: mortgageType, Status: model.InstrumentOpen, Number: positions},
+		{Instrument: release, Position: 2, Type: model.DocumentType{Name: "Release or Satisfaction"}, Number: positions}}
 }
 
 // Values that are written to a file are read back unchanged.
@@ -84,8 +85,9 @@ func TestRoundTrip(t *testing.T) {
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("row %d = %+v, want %+v", n, got, want)
 				}
-				if kind, _ := model.NewDocumentTypes().ByID(got.TypeID); kind.Name != row.Type || entries[n].Position != row.Position {
-					t.Errorf("row %d: type %q, position %d, want %q, %d", n, kind.Name, entries[n].Position, row.Type, row.Position)
+				if kind, _ := model.NewDocumentTypes().ByID(got.TypeID); kind.Name != row.Type.Name ||
+					entries[n].Position != row.Position {
+					t.Errorf("row %d: type %q, position %d, want %q, %d", n, kind.Name, entries[n].Position, row.Type.Name, row.Position)
 				}
 			}
 			if want := []RelationEntry{{"releases", 1}}; !slices.Equal(entries[1].Relations, want) {

@@ -16,6 +16,8 @@ import (
 	"deedkeep/app/model"
 )
 
+var mortgageType = model.DocumentType{Name: "Mortgage"}
+
 // A long runsheet needs no more memory than a short one, and its rows are all there.
 func TestWriteManyRows(t *testing.T) {
 	const count = 10_000
@@ -103,7 +105,7 @@ func TestFormulas(t *testing.T) {
 		"_x003D_1", "plain"}
 	var list []Row
 	for n, value := range values {
-		list = append(list, Row{Position: n + 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: value, Grantors: []string{value}, Number: value}})
+		list = append(list, Row{Position: n + 1, Type: mortgageType, Instrument: model.Instrument{Remarks: value, Grantors: []string{value}, Number: value}})
 	}
 	var text, book bytes.Buffer
 	if err := errors.Join(WriteCSV(&text, rowsOf(list...)), WriteExcel(&book, rowsOf(list...))); err != nil {
@@ -150,7 +152,7 @@ func TestRoundTripOfSeparators(t *testing.T) {
 	names := []string{"Cole; Bea", `"Buck" Smith`, `"`, `a "b"; c`, "'=1", "Re: Poe", "plain"}
 	parties := []model.Party{{Name: "Re: Poe"}, {Role: "Trustee", Name: "Cole; Ned: Jr."}, {Name: `"Buck"`}}
 	texts := []string{"201904170093382", "#7", `"7"`, "Bk 1; Pg 2", "3 of 4"}
-	row := Row{Position: 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: "''=1", Grantors: names, OtherParties: parties}}
+	row := Row{Position: 1, Type: mortgageType, Instrument: model.Instrument{Remarks: "''=1", Grantors: names, OtherParties: parties}}
 	for _, text := range texts {
 		row.Relations = append(row.Relations, model.Relation{Kind: "references", Text: text})
 	}
@@ -187,7 +189,7 @@ func TestLongCell(t *testing.T) {
 		{"too long in UTF-16", strings.Repeat("🏠", excelize.TotalCellChars/2+1), true},
 		{"too long and shifted", "x" + strings.Repeat("🏠", excelize.TotalCellChars/2+1), true}} {
 		var b bytes.Buffer
-		if err := WriteExcel(&b, rowsOf(Row{Position: 1, Type: "Mortgage", Instrument: model.Instrument{Remarks: row.value}})); err != nil {
+		if err := WriteExcel(&b, rowsOf(Row{Position: 1, Type: mortgageType, Instrument: model.Instrument{Remarks: row.value}})); err != nil {
 			t.Fatalf("%s: %v", row.name, err)
 		}
 		table, err := readExcel(b.Bytes(), limits)

@@ -21,7 +21,7 @@ func workbook(t *testing.T, edit func(name string, content []byte) []byte) []byt
 	t.Helper()
 	var b bytes.Buffer
 	rows := func(yield func(*runsheet.Row, error) bool) {
-		yield(&runsheet.Row{Instrument: model.Instrument{Book: "0417"}, Position: 1, Type: "Mortgage"}, nil)
+		yield(&runsheet.Row{Instrument: model.Instrument{Book: "0417"}, Position: 1, Type: model.DocumentType{Name: "Mortgage"}}, nil)
 	}
 	if err := runsheet.WriteExcel(&b, rows); err != nil {
 		t.Fatalf("write workbook: %v", err)

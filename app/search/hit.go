@@ -135,8 +135,8 @@ func (s *Service) readInstrument(t *store.Tx, id uint64, q *Query) (found foundR
 		return found, false, err
 	}
 	documentType, _ := types.ByID(i.TypeID)
-	found.Hit = Hit{Kind: query.Instrument, ID: id, Heading: i.Heading(documentType), Subheading: heading, Recorded: i.Recorded, CreatedAt: i.CreatedAt,
-		AbstractID: i.AbstractID}
+	found.Hit = Hit{Kind: query.Instrument, ID: id, Heading: i.Heading(documentType), Subheading: heading, Recorded: i.Recorded,
+		Filed: documentType.IsFiled(), CreatedAt: i.CreatedAt, AbstractID: i.AbstractID}
 	found.fields = instrumentFields(&i, documentType)
 	found.terms = func() model.SearchTerms { return i.SearchTerms(documentType.Name) }
 	found.owners, found.others = documentType.SplitInstrument(i)

@@ -29,6 +29,7 @@ type Hit struct {
 	Status              string         // of an abstract or an order
 	DueDate             string         // of an order
 	Recorded            string         // recording date of an instrument
+	Filed               bool           // the instrument is filed, not recorded
 	Documents           int            // of an abstract
 	Snippet             []SnippetPiece // quoted from its fields or text; nil if there is no match to show
 	Page                int            // page of the document that Snippet is from, starting at 1; 0: not from the text

@@ -94,7 +94,8 @@ func instrumentFields(i *model.Instrument, documentType model.DocumentType) []fi
 	}
 	w.add("Parcel ID", strings.Join(i.Parcels, "; "))
 	for _, field := range []fieldText{{"County", i.County}, {"State", i.State}, {"Type", documentType.Name}, {"Dated", i.Dated},
-		{"Recorded", i.Recorded}, {"Consideration", i.Consideration}, {"Court", i.Court}, {"Legal", i.Legal}, {"Remarks", i.Remarks},
+		{documentType.RecordedLabel(), i.Recorded},
+		{"Consideration", i.Consideration}, {"Court", i.Court}, {"Legal", i.Legal}, {"Remarks", i.Remarks},
 		{"Exception", i.Exception}, {"Requirement", i.Requirement}} {
 		w.add(field.name, field.value)
 	}

@@ -39,10 +39,10 @@ type DB struct {
 	// the database yet.
 	LastSeen func(model.Session) time.Time
 
-	// RecordName returns the display name of a record, such as "order:7", or "". CustomFields returns
-	// the definitions of the custom fields of a record. Audit log entries are written with them.
-	RecordName   func(t *store.Tx, record string) string
-	CustomFields func(t *store.Tx, record string) []model.Field
+	// RecordName returns the display name of a record, such as "order:7", or "". Describer returns what
+	// the words of an audit log entry need besides these names.
+	RecordName func(t *store.Tx, record string) string
+	Describer  func(t *store.Tx, e model.Event) model.Describer
 
 	// BeforeDerive, if set, is called before each part of Derive is computed. Tests make parts fail with it.
 	BeforeDerive func(part string) error
@@ -61,7 +61,7 @@ func NewDB(db DB, reserveFile int64) *DB {
 	db.Queued, db.Orphans, db.MissingText = NewSignal(), NewSignal(), NewSignal()
 	db.LastSeen = func(s model.Session) time.Time { return s.LastSeenAt }
 	db.RecordName = func(*store.Tx, string) string { return "" }
-	db.CustomFields = func(*store.Tx, string) []model.Field { return nil }
+	db.Describer = func(*store.Tx, model.Event) model.Describer { return model.Describer{} }
 	return &db
 }
 
@@ -181,7 +181,9 @@ func (db *DB) AddEntry(t *store.Tx, e model.Event) error {
 	}
 	changes := slices.Clone(e.Changes) // the caller may run twice
 	e.Changes = changes
-	e.Describe(model.Describer{Name: name, Custom: db.CustomFields(t, e.Record)})
+	d := db.Describer(t, e)
+	d.Name = name
+	e.Describe(d)
 	for len(changes) > 0 {
 		n, size := 0, 0
 		for n < len(changes) && (n == 0 || size < maxEntryBytes) {

@@ -266,14 +266,14 @@ func TestDocumentTypes(t *testing.T) {
 		"-Quitclaim Deed") || got[len(got)-1] != "Timber Deed" {
 		t.Errorf("types = %q", got)
 	}
-	page := admin.get(t, 200, "/admin/types?type=8", `placeholder="Trustor"`, `placeholder="Beneficiary"`,
+	page := admin.get(t, 200, "/admin/types?type=8", `placeholder="Grantor"`, `placeholder="Trustee or beneficiary"`,
 		"Mortgages and Security Instruments")
 	page.lacks(t, ">Security<")
 	save := []string{"do", "save", "type", "8", "name", "Deed of Trust", "category", "Security", "encumbrance", "1",
-		"grantor_label", "Grantor"}
-	change(422, append(save, "grantee_label", strings.Repeat("x", 41))...).has(t, `id="grantee_label-problem"`, `value="Grantor"`)
-	change(303, append(save, "grantee_label", "Trustee")...)
-	admin.get(t, 200, "/admin/types", "Grantor / Trustee")
+		"grantor_label", "Trustor"}
+	change(422, append(save, "grantee_label", strings.Repeat("x", 41))...).has(t, `id="grantee_label-problem"`, `value="Trustor"`)
+	change(303, append(save, "grantee_label", "Beneficiary")...)
+	admin.get(t, 200, "/admin/types", "Trustor / Beneficiary")
 	change(303, "do", "use", "type", "3")
 	change(412, "do", "retire", "type", "999")
 	change(412, "do", "order", "order", "1")

@@ -47,7 +47,9 @@ func TestRunsheetUpload(t *testing.T) {
 	body, kind := fileForm("No.,Type,Book,Page,Grantors,Relations,Amount\n1,Mortgage,417,7,\"O\"\"Brien <b>\",,387500\n" +
 		"2,Release or Satisfaction,500,1,First Bank,releases 1,\n3,Spaceship,1,1,,,\n")
 	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
-	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "$387,500.00", "O&#34;Brien &lt;b&gt;", "Add selected instruments")
+	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "$387,500.00",
+		"Mortgagor:</small> O&#34;Brien &lt;b&gt;",
+		"Add selected instruments")
 	hidden := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(string(got.body), -1) {
 		hidden.Set(match[1], html.UnescapeString(match[2]))

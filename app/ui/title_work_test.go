@@ -360,7 +360,8 @@ func TestPrintForClient(t *testing.T) {
 	h.addInstrument(t, a.Abstract.ID, `{"type":"Plat","legal":"Lot 4","county":"Rensselaer"}`)
 	printed = kim.get(t, 200, path+"/print")
 	printed.has(t, ">Legal<", "Lot 4", "Rensselaer")
-	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00 &amp; OVC", "Released", "Releases no. 2", "Lee, Ann",
+	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00 &amp; OVC", "Released", "Releases No. 2",
+		"Lee, Ann",
 		"Mortgage of record", "Taxes of 2026", "DRAFT: search not certified", "Certify the search before you send this.")
 	printed.lacks(t, "Search certificate")
 	findings := kim.get(t, 200, path+"/certificates?edit=1")

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -207,8 +206,7 @@ func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.Do
 				return err
 			}
 			view := s.withStatus(ctx, t, types, i, false, none)
-			rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type.Name,
-				Status: cmp.Or(view.Status, runsheet.UnknownStatus),
+			rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type, Status: view.Status,
 				Number: positions})
 		}
 		return nil

@@ -109,28 +109,51 @@ func (v *Vault) loggedName(t *store.Tx, record string) string {
 	return name.Text
 }
 
-// customFields returns the definitions of the custom fields of an abstract or order. They are only
-// needed for words, so a record that can't be read has none.
-func (v *Vault) customFields(t *store.Tx, record string) (fields []model.Field) {
-	recordType, number, _ := strings.Cut(record, ":")
+// describer returns the custom fields of the abstract or order that an audit log entry is about, or the
+// type of the instrument. They are only needed for words, so a record that can't be read has none.
+func describer(t *store.Tx, e model.Event) (d model.Describer) {
+	recordType, number, _ := strings.Cut(e.Record, ":")
 	id, err := strconv.ParseUint(number, 10, 64)
-	switch {
-	case err != nil:
-	case recordType == OrderOps.Name:
-		fields, err = t.OrderFields()
-	case recordType == AbstractOps.Name:
+	if err != nil {
+		return model.Describer{}
+	}
+	switch recordType {
+	case OrderOps.Name:
+		d.Custom, err = t.OrderFields()
+	case AbstractOps.Name:
 		var a model.Abstract
 		if a, err = t.AbstractIncludingTrash(id); err != nil || a.TemplateID == 0 {
-			return nil
+			return model.Describer{}
 		}
 		var template model.Template
 		template, err = t.Template(a.TemplateID)
-		fields = template.Fields
+		d.Custom = template.Fields
+	case instrumentType:
+		d.Type, err = loggedType(t, id, e)
 	}
 	if err != nil {
-		return nil
+		return model.Describer{}
 	}
-	return fields
+	return d
+}
+
+// loggedType returns the type that an instrument has after the change of an entry. A new instrument isn't
+// stored yet.
+func loggedType(t *store.Tx, id uint64, e model.Event) (model.DocumentType, error) {
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return model.DocumentType{}, err
+	}
+	for _, c := range e.Changes {
+		if c.Field == "type_id" {
+			typeID, _ := strconv.ParseUint(string(c.To), 10, 64)
+			of, _ := types.ByID(typeID)
+			return of, nil
+		}
+	}
+	i, err := t.InstrumentIncludingTrash(id)
+	of, _ := types.ByID(i.TypeID)
+	return of, err
 }
 
 // instrumentName returns the display name of an instrument and whether it is in the trash.

@@ -128,7 +128,7 @@ func New(db *txn.DB, opts Options) *Vault {
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Purger = &Templates{v}, &Purger{v: v}
 	v.Sweeper = &Sweeper{DB: db, vault: v}
-	db.RecordName, db.CustomFields = v.loggedName, v.customFields
+	db.RecordName, db.Describer = v.loggedName, describer
 	return v
 }
 

@@ -10,6 +10,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
+// statusLabels are the labels of statuses for instruments of all types.
+var statusLabels = map[string]string{model.InstrumentOpen: "Open or in effect", model.InstrumentReleased: "Released or satisfied",
+	model.InstrumentExpired: "Expired", model.NotApplicable: "Not applicable"}
+
 // addOptions adds the options of a field, which has the given value.
 func (f *Form) addOptions(field *Field, value string) {
 	switch field.name {
@@ -24,7 +28,7 @@ func (f *Form) addOptions(field *Field, value string) {
 	case "status":
 		field.Options = []Options{{Choices: []Choice{{Label: "Automatic"}}}}
 		for _, status := range model.InstrumentStatuses() {
-			field.Options[0].Choices = append(field.Options[0].Choices, Choice{Value: status, Label: page.FormatStatus(status)})
+			field.Options[0].Choices = append(field.Options[0].Choices, Choice{Value: status, Label: statusLabels[status]})
 		}
 	case "recording_system":
 		field.Options = []Options{{Choices: []Choice{{}, {Value: "recorded", Label: "Recorded"}, {Value: "registered",

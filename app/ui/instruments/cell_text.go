@@ -2,7 +2,6 @@ package instruments
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ func cellText(i vault.InstrumentView, column string) string {
 	case "consideration":
 		return page.FormatConsideration(i.Instrument)
 	case columnStatus:
-		return page.FormatStatus(i.Instrument.Status)
+		return page.InstrumentStatus(i.Type, i.Instrument.Status)
 	case "remarks":
 		return i.Remarks
 	}
@@ -112,12 +111,23 @@ func findStatus(text string) (status string, found bool) {
 	if text == "" || strings.EqualFold(text, automaticStatus) {
 		return "", true
 	}
-	list := model.InstrumentStatuses()
-	at := slices.IndexFunc(list, func(s string) bool { return strings.EqualFold(text, page.FormatStatus(s)) })
-	if at < 0 {
-		return "", false
+	for shown, status := range statusTexts() {
+		if strings.EqualFold(text, shown) {
+			return status, true
+		}
 	}
-	return list[at], true
+	return "", false
+}
+
+// statusTexts returns the statuses by their texts for instruments of all types.
+func statusTexts() map[string]string {
+	texts := map[string]string{}
+	for _, status := range model.InstrumentStatuses() {
+		for _, category := range model.Categories() {
+			texts[page.InstrumentStatus(model.DocumentType{Category: category}, status)] = status
+		}
+	}
+	return texts
 }
 
 // unknownType says that there is no document type with this name.

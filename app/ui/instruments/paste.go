@@ -158,8 +158,8 @@ func newPastedRow(e runsheet.Entry, cells []string, columns []runsheet.Column) p
 
 // accept shows the values of a valid row as they are stored.
 func (row *pastedRow) accept(g vault.Suggestion, columns []runsheet.Column, swapped bool) {
-	grantor, grantee := g.Type.Parties()
-	row.Swap = grantor.Label != "Grantor" && len(g.Instrument.Grantors)+len(g.Instrument.Grantees) > 0
+	grantor, grantee := g.Type.SpecialLabels()
+	row.Swap = grantor != "" && len(g.Instrument.Grantors)+len(g.Instrument.Grantees) > 0
 	for n, c := range columns {
 		cell := &row.Cells[n]
 		isGrantor := (c.Field == "grantors") != swapped
@@ -167,17 +167,14 @@ func (row *pastedRow) accept(g vault.Suggestion, columns []runsheet.Column, swap
 		case cell.Text == "":
 		case c.Field == "grantors" || c.Field == "grantees":
 			cell.Text = model.JoinNames(model.SplitNames(cell.Text), "; ")
-			if cell.Label = grantor.Label; !isGrantor {
-				cell.Label = grantee.Label
-			}
-			if !row.Swap {
-				cell.Label = ""
+			if cell.Label = grantor; !isGrantor {
+				cell.Label = grantee
 			}
 		case c.Field == "dated" || c.Field == "expires" || c.Field == "cleared":
 			cell.Text = page.FormatTypedDate(map[string]string{"dated": g.Instrument.Dated, "expires": g.Instrument.Expires,
 				"cleared": g.Instrument.Cleared}[c.Field])
 		case c.Field == columnStatus && g.Instrument.Status != "":
-			cell.Text = page.FormatStatus(g.Instrument.Status)
+			cell.Text = page.InstrumentStatus(g.Type, g.Instrument.Status)
 		case c.Field == columnType || c.Field == columnRecorded || c.Field == columnBookPage || c.Field == "consideration":
 			cell.Text = cellText(vault.InstrumentView{Instrument: g.Instrument, Type: g.Type}, c.Field)
 		}

@@ -2,6 +2,7 @@ package instruments
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,11 +33,7 @@ func (s sheet) Categories() []model.Category {
 
 // Statuses returns the statuses that users can type.
 func (s sheet) Statuses() []string {
-	list := []string{automaticStatus}
-	for _, status := range model.InstrumentStatuses() {
-		list = append(list, page.FormatStatus(status))
-	}
-	return list
+	return append([]string{automaticStatus}, slices.Sorted(maps.Keys(statusTexts()))...)
 }
 
 // row is an instrument in a runsheet.

@@ -15,7 +15,8 @@ type InstrumentLine struct {
 	Parties   string
 	Pages     string // pages of the document, such as "3-7"; "" for all pages
 	FirstPage int
-	Status    string // "" if the status is not applicable
+	Status    string // effective status; "" if it can't be determined
+	Shown     string // its text; "" if it doesn't apply
 }
 
 // DocumentInstruments returns the instruments of a runsheet by document. Its template is
@@ -34,19 +35,18 @@ func DocumentInstruments(list []vault.InstrumentView) map[uint64][]InstrumentLin
 func NewInstrumentLine(i vault.InstrumentView, pages string) InstrumentLine {
 	line := InstrumentLine{ID: i.ID, Type: i.Type.Label(), Reference: i.RecordingReference(), Pages: pages, FirstPage: model.FirstPage(pages)}
 	if len(i.Grantors)+len(i.Grantees) > 0 {
-		line.Parties = firstName(i.Grantors) + " to " + firstName(i.Grantees)
+		grantor, grantee := i.Type.Parties()
+		line.Parties = firstName(i.Grantors, grantor) + " to " + firstName(i.Grantees, grantee)
 	}
-	if i.Status != model.NotApplicable {
-		line.Status = i.Status
-	}
+	line.Status, line.Shown = i.Status, i.Type.StatusText(i.Status)
 	return line
 }
 
-// firstName returns the first name of a list, and says whether there are more.
-func firstName(names []string) string {
+// firstName returns the first name of a list of parties, and says whether there are more or none.
+func firstName(names []string, side model.PartySide) string {
 	switch len(names) {
 	case 0:
-		return "?"
+		return "(no " + strings.ToLower(side.Label) + ")"
 	case 1:
 		return names[0]
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"reflect"
@@ -135,6 +136,14 @@ func FormatDuration(d time.Duration) string {
 // FormatStatus returns the display text of a status: on_hold becomes "On hold". Statuses with
 // spaces or capital letters are returned unchanged.
 func FormatStatus(status string) string { return model.FormatStatus(status) }
+
+// InstrumentStatus returns the display text of a status that a person set for an instrument of a type.
+func InstrumentStatus(t model.DocumentType, status string) string {
+	if status == "" {
+		return ""
+	}
+	return cmp.Or(t.StatusText(status), FormatStatus(status))
+}
 
 // statusTone returns the color class for a status, based on keywords. It returns "" for orders that
 // ended without a result, such as canceled orders.

@@ -49,6 +49,15 @@ type reviewRow struct {
 	Choices  []page.RowChoice // what to do with it then
 }
 
+// Label returns what the grantor or the grantee is called, or "" if it is what the column is called.
+func (r reviewRow) Label(side string) string {
+	grantor, grantee := r.Type.SpecialLabels()
+	if side == "grantor" {
+		return grantor
+	}
+	return grantee
+}
+
 // Field returns the form field of Choices.
 func (r reviewRow) Field() string { return page.RowField(r.Row) }
 

@@ -144,10 +144,11 @@ func printedRunsheet(sheet vault.Runsheet, county string) []printedInstrument {
 		for _, relation := range i.Relations {
 			target := relation.Text
 			if n := position[relation.InstrumentID]; n > 0 {
-				target = fmt.Sprintf("no. %d", n)
+				target = fmt.Sprintf("No. %d", n)
 			}
 			if target != "" {
-				row.Releases = append(row.Releases, page.FormatStatus(relation.Kind)+" "+target)
+				words, _ := page.RelationWords(relation.Kind)
+				row.Releases = append(row.Releases, words+" "+target)
 			}
 		}
 		rows = append(rows, row)
