@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
@@ -238,12 +236,12 @@ func TestRetentionOfSharedBlob(t *testing.T) {
 	}
 }
 
-// Retention also applies to records that an older version moved to the trash, even to records that expired before the
-// upgrade.
-func TestRetentionOfTrashFromOlderSchema(t *testing.T) {
+// Retention also applies to records that were moved to the trash before it was set, even to records that expired
+// before.
+func TestRetentionOfTrashFromBefore(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
-	opts := vaulttest.Options(t) // no retention, as in the older version
+	opts := vaulttest.Options(t) // no retention
 	opts.Now = clock.Now
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
@@ -253,14 +251,8 @@ func TestRetentionOfTrashFromOlderSchema(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	clock.Advance(10 * vaulttest.TrashKeep)
 	_, err = v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
-	vaulttest.WantKind(t, "restore before the upgrade", err, errs.NotFound)
+	vaulttest.WantKind(t, "restore without retention", err, errs.NotFound)
 	vaulttest.Close(t, v)
-	db, err := bolt.Open(opts.Dir+"/vault.db", 0o600, nil)
-	vaulttest.NoError(t, err)
-	vaulttest.NoError(t, db.Update(func(tx *bolt.Tx) error { // schema 4 is schema 5 without the change feed
-		return errors.Join(tx.DeleteBucket([]byte("changes")), tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 4}))
-	}))
-	vaulttest.NoError(t, db.Close())
 	opts.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year}
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
