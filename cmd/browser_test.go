@@ -50,6 +50,7 @@ func TestBrowser(t *testing.T) {
 		{"edit folder", testEditFolder},
 		{"edit conflict", testEditConflict},
 		{"title work", testTitleWork},
+		{"certificate on paper", testCertificateOnPaper},
 		{"search", testSearch},
 		{"runsheet by keyboard", testRunsheetByKeyboard},
 		{"runsheet conflict", testRunsheetConflict},
