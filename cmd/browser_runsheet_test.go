@@ -159,7 +159,7 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 	b.checkRows(t, "after pasting", "1 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "2 Mortgage 5/2/2001 1022/314",
 		"3 Quitclaim Deed 4/17/2019 2417/883",
 		"4 Judgment 6/1/2020")
-	b.waitVisible(".runsheet .gap | Gap in the chain of title: no earlier instrument names Dora Finch as grantee")
+	b.waitVisible(".runsheet .gap | Possible gap in the chain of title: no earlier instrument in this runsheet names Dora Finch as grantee")
 
 	// The last row moves to the top, goes to the trash, and comes back.
 	eval[bool](b, `document.querySelector(".runsheet td[tabindex]").focus(), true`)

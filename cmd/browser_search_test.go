@@ -223,7 +223,7 @@ func (b *tab) checkSearch(t *testing.T) {
 			t.Errorf("status of %s: got %q, want %q in it", place, got, want)
 		}
 	}
-	b.waitVisible(".runsheet .gap | Gap in the chain of title: no earlier instrument names Finch")
+	b.waitVisible(".runsheet .gap | Possible gap in the chain of title: no earlier instrument in this runsheet names Finch")
 	if n := eval[int](b, `document.querySelectorAll(".runsheet .gap").length`); n != 1 {
 		t.Errorf("gaps in the chain: got %d, want 1", n)
 	}

@@ -101,7 +101,7 @@ func testViewerPanelPageKeys(t *testing.T, env *browserEnv) {
 
 	eval[bool](p.tab, `document.getElementById("instrument-status").focus(), true`)
 	p.press("Easement")
-	p.waitFor(`[...document.querySelectorAll("[role=status]")].some(e => e.textContent.startsWith("No choice is “Ea"))`)
+	p.waitFor(`[...document.querySelectorAll("[role=status]")].some(e => e.textContent.startsWith("No option matches “Ea"))`)
 	p.waitValue("status", "Automatic")
 	p.paste("Expires 2020")
 	p.waitValue("status", "Automatic")

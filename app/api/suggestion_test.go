@@ -79,7 +79,7 @@ func TestReadRunsheetFile(t *testing.T) {
 
 	upload(422, "photo.csv", "\x00\x01", "The file field must be a CSV file or an Excel workbook (.xlsx).")
 	upload(422, "broken.xlsx", "PK\x03\x04 not a workbook", "The file field must be a CSV file or an Excel workbook (.xlsx).")
-	upload(422, "plain.csv", "a,b\nc,d\n", "must have a row with column titles")
+	upload(422, "plain.csv", "a,b\nc,d\n", "must have a row with column headings")
 	upload(422, "long.csv", "type,book\n"+strings.Repeat("Mortgage,1\n", runsheet.DefaultLimits().Rows), "must not have more than 5000 rows")
 	upload(422, "empty.csv", "", "The file field is required.")
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/runsheet", header: []string{asJSON}, body: `{}`,

@@ -43,12 +43,15 @@ type RelationEntry struct {
 	Position int
 }
 
+// gapRow matches a row about a gap, as the runsheet shows it now or did before.
+var gapRow = regexp.MustCompile(`^(?:Possible gap|Gap) in the chain of title:`)
+
 // Read returns the entries of a table and says what its columns are. Each cell is in one of the fields,
 // unless a person left out its column. Rows about gaps, which copied runsheets have, are skipped.
 func (t Table) Read(o Options) Sheet {
 	r := interpreter{types: o.Types, now: o.Now, isExcel: t.Excel}
 	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(row TableRow) bool {
-		return strings.HasPrefix(strings.TrimSpace(strings.Join(row.Cells, "")), "Gap in the chain of title:")
+		return gapRow.MatchString(strings.TrimSpace(strings.Join(row.Cells, "")))
 	})
 	sheet := Sheet{Columns: r.findColumns(t.Header, rows, o.Columns)}
 	for _, row := range rows {

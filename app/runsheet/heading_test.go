@@ -61,7 +61,7 @@ func TestFindColumns(t *testing.T) {
 func TestReadTable(t *testing.T) {
 	table := Table{Header: strings.Split("No.|Type|Grantor|Plaintiff|Color|Status|Recorded|Notes|Trustee|Amount|", "|"), Rows: []TableRow{
 		{2, strings.Split("7 Prior|mtg|A; B|C|red|Released 5/1/2010|3-9-98 2:05 pm|n|T Co|$10 & OVC|x", "|")},
-		{3, []string{"Gap in the chain of title: no instrument vests title in A"}},
+		{3, []string{"Possible gap in the chain of title: no earlier instrument in this runsheet names A as grantee"}},
 		{4, strings.Split("New||||||||||", "|")},
 		{5, strings.Split("9|sat|||blue|Releases No. 7 References Bk 1 Pg 2 Released by No. 3 "+
 			"Names Polk County, IA Names parcel 1-2, 3|35863.5", "|")},

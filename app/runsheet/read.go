@@ -45,7 +45,7 @@ func (r TableRow) Valid() bool { return r.Row > 0 && len(r.Cells) <= maxColumns 
 const MaxHeaderRow = 20
 
 // ErrNoHeader is returned if a file has no row with the titles of at least two columns.
-var ErrNoHeader = errors.New("the file has no header row with column titles such as Type, Recorded, Grantors, and Grantees")
+var ErrNoHeader = errors.New("the file has no row with column headings, such as Type, Recorded, Grantors, and Grantees")
 
 // Read reads a runsheet from an Excel workbook (.xlsx) or a CSV file. Call it only in a worker
 // process: the file is untrusted, and a row may have millions of cells.

@@ -83,7 +83,7 @@ func missingParties(s *Search, add func(about, text string) *Finding) {
 func unrelatedReleases(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		if i.Type.Category == model.Release && len(i.Relations) == 0 {
-			of(i, add, "", "doesn't say what it releases.")
+			of(i, add, "", "isn't related to the instrument that it releases.")
 		}
 	}
 }
@@ -136,7 +136,7 @@ func namesNotRun(s *Search, add func(about, text string) *Finding) {
 			case run.Has(name) || seen.Has(name) || model.IsOfficial(name):
 				continue
 			case pending.Has(name):
-				add(name, name+" is to be run again since the prior search.")
+				add(name, name+" hasn't been run again since the prior search.")
 			default:
 				add(name, name+" is "+what+", but not in the names run.").Instrument = instrument
 			}
@@ -170,7 +170,7 @@ func openLiens(s *Search, add func(about, text string) *Finding) {
 	}
 	for _, i := range s.Instruments {
 		if isLien(i) && i.Status == model.InstrumentOpen && !required[i.ID] {
-			of(i, add, "", "is open, and no requirement names it.")
+			of(i, add, "", "is open in this runsheet, and no requirement names it.")
 		}
 	}
 }
@@ -193,7 +193,7 @@ func contradictions(s *Search, add func(about, text string) *Finding) {
 			of(i, add, "ended", "is marked as open, but "+by.Heading(by.Type)+" releases or terminates it.")
 		}
 		if i.Expires != "" && i.Expires < s.Today {
-			of(i, add, "expired", "is marked as open, but expired on "+date(i.Expires)+".")
+			of(i, add, "expired", "is marked as open, but its expiration date was "+date(i.Expires)+".")
 		}
 	}
 }
@@ -246,7 +246,7 @@ func unlinkedDocuments(s *Search, add func(about, text string) *Finding) {
 	}
 	s.eachDocument(func(d Document) {
 		if !linked[d.ID] && !s.isSupport(d.Filename) {
-			add(strconv.FormatUint(d.ID, 10), d.Filename+" is in no instrument of the runsheet.").Document = d.ID
+			add(strconv.FormatUint(d.ID, 10), d.Filename+" isn't linked to an instrument of the runsheet.").Document = d.ID
 		}
 	})
 }

@@ -79,7 +79,8 @@ var checks = []check{
 	{"last_grantee", "Last grantee and current owner", "Compare the last conveyance with the abstract's current owner.", Fields, lastGrantee},
 	{"name_not_run", "Names not run", "Run the name, and add it to the names run.", NamesRun, namesNotRun},
 	{"open_lien", "Open liens without a requirement", "Add a requirement, or look for a release.", Requirements, openLiens},
-	{"release", "Releases that release nothing", "Relate it to the instrument that it releases.", Runsheet, unrelatedReleases},
+	{"release", "Releases without a related instrument", "Add the instrument that it releases under Related instruments.", Runsheet,
+		unrelatedReleases},
 	{"status", "Status", "Correct the status, or clear it so that it follows from the runsheet.", Runsheet, contradictions},
 	{"other_place", "Another county or parcel", "Make sure that the instrument is about this property.", Runsheet, otherPlaces},
 	{"not_recorded", "Recording", "Complete the instrument.", Runsheet, notRecorded},
@@ -117,7 +118,7 @@ func Run(s *Search) (list []Finding) {
 			return &list[len(list)-1]
 		})
 		if others > 0 {
-			text := plural(others, "other finding", "other findings") + " of this kind."
+			text := plural(others, "more finding", "more findings") + " of this type."
 			list = append(list, Finding{ID: c.id + ":others", Check: c.id, Text: text, Advice: c.advice, Place: c.place})
 		}
 	}

@@ -62,12 +62,14 @@ func TestChecks(t *testing.T) {
 			Work: model.TitleWork{NamesRun: append(both, names("Farmer, John")...)}},
 			[]string{"gap:1:John Farmer: No earlier instrument in this runsheet names John Farmer as grantee."}},
 		{"open lien", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage)},
-			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open, and no requirement names it."}},
+			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open in this runsheet, " +
+				"and no requirement names it."}},
 		{"open lien with a requirement", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage),
 			Requirements: []model.RequirementRow{{Kind: model.RequirementKind, InstrumentID: 1}}}, nil},
 		{"open lien with an exception", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage),
 			Requirements: []model.RequirementRow{{Kind: model.ExceptionKind, InstrumentID: 1}}},
-			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open, and no requirement names it."}},
+			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open in this runsheet, " +
+				"and no requirement names it."}},
 		{"released lien and easement", titlecheck.Search{Instruments: runsheet(types, mortgage,
 			with(instrument("Release or Satisfaction", "", ""), func(i *model.Instrument) { i.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: 1}} }),
 			instrument("Easement or Right of Way", "Bo Roe", "Power Co"))}, nil},
@@ -77,7 +79,7 @@ func TestChecks(t *testing.T) {
 			[]string{"name_not_run:Bo Roe: Bo Roe is in the chain, but not in the names run."}},
 		{"name to run again", titlecheck.Search{Instruments: runsheet(types, deed),
 			Work: model.TitleWork{NamesRun: append(names("Lee, Ann"), model.NameRun{Name: "Roe, Bo", Pending: true})}},
-			[]string{"name_not_run:Bo Roe: Bo Roe is to be run again since the prior search."}},
+			[]string{"name_not_run:Bo Roe: Bo Roe hasn't been run again since the prior search."}},
 		{"name of an initial", titlecheck.Search{Instruments: runsheet(types, instrument("Warranty Deed", "Lee, Ann B.", "Bo Roe et ux")),
 			Work: model.TitleWork{NamesRun: both}}, nil},
 		{"status", titlecheck.Search{Work: bo, Requirements: []model.RequirementRow{{Kind: model.RequirementKind, InstrumentID: 1}},
@@ -87,7 +89,8 @@ func TestChecks(t *testing.T) {
 				}))}, []string{
 			"status:1:ended: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is marked as open, but " +
 				"Release or Satisfaction · Book 9, Page 7 · First Bank to Bo Roe releases or terminates it.",
-			"status:1:expired: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is marked as open, but expired on Jan 2, 2020."}},
+			"status:1:expired: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is marked as open, but its " +
+				"expiration date was Jan 2, 2020."}},
 		{"other county", titlecheck.Search{
 			Abstract:    model.Abstract{Property: model.Property{County: "Wexcombe County", State: "Pennsylvania"}},
 			Instruments: runsheet(types, plat, with(plat, func(i *model.Instrument) { i.County = "Albany" }))},
@@ -118,7 +121,8 @@ func TestChecks(t *testing.T) {
 			with(instrument("Reconveyance", "A", "B"), func(i *model.Instrument) {
 				i.Relations = []model.Relation{{Kind: model.Releases, Text: "Bk 1 Pg 2"}}
 			}))},
-			[]string{"release:1: Release or Satisfaction · Book 9, Page 7 · First Bank to Bo Roe doesn't say what it releases."}},
+			[]string{"release:1: Release or Satisfaction · Book 9, Page 7 · First Bank to Bo Roe isn't related to " +
+				"the instrument that it releases."}},
 		{"owner, borrower, and mortgagor not run", titlecheck.Search{Instruments: runsheet(types, with(mortgage,
 			func(i *model.Instrument) { i.Grantors = []string{"Bo Roe", "Eve Roe"} })), Abstract: model.Abstract{Custom: model.CustomValues{
 			"current_owner": []byte(`"Bo Roe"`), "borrower": []byte(`"Nora Quill"`)}},
@@ -136,7 +140,7 @@ func TestChecks(t *testing.T) {
 				{File: model.File{ID: 3, Filename: "Death Certificate.pdf"}, Opened: true},
 				{File: model.File{ID: 4, Filename: "Starter_12 Elm St.pdf"}, Opened: true},
 				{File: model.File{ID: 5, Filename: "Runsheet certified.xlsx"}, Unread: 1}}}, []string{
-			"document_without_instrument:2: 2.pdf is in no instrument of the runsheet.",
+			"document_without_instrument:2: 2.pdf isn't linked to an instrument of the runsheet.",
 			"document_not_opened:2: No one has opened 2.pdf.",
 			"text_not_read:1: The server hasn't read the text of 2 pages of 1.pdf.",
 			"text_not_read:2: The server hasn't read the text of 1 page of 2.pdf."}},
@@ -174,7 +178,7 @@ func TestAccepted(t *testing.T) {
 		s.Documents = append(s.Documents, titlecheck.Document{File: model.File{ID: uint64(n + 1), Filename: "Affidavit.pdf"}})
 	}
 	findings := titlecheck.Run(&s)
-	if len(findings) != 101 || findings[100].Text != "50 other findings of this kind." {
+	if len(findings) != 101 || findings[100].Text != "50 more findings of this type." {
 		t.Fatalf("got %d findings, the last one %+v; want 101 with the number of others", len(findings), findings[len(findings)-1])
 	}
 	one := []model.AcceptedCheck{{Check: findings[0].ID}, {Check: "gap"}}

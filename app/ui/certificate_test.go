@@ -72,7 +72,7 @@ func TestCertificateAndBringDown(t *testing.T) {
 	if again := kim.post(t, 303, path+"/bring-down", url.Values{"once": {once}}).location(); again != down {
 		t.Errorf("the same form again: got %s, want %s", again, down)
 	}
-	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`, "26-17-BD1", "Not taken over", "1 document")
+	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`, "26-17-BD1", "Not carried over", "1 document")
 	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.post(t, 403, section, sent)
 	viewer.post(t, 403, path+"/bring-down", nil)
@@ -95,7 +95,7 @@ func TestCertifyAfterCheck(t *testing.T) {
 		"grantees":["Bo Roe"]}`)
 	form := kim.get(t, 200, section+"?edit=1")
 	form.has(t, "Check before you certify", "No earlier instrument in this runsheet names John Farmer as grantee.",
-		"Mortgage · Book 900, Page 12 · Roe to &lt;Bank&gt; is open, and no requirement names it.",
+		"Mortgage · Book 900, Page 12 · Roe to &lt;Bank&gt; is open in this runsheet, and no requirement names it.",
 		fmt.Sprintf(`href="%s?view=runsheet#instrument-%d"`, path, mortgage.ID), `href="`+path+`/requirements?edit=1"`,
 		"The abstract names Ann Lee as current owner.", "Jo Lee is in the chain, but not in the names run.",
 		"Reason for all 5 without their own", "Ann Lee is the current owner, but not in the names run.", `<button class="primary" name="do" value="certify">`)
@@ -142,7 +142,7 @@ func TestCertifyWithManyFindings(t *testing.T) {
 	}
 	section := path + "/certificates"
 	form := kim.get(t, 200, section+"?edit=1")
-	form.has(t, "30 other findings of this kind.")
+	form.has(t, "30 more findings of this type.")
 	fields := []string{"effective_date", "11/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
 		"version", form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}
 	blank := with(form.accept(""), fields...)

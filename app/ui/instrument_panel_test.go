@@ -430,7 +430,7 @@ func TestOtherPlace(t *testing.T) {
 	view := p.path(p.deed, "") + "&panel=new"
 	p.staff.get(t, 200, view).has(t, "This page names Polk County; the abstract is Story County.",
 		"This page names parcel 99-8-77; the abstract is parcel 12-7.", `data-accept="instrument-county" data-value="Polk"`,
-		"Blank: Story, as in the abstract")
+		"If blank: Story, from the abstract")
 	p.post(200, p.deed, fields("county", "Polk", "parcels", "99-8-77", "then", "stay"))
 	if saved := p.only(); saved.County != "Polk" {
 		t.Errorf("county is %q, want the accepted one", saved.County)

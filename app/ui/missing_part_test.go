@@ -25,7 +25,7 @@ func TestPagesWithMissingParts(t *testing.T) {
 	document := fmt.Sprintf("/documents/%d", created.Files[0].ID)
 
 	const noGaps, noPrior = "Gaps can&#39;t be shown right now.", "Prior searches can't be shown right now."
-	const noSuggestions, gap = "Suggestions can&#39;t be shown right now.", "no earlier instrument names Dora Finch as grantee"
+	const noSuggestions, gap = "Suggestions can&#39;t be shown right now.", "no earlier instrument in this runsheet names Dora Finch as grantee"
 	part := []string{"HX-Request", "true"}
 	pages := []struct {
 		path    string

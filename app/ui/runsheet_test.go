@@ -115,7 +115,8 @@ func TestRunsheetPage(t *testing.T) {
 		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
 		`<option value="Conveyance">Conveyance</option><option value="Security">Mortgages and Security Instruments</option>`,
 		`<option value="Release">Release</option></select>`, `href="#runsheet">Skip to runsheet`)
-	gap := regexp.MustCompile(`class="gap"><td colspan="13">Gap in the chain of title: no earlier instrument names Dora Finch ` +
+	gap := regexp.MustCompile(`class="gap"><td colspan="13">Possible gap in the chain of title: no earlier instrument in this ` +
+		`runsheet names Dora Finch ` +
 		`as grantee</td></tr>` +
 		`<tr id="instrument-(\d+)"`)
 	if m := gap.FindSubmatch(page.body); m == nil || string(m[1]) != fmt.Sprint(last) {
@@ -204,7 +205,7 @@ func TestSaveCell(t *testing.T) {
 		{"book_page", "Book/Page", "Deed Book 1022/311-313", `"book_type":"Deed Book","book":"1022","page":"311","page_to":"313"`,
 			"Deed Book 1022/311-313"},
 		{"book_page", "Book/Page", "1023/7", `"book_type":"Deed Book","book":"1023","page":"7"`, "Deed Book 1023/7"},
-		{"instrument_number", "Number", "2001-0007", `"number":"2001-0007"`, "2001-0007"},
+		{"instrument_number", "Instr. No.", "2001-0007", `"number":"2001-0007"`, "2001-0007"},
 		{"grantors", "Grantors", "Cole, Ned; Cole, Ann;", `"grantors":["Cole, Ned","Cole, Ann"]`, "Cole, Ned; Cole, Ann"},
 		{"grantees", "Grantees", "Bea Cole", `"grantees":["Bea Cole"]`, "Bea Cole"},
 		{"consideration", "Amount", "$387,500", `"consideration":"387500.00"`, "$387,500.00"},
@@ -533,7 +534,7 @@ func TestCorrectPastedRows(t *testing.T) {
 	}
 	staff.post(t, 200, address,
 		url.Values{"text": {"1\t1022\t311\t3/10/1998\t3/9/1998\tmtg\tNed Cole\tFirst Bank\n2\t1022\t313\t3/11/1998\t3/9/1998\tmtg\tA\tB"}}).has(
-		t, "The rows have no header", "Column 2", `data-label="Book">1022<`, `data-label="Page">313<`, `data-label="Dated">3/9/1998<`,
+		t, "The rows have no column headings", "Column 2", `data-label="Book">1022<`, `data-label="Page">313<`, `data-label="Dated">3/9/1998<`,
 		`data-label="Recorded">3/11/1998<`,
 		"Mortgagor:</small> Ned Cole")
 }
@@ -821,7 +822,7 @@ func TestSortRunsheet(t *testing.T) {
 	}
 	h.createInstrument(t, created.Abstract.ID, `{"book":"8333","recorded":"2000-01-02"}`)
 	chosen := staff.get(t, 200, path)
-	chosen.has(t, fmt.Sprintf(button, path, ""), "Place not clear")
+	chosen.has(t, fmt.Sprintf(button, path, ""), "Check position")
 	for _, page := range []string{path, path + "/print", path + "/runsheet.csv"} {
 		sequence("8111 8222 8333", staff.get(t, 200, page))
 	}
@@ -833,7 +834,7 @@ func TestSortRunsheet(t *testing.T) {
 	}
 	sorted := staff.get(t, 200, path)
 	sorted.has(t, fmt.Sprintf(button, path, " hidden"))
-	sorted.lacks(t, "Place not clear")
+	sorted.lacks(t, "Check position")
 	for _, page := range []string{path, path + "/print", path + "/runsheet.csv"} {
 		sequence("8222 8333 8111", staff.get(t, 200, page))
 	}

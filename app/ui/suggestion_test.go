@@ -86,7 +86,7 @@ func TestRunsheetUpload(t *testing.T) {
 	}
 	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Already on the runsheet as No. 1")
 	bad, _ := fileForm("a,b\n1,2\n")
-	h.sendBody(t, 422, "POST", path+"/runsheet/upload", bad, staff.cookie, kind).has(t, "column titles")
+	h.sendBody(t, 422, "POST", path+"/runsheet/upload", bad, staff.cookie, kind).has(t, "column headings")
 	h.sendBody(t, 415, "POST", path+"/runsheet/upload", "file=x", staff.cookie, "Content-Type: application/x-www-form-urlencoded")
 	h.sendBody(t, 403, "POST", path+"/runsheet/upload", body, viewer.cookie, kind)
 	staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": {"x"}})

@@ -87,7 +87,7 @@ func TestAbstractOfOrder(t *testing.T) {
 	kim.get(t, 200, abstract+"/order-link?q=9001").has(t, "No matches") // a number is found by its beginning
 	kim.get(t, 200, abstract+"/order-link?q=2026-9").has(t, `name="order" value="`+opaque+`"`)
 	kim.post(t, 303, order+"/abstract-link", url.Values{"abstract": {value}})
-	kim.get(t, 200, order+"/abstract-link?q=2026-90").has(t, "Linked now")
+	kim.get(t, 200, order+"/abstract-link?q=2026-90").has(t, "Currently linked")
 	kim.post(t, 422, order+"/abstract-link", url.Values{"abstract": {"x"}})
 	kim.post(t, 422, abstract+"/order-link", url.Values{"order": {"x"}})
 

@@ -112,7 +112,7 @@ func TestBringDown(t *testing.T) {
 		return fmt.Sprint(checks.Findings)
 	}
 	addInstrument(t, v, a.ID, `{"type":"Warranty Deed","grantors":["Ann Lee"]}`)
-	if got := checks(); !strings.Contains(got, "Ann Lee is to be run again") {
+	if got := checks(); !strings.Contains(got, "Ann Lee hasn't been run again") {
 		t.Errorf("Checks: got %s, want the name to run again", got)
 	}
 	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, a.ID,

@@ -61,7 +61,7 @@ func (g Suggestion) Input() NewInstrument {
 // The codes of runsheet files.
 const (
 	notRunsheet   errs.Code = "The {field} field must be a CSV file or an Excel workbook (.xlsx)."
-	noTitles      errs.Code = "The {field} field must have a row with column titles, such as Type, Recorded, Grantors, and Grantees."
+	noTitles      errs.Code = "The {field} field must have a row with column headings, such as Type, Recorded, Grantors, and Grantees."
 	tooMuchPacked errs.Code = "The {field} field must not be larger than %d MB when it is unpacked."
 )
 

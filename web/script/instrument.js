@@ -71,7 +71,7 @@
   };
   const reject = () => {
     select(before);
-    window.deedkeep.announce(`No choice is “${typed}”. The selection is unchanged.`);
+    window.deedkeep.announce(`No option matches “${typed}”. The selection is unchanged.`);
   };
   const startsWith = (option, text) => option.label.toLowerCase().startsWith(text.toLowerCase());
   document.addEventListener('keydown', (event) => {

@@ -215,7 +215,7 @@
     if (tally) tally.textContent = ids.length.toLocaleString('en-US');
   };
   const setSequence = (ids, found) => {
-    gaps = found.map((gap) => ({ above: gap.above, text: `Gap in the chain of title: no earlier instrument names ${gap.name} as grantee` }));
+    gaps = found.map((gap) => ({ above: gap.above, text: `Possible gap in the chain of title: no earlier instrument in this runsheet names ${gap.name} as grantee` }));
     const known = new Set(ids.map(String));
     for (const tr of rows()) {
       if (/^\d+$/.test(tr.dataset.id) && !known.has(tr.dataset.id) && !tr.contains(active)) tr.remove();

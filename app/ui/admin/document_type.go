@@ -109,7 +109,7 @@ func applyTypeChange(types model.DocumentTypes, id uint64, form url.Values) (cha
 		return append(changed, t), len(changed), fmt.Sprintf("Document type %q added.", t.Name), nil
 	case action == "order":
 		changed, err = reorderedTypes(changed, form["order"])
-		return changed, 0, "Sequence saved.", err
+		return changed, 0, "Document types reordered.", err
 	case index < 0:
 		return nil, 0, "", errDefinitionGone
 	}

@@ -209,7 +209,7 @@ func (p *instrumentPanel) addPlace(a model.Abstract) {
 	}
 	for name, value := range map[string]string{"county": a.County, "state": a.State} {
 		if field := p.Form.Field(name); field != nil && value != "" && p.Form.ID == 0 {
-			field.Hint = "Blank: " + value + ", as in the abstract"
+			field.Hint = "If blank: " + value + ", from the abstract"
 		}
 	}
 }

@@ -259,7 +259,7 @@ func (p *Pages) describeDocument(r *page.Request, answer *uploadStatus, file mod
 	case duplicate.File.AbstractID != 0:
 		answer.Note = "Duplicate: this document is also in another abstract as " + filename + "."
 	default:
-		answer.Note = "Duplicate: this document is also in the vault as " + filename + "."
+		answer.Note = "Duplicate: this document is also in the Vault as " + filename + "."
 	}
 	return nil
 }

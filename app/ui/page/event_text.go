@@ -44,7 +44,7 @@ var EventTexts = []eventGroup{
 	{"Title work", []eventText{
 		{"order_link.changed", "linked an order to", "abstract", "linked an order"},
 		{"order_link.removed", "unlinked the order from", "abstract", "unlinked the order"},
-		{"assignment.changed", "assigned", "abstract", "changed the assignment"},
+		{"assignment.changed", "assigned", "abstract", "changed the searcher, examiner, or due date"},
 		{"names_run.changed", "changed the names run of", "abstract", "changed the names run"},
 		{"requirements.changed", "changed the requirements and exceptions of", "abstract", "changed the requirements and exceptions"},
 		{"certificate.created", "certified", "abstract", "certified the search"},
@@ -97,7 +97,7 @@ var EventTexts = []eventGroup{
 		{"backup.created", "created a backup", "", ""}, {"backup.pruned", "pruned old backups", "", ""},
 		{"backup.restored", "restored a backup", "", ""},
 		{"time_zone.changed", "changed the time zone", "", ""},
-		{"vault.created", "initialized the vault", "", ""}, {"vault.repaired", "repaired the database", "", ""},
+		{"vault.created", "initialized the data directory", "", ""}, {"vault.repaired", "repaired the database", "", ""},
 		{"search.reindexed", "rebuilt the search index", "", ""},
 	}},
 }

@@ -107,8 +107,8 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 	}
 	if !r.MayAdminister() {
 		return append(steps,
-			setupStep{Text: "Upload a document", Hint: "Store starters, plats, and bulletins in the vault's folders.",
-				Path: "/vault", Button: "Open vault"}), nil
+			setupStep{Text: "Upload a document", Hint: "Store starters, plats, and bulletins in the folders of the Vault.",
+				Path: "/vault", Button: "Open Vault"}), nil
 	}
 	keys, err := p.Vault.Keys.List(r.Context())
 	if err != nil {

@@ -98,7 +98,7 @@ func (p *Pages) orderPicker(r *page.Request) error {
 	for _, hit := range hits {
 		one := pick{Hit: hit, Value: p.OrderIDs.Encode(hit.ID), Path: p.OrderPath(hit.ID)}
 		if hit.ID == s.work.OrderID {
-			one.Note = "Linked now"
+			one.Note = "Currently linked"
 		}
 		view.Results = append(view.Results, one)
 	}
@@ -187,7 +187,7 @@ func (p *Pages) linkNote(r *page.Request, abstract uint64, order model.Order) (s
 	case err != nil || work.OrderID == 0:
 		return "", err
 	case work.OrderID == order.ID:
-		return "Linked now", nil
+		return "Currently linked", nil
 	}
 	other, err := p.Vault.Orders.Get(r.Context(), work.OrderID)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
