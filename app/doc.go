@@ -18,11 +18,12 @@
 //	13    app/api        the /v1 API                                              github.com/gin-gonic/gin
 //	13    app/ui         web pages: routes of all pages                           -
 //	13    app/ui/records pages of abstracts, orders, folders, and search          -
-//	13    app/ui/suggestions suggested instruments: runsheet files, names of documents -
+//	14    app/ui/suggestions suggested instruments: runsheet files, names of documents -
 //	13    app/ui/records/titlework order and people, names run, requirements, certificates, notes -
 //	13    app/ui/admin   pages for administrators                                 -
 //	13    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
 //	13    app/ui/help    guides as pages, and search in them                      -
+//	13    app/ui/tablerow rows of pasted cells and of runsheet files, with corrections -
 //	13    app/control    control socket: listener, client, handlers               -
 //	13    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
 //	12    app/ui/page    what all pages share: layout, forms, sessions, errors    -

@@ -60,6 +60,8 @@ func TestBrowser(t *testing.T) {
 		{"runsheet places", testRunsheetPlaces},
 		{"duplicates", testDuplicates},
 		{"long runsheet", testLongRunsheet},
+		{"import runsheet", testImportRunsheet},
+		{"paste many rows", testPasteManyRows},
 		{"enter order", testEnterOrder},
 		{"edit template", testEditTemplate},
 		{"typed fields", testTypedFields},

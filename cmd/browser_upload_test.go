@@ -195,6 +195,9 @@ func testServerStopsDuringUpload(t *testing.T, env *browserEnv) {
 			t.Errorf("progress when the server is %s: got %v, want at most 0.95", row.name, got)
 		}
 		b.screenshot("scene-" + row.name)
+		if eval[bool](b, findJS(".no-documents")+` != null`) {
+			t.Error("during an upload: got “No documents yet”, want only the upload")
+		}
 		srv.start()
 	}
 	b.limitUpload(0)

@@ -126,7 +126,7 @@ func testViewerPanel(t *testing.T, env *browserEnv) {
 			b.expect("status of 422")
 			b.press(kb.Enter)
 			b.waitFor(`document.activeElement.name == "instrument.relations.0.instrument_id"`)
-			b.press("Not on")
+			b.press("Not")
 		}
 		b.waitNavigation(func() { b.press(kb.Enter) })
 		b.waitFor(inType)
@@ -229,7 +229,7 @@ func testViewerPanelKeys(t *testing.T, env *browserEnv) {
 	b.expect("status of 422")
 	b.pressWith(withCtrl|withShift, kb.Enter)
 	b.waitVisible("#instrument-relations-problem | Which instrument is released?")
-	b.press("Not on")
+	b.press("Not")
 	b.pressWith(withCtrl|withShift, kb.Enter)
 	b.waitVisible(".panel-list a | Release or Satisfaction")
 }

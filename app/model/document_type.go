@@ -108,6 +108,11 @@ func (list DocumentTypes) Changes(to DocumentTypes) []Change {
 	return c
 }
 
+// Offered returns the types that are not retired.
+func (list DocumentTypes) Offered() DocumentTypes {
+	return slices.DeleteFunc(slices.Clone(list), func(t DocumentType) bool { return t.Retired })
+}
+
 // ByID returns a type, retired or not.
 func (list DocumentTypes) ByID(id uint64) (DocumentType, bool) {
 	i := slices.IndexFunc(list, func(t DocumentType) bool { return t.ID == id })

@@ -864,3 +864,28 @@ func TestPasteCountsChosenRows(t *testing.T) {
 	none.has(t, "All rows are on the runsheet already")
 	none.lacks(t, `name="confirm"`)
 }
+
+// An instrument that reaches the runsheet after the preview of pasted rows is shown before anything is added. The
+// same form sent twice is still answered like the first one.
+func TestPasteChecksAgain(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	address := path + "/instruments/paste"
+	shown := staff.post(t, 200, address, url.Values{"text": {"Doc Type\tBook\tPage\nMortgage\t5\t6\nPlat\t9\t1\n"}})
+	form := submittedForm(t, shown)
+	form.Set("confirm", "yes")
+	h.createInstrument(t, created.Abstract.ID, `{"type":"Mortgage","book":"5","page":"6"}`)
+	again := staff.post(t, 200, address, form)
+	again.has(t, "Already on the runsheet as No. 1", "Add 1 instrument, skip 1 row</button>")
+	form = submittedForm(t, again)
+	form.Set("confirm", "yes")
+	for range 2 {
+		staff.post(t, 303, address, form)
+	}
+	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+	if err != nil || len(sheet.Instruments) != 2 {
+		t.Errorf("runsheet = %+v, %v, want 2 instruments", sheet, err)
+	}
+}

@@ -47,9 +47,8 @@ func TestRunsheetUpload(t *testing.T) {
 	body, kind := fileForm("No.,Type,Book,Page,Grantors,Relations,Amount\n1,Mortgage,417,7,\"O\"\"Brien <b>\",,387500\n" +
 		"2,Release or Satisfaction,500,1,First Bank,releases 1,\n3,Spaceship,1,1,,,\n")
 	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
-	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "$387,500.00",
-		"Mortgagor:</small> O&#34;Brien &lt;b&gt;",
-		"Add selected instruments")
+	got.has(t, "2 instruments in the file", "1 row can't be added yet.", `name="cell.4.1" value="Spaceship"`, "isn&#39;t a document type",
+		"releases row 2", "$387,500.00", "Mortgagor:</small> O&#34;Brien &lt;b&gt;", "Add selected instruments")
 	hidden := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(string(got.body), -1) {
 		hidden.Set(match[1], html.UnescapeString(match[2]))
@@ -64,7 +63,7 @@ func TestRunsheetUpload(t *testing.T) {
 	if to := done.Header.Get("Location"); to != path+"?view=runsheet" {
 		t.Errorf("Location = %q, want the runsheet", to)
 	}
-	if notice := h.noticeOf(t, done); notice != "2 instruments added." {
+	if notice := h.noticeOf(t, done); notice != "2 instruments added. 1 row was left out." {
 		t.Errorf("notice = %q", notice)
 	}
 	// A form that the server didn't render, or that belongs to another user, isn't unpacked.
@@ -80,16 +79,47 @@ func TestRunsheetUpload(t *testing.T) {
 	if err != nil || len(sheet.Instruments) != 2 || sheet.Instruments[0].Status != model.InstrumentReleased {
 		t.Errorf("runsheet = %+v, %v, want a released mortgage and its release", sheet, err)
 	}
-	// Going back and selecting other rows is another form.
-	if notice := h.noticeOf(t, accept(303, "2")); notice != "1 instrument added." {
-		t.Errorf("notice after other rows were selected = %q", notice)
-	}
+	// Going back and selecting other rows is another form. Its rows are on the runsheet by now.
+	accept(422, "2").has(t, "The runsheet has changed in the meantime.", "Already on the runsheet as No. 1")
 	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Already on the runsheet as No. 1")
 	bad, _ := fileForm("a,b\n1,2\n")
 	h.sendBody(t, 422, "POST", path+"/runsheet/upload", bad, staff.cookie, kind).has(t, "column headings")
 	h.sendBody(t, 415, "POST", path+"/runsheet/upload", "file=x", staff.cookie, "Content-Type: application/x-www-form-urlencoded")
 	h.sendBody(t, 403, "POST", path+"/runsheet/upload", body, viewer.cookie, kind)
 	staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": {"x"}})
+}
+
+// The rejected rows of a file are corrected on the page. Rows that were cleared stay cleared.
+func TestCorrectRowsOfFile(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	body, kind := fileForm("Type,Book,Page,Recorded\nSpaceship,1,1,3/9/1998\nMortgage,417,7,2/30/2019\n")
+	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	got.has(t, "No row can be added yet", "2 rows can't be added yet.",
+		`name="cell.2.0" value="Spaceship"`, `name="cell.3.3" value="2/30/2019"`,
+		`list="runsheet-cell-types"`, `<option value="Mortgage">`)
+	got.lacks(t, "Add selected instruments")
+	form := reviewForm(got)
+	form.Set("cell.2.0", "Plat")
+	form.Set("cell.3.3", "2/30/2019")
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "1 instrument in the file", "1 row can't be added yet.", `name="cell.3.3" value="2/30/2019"`)
+	form = reviewForm(got) // row 2 is cleared
+	form.Set("cell.3.3", "2/28/2019")
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "2 instruments in the file", `value="3" aria-label="Select row 3" checked`, `value="2" aria-label="Select row 2">`)
+	form = reviewForm(got)
+	form["row"], form["check"] = []string{"2", "3"}, []string{"yes"}
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.lacks(t, "be added yet")
+	form = reviewForm(got)
+	form["row"] = []string{"2", "3"}
+	if notice := h.noticeOf(t, staff.post(t, 303, path+"/runsheet/accept", form)); notice != "2 instruments added." {
+		t.Errorf("notice = %q", notice)
+	}
 }
 
 // reviewForm returns the hidden fields of a review.
@@ -151,7 +181,8 @@ func TestAcceptSuggestions(t *testing.T) {
 	staff.post(t, 303, path+"/instruments", url.Values{"type_id": {"1"}, "book": {"3433"}, "page": {"0481"}})
 	viewer.post(t, 403, path+"/suggestions", nil)
 	part := h.request(t, 200, "GET", path+"/suggestions", staff.cookie, "HX-Request: true")
-	part.has(t, "3 suggested instruments", "Review suggestions")
+	part.has(t, "2 suggested instruments</b> from document names",
+		"1 instrument</b> on the runsheet without its document", "Review suggestions")
 	part.lacks(t, "<html", "checkbox")
 	viewer.get(t, 403, path+"/suggestions")
 
@@ -165,7 +196,11 @@ func TestAcceptSuggestions(t *testing.T) {
 	none := staff.post(t, 422, path+"/suggestions", url.Values{"packed": form["packed"], "act.3": {"skip"}})
 	none.has(t, "No rows are selected.", "Suggested instruments")
 	form["row"] = []string{"1", "2"}
+	other := reviewForm(staff.get(t, 200, path+"/suggestions")) // another tab
 	done := staff.post(t, 303, path+"/suggestions", form)
+	other["row"] = []string{"1", "2"}
+	late := staff.post(t, 422, path+"/suggestions", other)
+	late.has(t, "The runsheet has changed in the meantime.", "Already on the runsheet as No. 1", "Add document to No. 1")
 	notice, undo, fields := h.undoOf(t, done)
 	if notice != "2 instruments added, 1 instrument on the runsheet completed." || undo == "" {
 		t.Fatalf("notice = %q, undo %q", notice, undo)
@@ -196,5 +231,5 @@ func TestAcceptSuggestions(t *testing.T) {
 		t.Errorf("runsheet after Undo = %q, want %q", got, want)
 	}
 	part = h.request(t, 200, "GET", path+"/suggestions", staff.cookie, "HX-Request: true")
-	part.has(t, "3 suggested instruments")
+	part.has(t, "2 suggested instruments")
 }

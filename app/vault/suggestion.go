@@ -245,6 +245,11 @@ func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft,
 func (d suggestionDraft) finish(g *Suggestion) {
 	g.Fields = g.Fields.Normalize(g.Instrument, d.types)
 	g.Type, _ = d.types.ByID(g.Instrument.TypeID)
+	d.findRepeat(g)
+}
+
+// findRepeat sets which instrument of the runsheet a suggestion repeats, if any.
+func (d suggestionDraft) findRepeat(g *Suggestion) {
 	if d.existing == nil {
 		return
 	}
@@ -253,6 +258,24 @@ func (d suggestionDraft) finish(g *Suggestion) {
 		g.Repeat = Repeat{Existing: found.ID, Possible: found.Possible, Position: d.positions[found.ID],
 			Title: d.recorded[found.ID].Title(kind)}
 	}
+}
+
+// RenewRepeats sets which instruments of the runsheet suggestions that were made earlier repeat now. It reports
+// whether that changed.
+func (s *Instruments) RenewRepeats(ctx context.Context, abstract uint64, list []Suggestion) (changed bool, err error) {
+	var d suggestionDraft
+	if err = s.v.Store.View(ctx, func(t *store.Tx) error { d, err = s.newDraft(t, abstract); return err }); err != nil {
+		return false, err
+	}
+	for n := range list {
+		g, was := &list[n], list[n].Repeat
+		g.Repeat = Repeat{}
+		if d.findRepeat(g); was.Existing == 0 && g.Existing == 0 {
+			g.Repeat = was // an earlier row
+		}
+		changed = changed || g.Existing != was.Existing || g.Possible != was.Possible
+	}
+	return changed, nil
 }
 
 // findTwice marks the suggestions that repeat an earlier one.

@@ -164,7 +164,10 @@
       }
     }
     if (state.sequence) document.getElementById('runsheet-sort')?.toggleAttribute('hidden', !state.chosen);
-    if (state.sequence) sheet.update(state.sequence, state.gaps, tr);
+    if (state.sequence) {
+      sheet.update(state.sequence, state.gaps, tr);
+      document.body.dispatchEvent(new Event('runsheet:changed')); // for suggestions that the change makes obsolete
+    }
     placeNotes();
   };
 

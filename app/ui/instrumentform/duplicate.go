@@ -50,10 +50,8 @@ func (f *Form) AsksDuplicate(p *page.Site, r *page.Request, abstract uint64, pat
 		return false, nil
 	}
 	// The same form sent twice, as by a double click, is answered like the first one.
-	if once := page.FormIdempotency(r, "", func(struct{}) string { return "" }); once.Render != nil {
-		if _, done, err := p.Vault.StoredResponse(r.Context(), once.KeyHash); err != nil || done {
-			return false, err
-		}
+	if done, err := p.IsProcessed(r.Context(), page.AddedIdempotency(r, "")); err != nil || done {
+		return false, err
 	}
 	repeated, fills, err := p.Vault.Instruments.Repeated(r.Context(), r.Actor, abstract, f.ID, patch)
 	if err != nil || repeated.ID == 0 {

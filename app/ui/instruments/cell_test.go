@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/tablerow"
 	"deedkeep/app/vault"
 )
 
@@ -74,14 +75,14 @@ func FuzzPaste(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written, err := writeTable(cells)
+		table, fields := pastedTable(cells, first)
+		written, err := writeTable(table)
 		if err != nil {
 			return // cells with a quote that doesn't end
 		}
 		if again, err := readTable(written); err != nil || len(again) != len(cells) {
 			t.Errorf("%q is written as %q, which is %d rows, %v, want %d", text, written, len(again), err, len(cells))
 		}
-		table, fields := pastedTable(cells, first)
 		options := runsheet.Options{Types: types, Now: now}
 		if table.Header == nil {
 			options.Columns = table.Guess(fields, types, now)
@@ -104,12 +105,12 @@ func FuzzPaste(f *testing.F) {
 				}
 			}
 			i, rejected := e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types})
-			row := newPastedRow(e, cells[e.Row-1], sheet.Columns)
+			row := tablerow.New(e.Row, cells[e.Row-1], sheet.Columns)
 			kind, _ := types.ByID(i.TypeID)
 			if len(rejected) == 0 {
-				row.accept(vault.Suggestion{Row: e.Row, Instrument: i, Type: kind}, sheet.Columns, false)
-			} else if row.reject(rejected, sheet.Columns, false); !slices.ContainsFunc(row.Cells,
-				func(c pastedCell) bool { return c.Name != "" }) {
+				accept(&row, vault.Suggestion{Row: e.Row, Instrument: i, Type: kind}, sheet.Columns, false)
+			} else if row.Reject(rejected, sheet.Columns, false); !slices.ContainsFunc(row.Cells,
+				func(c tablerow.Cell) bool { return c.Name != "" }) {
 				t.Errorf("row %d can't be corrected: %+v", e.Row, rejected)
 			}
 		}

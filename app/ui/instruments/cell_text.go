@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/tablerow"
 	"deedkeep/app/vault"
 )
 
@@ -74,7 +75,7 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 	case columnType:
 		t, found := types.Find(text)
 		if !found && text != "" {
-			return nil, unknownType(text) + " Select one from the list."
+			return nil, tablerow.UnknownType(text) + " Select one from the list."
 		}
 		return model.InstrumentInput{"type_id": numberOrNull(t.ID)}, ""
 	case "dated":
@@ -128,11 +129,6 @@ func statusTexts() map[string]string {
 		}
 	}
 	return texts
-}
-
-// unknownType says that there is no document type with this name.
-func unknownType(name string) string {
-	return "“" + page.Truncate(name, 100) + "” isn't a document type."
 }
 
 // textOrNull returns the JSON of a text, or null if it is empty.

@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/tablerow"
 	"deedkeep/app/vault"
 )
 
@@ -23,7 +24,7 @@ type pasteView struct {
 	Seen                  string // identifies what the preview shows, so that nothing else is added
 	Problem               string
 	Columns               []runsheet.Column
-	Rows                  []pastedRow
+	Rows                  []tablerow.Row
 	Swapped               []int
 	Good, Bad             int
 	Chosen, Skipped       int  // how many of the good rows are stored, by the choices for rows that are on the runsheet, and how many aren't
@@ -88,16 +89,23 @@ func (p *Pages) pasteRows(r *page.Request) error {
 	if view.Types, err = p.offeredTypes(r.Context()); err != nil {
 		return err
 	}
+	once := page.AddedIdempotency(r, view.Sheet)
 	checked, err := p.checkPaste(r, &view)
-	if err != nil || r.PostForm.Get("confirm") == "" || view.Good == 0 || !view.isSeen(r.PostForm.Get("seen")) {
+	if err != nil || r.PostForm.Get("confirm") == "" || view.Good == 0 {
 		return p.showChecked(r, view, err)
 	}
+	done, err := p.IsProcessed(r.Context(), once)
+	if err != nil {
+		return err
+	}
+	if !done && !view.isSeen(r.PostForm.Get("seen")) {
+		return p.showChecked(r, view, nil)
+	}
 	inputs, stores := page.ChosenRows(checked.Valid, r.PostForm, func(vault.Suggestion) bool { return true })
-	if stores == 0 {
+	if stores == 0 && !done {
 		view.Problem = "All rows are on the runsheet already. Select what to do with them."
 		return p.showPaste(r, http.StatusUnprocessableEntity, view)
 	}
-	once := page.AddedIdempotency(r, view.Sheet)
 	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
 	if err != nil {
 		return p.showChecked(r, view, err)
@@ -121,11 +129,11 @@ func (p *Pages) checkPaste(r *page.Request, view *pasteView) (checked vault.Chec
 	if err != nil {
 		return checked, err
 	}
-	correctCells(cells, r.PostForm)
-	if view.Text, err = writeTable(cells); err != nil {
+	table, guess := pastedTable(cells, view.Column)
+	tablerow.Correct(table.Rows, r.PostForm)
+	if view.Text, err = writeTable(table); err != nil {
 		return checked, err
 	}
-	table, guess := pastedTable(cells, view.Column)
 	if len(table.Rows) > maxPastedRows {
 		return checked, errTooManyRows
 	}
@@ -154,13 +162,13 @@ func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet,
 		cells[row.Row] = row.Cells
 	}
 	for _, e := range checked.Entries {
-		row, swapped := newPastedRow(e, cells[e.Row], view.Columns), slices.Contains(view.Swapped, e.Row)
+		row, swapped := tablerow.New(e.Row, cells[e.Row], view.Columns), slices.Contains(view.Swapped, e.Row)
 		if at := slices.IndexFunc(checked.Valid, func(g vault.Suggestion) bool { return g.Row == e.Row }); at >= 0 {
-			row.accept(checked.Valid[at], view.Columns, swapped)
+			accept(&row, checked.Valid[at], view.Columns, swapped)
 			row.Repeats, row.Choices = page.RepeatText(checked.Valid[at].Repeat), page.RowChoices(checked.Valid[at], form)
 			view.Good++
 		} else if at := slices.IndexFunc(checked.Rejected, func(r vault.RejectedRow) bool { return r.Row == e.Row }); at >= 0 {
-			row.reject(checked.Rejected[at].Fields, view.Columns, swapped)
+			row.Reject(checked.Rejected[at].Fields, view.Columns, swapped)
 			view.Bad++
 		}
 		view.Rows = append(view.Rows, row)
@@ -170,6 +178,9 @@ func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet,
 	fields := ""
 	for _, c := range checked.Columns {
 		fields += c.Field + " "
+	}
+	for _, g := range checked.Valid {
+		fields += fmt.Sprint(g.Existing, g.Possible, " ")
 	}
 	view.Seen = page.Fingerprint(model.Paragraph, []string{view.Text, fields, fmt.Sprint(view.Swapped)})
 }

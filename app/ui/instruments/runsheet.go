@@ -127,7 +127,7 @@ func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet
 // offeredTypes returns the document types that are not retired.
 func (p *Pages) offeredTypes(ctx context.Context) (model.DocumentTypes, error) {
 	types, err := p.Vault.Instruments.Types(ctx)
-	return slices.DeleteFunc(slices.Clone(types), func(t model.DocumentType) bool { return t.Retired }), err
+	return types.Offered(), err
 }
 
 // gapsAbove returns the grantors whose title is not in the runsheet, by the conveyance that they made.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,15 @@ func AddedIdempotency(r *Request, to string) vault.Idempotency[vault.Added] {
 		}
 	}
 	return once
+}
+
+// IsProcessed reports whether the same form was processed before, as after a double click.
+func (p *Site) IsProcessed(ctx context.Context, once vault.Idempotency[vault.Added]) (bool, error) {
+	if once.Render == nil {
+		return false, nil
+	}
+	_, done, err := p.Vault.StoredResponse(ctx, once.KeyHash)
+	return done, err
 }
 
 // CreateInstruments stores instruments. If the same form was processed before, as after a double click, again

@@ -17,6 +17,19 @@ type Suggestions struct {
 	Missing string // says that they can't be shown
 }
 
+// New returns how many of the suggestions are new instruments.
+func (s Suggestions) New() (n int) {
+	for _, g := range s.List {
+		if g.IsNew() {
+			n++
+		}
+	}
+	return n
+}
+
+// Known returns how many of the suggestions are instruments of the runsheet that lack their document.
+func (s Suggestions) Known() int { return len(s.List) - s.New() }
+
 // Suggestions returns the instruments that the names of the documents of an abstract describe.
 func (p *Site) Suggestions(ctx context.Context, abstract uint64) Suggestions {
 	s := Suggestions{Path: p.AbstractPath(abstract)}

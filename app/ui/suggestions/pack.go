@@ -35,6 +35,7 @@ type packedReview struct {
 	Rows    []packedRow       `json:"rows"`
 	Columns []runsheet.Column `json:"columns,omitempty"`
 	Table   runsheet.Table    `json:"table,omitzero"`
+	Left    int               `json:"left,omitempty"` // number of rows that aren't valid
 }
 
 // maxUnpacked is the maximum size of unpacked suggestions in bytes.
@@ -50,8 +51,8 @@ func packOwner(r *page.Request) string { return fmt.Sprintf("%s abstract:%d", r.
 
 // pack encodes suggestions as the value of a form field. It is encrypted, because a forged value of a
 // few kilobytes could unpack to more rows than fit in memory.
-func (p *Pages) pack(r *page.Request, list []vault.Suggestion, columns []runsheet.Column, table runsheet.Table) (string, error) {
-	packed := packedReview{Rows: make([]packedRow, 0, len(list)), Columns: columns, Table: table}
+func (p *Pages) pack(r *page.Request, list []vault.Suggestion, packed packedReview) (string, error) {
+	packed.Rows = make([]packedRow, 0, len(list))
 	for _, g := range list {
 		row := packedRow{g.Row, g.Fields, g.Relations, g.Type.Name, g.Instrument, g.Repeat, nil, g.Reading}
 		for _, f := range g.Files {

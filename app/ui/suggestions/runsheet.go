@@ -19,8 +19,10 @@ import (
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/tablerow"
 	"deedkeep/app/vault"
 )
 
@@ -33,8 +35,9 @@ type runsheetPage struct {
 	Reviewed       bool   // a file was read
 	Columns        []runsheet.Column
 	Rows           []reviewRow
-	Rejected       []rejectedRow
-	Chosen         int // number of selected rows
+	Rejected       []tablerow.Row
+	Types          model.DocumentTypes // offered for rejected rows
+	Chosen         int                 // number of selected rows
 	Packed         string
 	Once           string
 	Problem        string
@@ -60,12 +63,6 @@ func (r reviewRow) Label(side string) string {
 
 // Field returns the form field of Choices.
 func (r reviewRow) Field() string { return page.RowField(r.Row) }
-
-// rejectedRow is a row of the file that isn't valid, with the reasons.
-type rejectedRow struct {
-	Row      int
-	Problems []string
-}
 
 func (p *Pages) uploadPage(r *page.Request) error {
 	return p.showRunsheet(r, http.StatusOK, runsheetPage{})
@@ -107,23 +104,42 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.review(r, table, nil)
+	return p.review(r, table, nil, nil)
 }
 
-// review shows the instruments in the cells of a file. fields are those that a person chose, by column.
-func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]string) error {
+// review shows the instruments in the cells of a file, and the rows that must be corrected. fields are those that a
+// person chose, by column. The rows in left are not selected.
+func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]string, left map[int]bool) error {
 	checked, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, table, runsheet.Options{Columns: fields})
 	if err != nil {
 		return err
 	}
-	view, err := p.newReview(r, checked.Valid, checked.Columns, table, nil)
-	for _, row := range checked.Rejected {
-		view.Rejected = append(view.Rejected, rejectedRow{row.Row, page.ProblemTexts(row.Fields)})
+	chosen := map[int]bool{}
+	for _, g := range checked.Valid {
+		chosen[g.Row] = !left[g.Row]
+	}
+	packed := packedReview{Columns: checked.Columns, Table: table, Left: len(checked.Rejected)}
+	view, err := p.newReview(r, checked.Valid, packed, chosen)
+	if err == nil {
+		err = p.addRejected(r, &view, table, checked.Rejected)
 	}
 	if err != nil {
 		return err
 	}
 	return p.showRunsheet(r, http.StatusOK, view)
+}
+
+// addRejected adds the rows of a file that aren't valid to its review, with inputs for the wrong cells.
+func (p *Pages) addRejected(r *page.Request, view *runsheetPage, table runsheet.Table, rejected []vault.RejectedRow) error {
+	types, err := p.Vault.Instruments.Types(r.Context())
+	view.Types = types.Offered()
+	for _, wrong := range rejected {
+		at := slices.IndexFunc(table.Rows, func(row runsheet.TableRow) bool { return row.Row == wrong.Row })
+		row := tablerow.New(wrong.Row, table.Rows[at].Cells, view.Columns)
+		row.Reject(wrong.Fields, view.Columns, false)
+		view.Rejected = append(view.Rejected, row)
+	}
+	return err
 }
 
 // chosenFields returns the fields that a form has for the columns of a file. changed is true if one is not
@@ -139,10 +155,10 @@ func chosenFields(columns []runsheet.Column, form url.Values) (fields map[int]st
 
 // newReview returns the page for reviewing suggestions. The rows in chosen are selected; if chosen
 // is nil, all.
-func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, columns []runsheet.Column, table runsheet.Table,
-	chosen map[int]bool) (view runsheetPage, err error) {
+func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, packed packedReview, chosen map[int]bool) (
+	view runsheetPage, err error) {
 	view.Reviewed = true
-	view.Columns = slices.DeleteFunc(slices.Clone(columns), func(c runsheet.Column) bool { return c.Blank })
+	view.Columns = slices.DeleteFunc(slices.Clone(packed.Columns), func(c runsheet.Column) bool { return c.Blank })
 	for _, g := range list {
 		row := reviewRow{Suggestion: g, Chosen: true, Repeats: page.RepeatText(g.Repeat), Choices: page.RowChoices(g, r.PostForm)}
 		if chosen != nil {
@@ -156,7 +172,7 @@ func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, columns []ru
 		}
 		view.Rows = append(view.Rows, row)
 	}
-	view.Packed, err = p.pack(r, list, columns, table)
+	view.Packed, err = p.pack(r, list, packed)
 	return view, err
 }
 
@@ -221,21 +237,32 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	if err != nil {
 		return page.NewHTTPError(http.StatusBadRequest, "Form incomplete", incomplete)
 	}
-	if fields, changed := chosenFields(packed.Columns, r.PostForm); changed {
-		return p.review(r, packed.Table, fields) // nothing is added that the page didn't show
-	}
-	chosen := map[int]bool{}
+	chosen, left := map[int]bool{}, map[int]bool{}
 	for _, text := range r.PostForm["row"] {
 		if n, err := strconv.Atoi(text); err == nil {
 			chosen[n] = true
 		}
 	}
+	for _, g := range list {
+		left[g.Row] = !chosen[g.Row]
+	}
+	fields, changed := chosenFields(packed.Columns, r.PostForm)
+	corrected := tablerow.Correct(packed.Table.Rows, r.PostForm)
+	if changed || corrected || r.PostForm.Get("check") != "" {
+		return p.review(r, packed.Table, fields, left) // nothing is added that the page didn't show
+	}
+	to := p.RunsheetPath(r.PathID)
+	once := page.AddedIdempotency(r, to)
+	switch renewed, err := p.renew(r, list, once); {
+	case err != nil:
+		return err
+	case renewed:
+		return p.reviewAgain(r, list, packed, chosen, "The runsheet has changed in the meantime. Check what to do with each row.")
+	}
 	inputs, stores := page.ChosenRows(list, r.PostForm, func(g vault.Suggestion) bool { return chosen[g.Row] })
 	if stores == 0 {
 		return p.reviewAgain(r, list, packed, chosen, "No rows are selected. Select the instruments to add.")
 	}
-	to := p.RunsheetPath(r.PathID)
-	once := page.AddedIdempotency(r, to)
 	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return p.reviewAgain(r, list, packed, chosen, "No instruments were added. "+rowProblem(problem.Fields))
@@ -243,12 +270,25 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithUndo(r, to, page.AddedText(added, again), p.UndoAdded(r.PathID, 0, once, added))
+	notice := page.AddedText(added, again)
+	if packed.Left > 0 {
+		notice += " " + page.Plural(packed.Left, "row was", "rows were") + " left out."
+	}
+	return p.RedirectWithUndo(r, to, notice, p.UndoAdded(r.PathID, 0, once, added))
+}
+
+// renew sets which instruments the suggestions repeat now, and reports whether that changed after the page was made.
+// If the same form was processed before, it changed for that reason.
+func (p *Pages) renew(r *page.Request, list []vault.Suggestion, once vault.Idempotency[vault.Added]) (bool, error) {
+	if done, err := p.IsProcessed(r.Context(), once); err != nil || done {
+		return false, err
+	}
+	return p.Vault.Instruments.RenewRepeats(r.Context(), r.PathID, list)
 }
 
 // reviewAgain shows the suggestions again with a problem.
 func (p *Pages) reviewAgain(r *page.Request, list []vault.Suggestion, packed packedReview, chosen map[int]bool, problem string) error {
-	view, err := p.newReview(r, list, packed.Columns, packed.Table, chosen)
+	view, err := p.newReview(r, list, packed, chosen)
 	if err != nil {
 		return err
 	}
@@ -315,7 +355,7 @@ func (p *Pages) documentSuggestions(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := p.newReview(r, list, nil, runsheet.Table{}, nil)
+	view, err := p.newReview(r, list, packedReview{}, nil)
 	if err != nil {
 		return err
 	}
