@@ -186,7 +186,7 @@ func (s *shell) printEvents(events []apitypes.Event) error {
 }
 
 func (s *shell) eventCells(e apitypes.Event) []any {
-	return []any{e.Seq, e.At.In(s.location()).Format(time.DateTime + " MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind,
+	return []any{e.Seq, e.At.In(s.location()).Format("Jan 2, 2006, 3:04:05 PM MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind,
 		orDash(e.Record), eventDetails(e)}
 }
 

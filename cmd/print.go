@@ -131,7 +131,7 @@ func (s *shell) formatTime(t *apitypes.Time) string {
 	if t == nil {
 		return "never"
 	}
-	return t.In(s.location()).Format("2006-01-02 15:04 MST")
+	return t.In(s.location()).Format("Jan 2, 2006, 3:04 PM MST")
 }
 
 // location returns the office's time zone or, if the settings aren't loaded yet, the local

@@ -19,7 +19,7 @@ func TestTextOfFile(t *testing.T) {
 			path: "/v1/file-vault/files/1/text" + query, status: 200}))
 	}
 	first := get("?per_page=2")
-	if got, _ := json.Marshal(first.Data); string(got) != `{"status":"pending","pages":[`+
+	if got, _ := json.Marshal(first.Data); string(got) != `{"status":"pending","ocr_enabled":false,"pages":[`+
 		`{"page":1,"source":"none","confidence":null,"text":""},{"page":2,"source":"none","confidence":null,"text":""}]}` {
 		t.Errorf("first page = %s", got)
 	}

@@ -10,6 +10,7 @@ type FileText struct {
 // TextPages is the text of a document. Status is "pending", "partial", "complete", or "none".
 type TextPages struct {
 	Status string         `json:"status"`
+	OCR    bool           `json:"ocr_enabled"`
 	Pages  List[PageText] `json:"pages"`
 }
 

@@ -35,7 +35,7 @@ func check(t *testing.T, name string, got apitypes.Diagnosis, state, text string
 }
 
 func TestClock(t *testing.T) {
-	check(t, "correct", diagnoseClock(noon, noon.Add(-time.Hour)), OK, "2026-05-01 12:00:00 UTC")
+	check(t, "correct", diagnoseClock(noon, noon.Add(-time.Hour)), OK, "May 1, 2026, 12:00:00 PM UTC")
 	check(t, "never changed", diagnoseClock(noon, time.Time{}), OK, "")
 	check(t, "one minute slow", diagnoseClock(noon, noon.Add(time.Minute)), OK, "")
 	check(t, "set back", diagnoseClock(noon, noon.Add(time.Hour)), Bad, "wrong now, or was wrong then")
@@ -49,9 +49,9 @@ func TestClock(t *testing.T) {
 	if err := os.Chtimes(path, noon, noon.AddDate(0, 1, 0)); err != nil {
 		t.Fatalf("set file time: %v", err)
 	}
-	check(t, "file changed in the future", checkClock(dir, noon, nil), Bad, "2026-06-01")
+	check(t, "file changed in the future", checkClock(dir, noon, nil), Bad, "Jun 1, 2026")
 	event := apitypes.At(noon.AddDate(0, 2, 0))
-	check(t, "event in the future", checkClock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
+	check(t, "event in the future", checkClock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "Jul 1, 2026")
 }
 
 // The compiled engine is cached only if that doesn't take up disk space reserved for uploads.
@@ -243,7 +243,7 @@ func TestVaultFindings(t *testing.T) {
 		"9 pages of 2 documents can't be searched yet")
 	check(t, "OCR at night", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, OCREnabled: true, Running: true,
 		OCRResumesAt: new(apitypes.At(noon.Add(6 * time.Hour)))}}, c, noon), OK,
-		"1 page of 1 document can't be searched yet; the server reads them from "+noon.Add(6*time.Hour).Format("2006-01-02 15:04"))
+		"1 page of 1 document can't be searched yet; the server reads them from "+noon.Add(6*time.Hour).Format("Jan 2, 2006, 3:04 PM"))
 	check(t, "OCR of a stopped server", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1}}, c, noon), OK,
 		"searched yet")
 	check(t, "OCR turned off", checkOCR(&apitypes.Checkup{Status: apitypes.Status{OCRFiles: 1, OCRPages: 1, Running: true}}, c, noon), Warn,

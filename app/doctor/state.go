@@ -16,7 +16,7 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 	const do = `run "deedkeep backup create --to DIR"; for automatic backups, set backup.to and backup.every`
 	s := found.Status
 	if f := s.BackupFailure; f != nil {
-		return bad("backup", fmt.Sprintf("the backup of %s failed: %s", f.At.In(now.Location()).Format("2006-01-02 15:04 MST"),
+		return bad("backup", fmt.Sprintf("the backup of %s failed: %s", f.At.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST"),
 			f.Reason), "check the backup directory, then run: deedkeep backup create")
 	}
 	if s.BackupProblem != nil {
@@ -31,7 +31,7 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 	age := now.Sub(s.LastBackupAt.Time)
 	if age < -time.Hour {
 		return bad("backup", fmt.Sprintf("the date of the last backup, %s, is in the future",
-			s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04 MST")),
+			s.LastBackupAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST")),
 			"correct the clock of this machine, then run: deedkeep backup create")
 	}
 	says := fmt.Sprintf("the last backup is %s old", FormatAge(age))
@@ -61,7 +61,7 @@ func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if found.CutAt == nil {
 		return ok("shutdown", "no unclean shutdown recorded")
 	}
-	says := fmt.Sprintf("the server did not shut down cleanly (detected %s)", found.CutAt.In(now.Location()).Format("2006-01-02 15:04 MST"))
+	says := fmt.Sprintf("the server did not shut down cleanly (detected %s)", found.CutAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST"))
 	if now.Sub(found.CutAt.Time) > 30*day {
 		return ok("shutdown", says)
 	}
@@ -118,7 +118,7 @@ func checkOCR(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.
 		return warn("ocr", says+": OCR is off", "set ocr.enabled: true and restart the server")
 	case s.OCRResumesAt != nil:
 		return ok("ocr", fmt.Sprintf("%s yet; the server reads them from %s (ocr.hours)", says,
-			s.OCRResumesAt.In(now.Location()).Format("2006-01-02 15:04 MST")))
+			s.OCRResumesAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST")))
 	}
 	return ok("ocr", says+" yet; the server reads them in the background")
 }
