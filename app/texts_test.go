@@ -34,6 +34,8 @@ type text struct {
 // rejectedTexts apply to texts that people read, in addition to rejectedWords.
 var rejectedTexts = []wordRule{
 	{`at hand`, "available, nearby", ""},
+	{`typing errors?`, "typo", ""},
+	{`vests?|(?:clear|marketable|insurable) title`, "name the finding and what to check: software gives no opinion of title", ""},
 	{`all the same`, "anyway, still", `(?:is|are|be) all the same`},
 	{`(?:is|are|was|were|be|been|being) made`, "is created, is rebuilt; name who creates it", ``},
 }

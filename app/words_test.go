@@ -68,6 +68,7 @@ var rejectedWords = []wordRule{
 		"the US spelling: -ize, -ization", ``},
 	{`analys(?:ed|ing)|paralysed?|catalysed?`, "the US spelling: analyze", ""},
 	{`towards|afterwards`, "toward, afterward", ""},
+	{`column titles?`, "column headings: the title is the property's", ""},
 	{`learnt|spelt|burnt|dreamt`, "learned, spelled, burned", ""},
 }
 

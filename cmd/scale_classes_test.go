@@ -63,7 +63,7 @@ var scaleClasses = []scaleClass{
 			}
 		}
 	}},
-	{"one typing error", func(o *oracle, rng *rand.Rand) (searchCase, record) {
+	{"one typo", func(o *oracle, rng *rand.Rand) (searchCase, record) {
 		for {
 			r := record{"abstract", rng.IntN(o.Orders)}
 			owner := wordsOf(o.mixRecord(r).Owner)

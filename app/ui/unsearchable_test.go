@@ -96,7 +96,7 @@ func TestDocumentsWithoutText(t *testing.T) {
 	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "not searchable yet")
 	g.get(t, 200, "/find?q=quillfeather&county=Essex").lacks(t, "ot searchable")
-	g.get(t, 200, documentPath(scan, "")).has(t, "Not yet (the server hasn't read all scanned pages)")
+	g.get(t, 200, documentPath(scan, "")).has(t, "<dt>Searchable text</dt><dd>Waiting for OCR</dd>")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
@@ -147,8 +147,8 @@ func TestScansIfOCRIsOff(t *testing.T) {
 		"/find?q=quillfeather":                 "2 scans can&#39;t be searched: OCR is off. An administrator can turn it on with the setting ocr.enabled.",
 		documentPath(scan, "/row"):             ">OCR off</span>",
 		documentPath(partly, "/row"):           ">OCR off for 2 pages</span>",
-		documentPath(scan, ""):                 "None (OCR is off)",
-		documentPath(partly, ""):               "All except 2 pages (OCR is off)",
+		documentPath(scan, ""):                 "<dt>Searchable text</dt><dd>OCR off</dd>",
+		documentPath(partly, ""):               "OCR off for 2 pages",
 		documentPath(scan, "/text"):            "and OCR is off.",
 		documentPath(scan, "/text?find=grant"): "This document can't be searched: OCR is off.",
 		documentPath(scan, "/find?q=grant"):    `{"hits":[],"more":false,"off":true,"waiting":3}`,

@@ -341,7 +341,7 @@ func (f *Folders) Descendants(ctx context.Context, id uint64, limit int) (list [
 		}
 		if len(list) > limit {
 			return nil, &errs.Error{Kind: errs.Conflict,
-				Message: fmt.Sprintf("The folder contains more than %d documents. Use its subfolders one at a time.", limit)}
+				Message: fmt.Sprintf("The folder contains more than %d documents. Download its subfolders one at a time.", limit)}
 		}
 	}
 	return list, nil

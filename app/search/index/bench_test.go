@@ -142,7 +142,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkDocFreqs looks up 500 spellings, as a search does for a typing error. Almost none of
+// BenchmarkDocFreqs looks up 500 spellings, as a search does for a typo. Almost none of
 // them exist.
 func BenchmarkDocFreqs(b *testing.B) {
 	h, err := createBenchIndex()

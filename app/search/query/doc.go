@@ -78,9 +78,9 @@
 //
 // Later stages: If these hits don't fill a page, further hits are appended. The first ones lack a
 // single letter at the end of the query, which is probably the start of a word, or the words book
-// and page before a number (Result.Relaxed). They are followed by hits with one typing error in a
+// and page before a number (Result.Relaxed). They are followed by hits with one typo in a
 // word of at least four letters. If the query has other words, a letter may also be missing from a
-// word of three letters (Result.Fuzzy). Typing errors in a prefix are allowed only if no document
+// word of three letters (Result.Fuzzy). Typos in a prefix are allowed only if no document
 // contains the prefix as a word. If the prefix has up to four letters, they are allowed only if no
 // word starts with it. Words for the type of a number (order no. 2026-0117) are always optional.
 // Other words and digits never are.
@@ -106,7 +106,7 @@
 // Limits: No query iterates over an unlimited number of terms. Prefixes are terms themselves. For a
 // prefix that is longer than those in the index, the first 64 terms with it are used. If a number
 // or name has more of them, everything with the same first twelve characters is added with a lower
-// rank. Possible corrections of a typing error are generated from the word and looked up. A query
+// rank. Possible corrections of a typo are generated from the word and looked up. A query
 // of only two or three letters finds words of Numbers and Names with that prefix. In other fields,
 // it finds the 64 most frequent of the first 512 words with that prefix, until the total exceeds
 // 500,000 records. It is not matched in texts because most of them would match. A query has at most
@@ -137,13 +137,13 @@
 //
 // If the words are adjacent in the typed order, a field adds 10 and the text adds their BM25 score
 // again, provided that the rarest word is in at most 10,000 documents. This only improves the order
-// of the hits, so when time is short, it is skipped for the rest of the documents. A typing error
+// of the hits, so when time is short, it is skipped for the rest of the documents. A typo
 // halves the score of a word.
 //
 // # Highlighting
 //
 // A Highlighter highlights at least one match in each document that Search finds: a word, a prefix,
-// a number, or a word with a typing error. If several spellings match one word of the query, the
+// a number, or a word with a typo. If several spellings match one word of the query, the
 // one closest to the typed text is highlighted. A single character is highlighted only next to
 // another match, and a word like "of" only if there is no other match.
 //

@@ -40,7 +40,7 @@ type Document struct {
 	// or by prefix, regardless of punctuation.
 	Numbers []string
 	// Names are names of people, companies, places, and files. They match by word, by prefix, or
-	// with a typing error.
+	// with a typo.
 	Names []string
 	// Fields are all other values. They match by word or phrase.
 	Fields []string
@@ -126,7 +126,7 @@ type Hit struct {
 	Kind           Kind
 	ID             uint64
 	Score          float64 // comparable only within one Result
-	Approximate    bool    // matches with a typing error or lacks a word (Result.Fuzzy, Result.Relaxed)
+	Approximate    bool    // matches with a typo or lacks a word (Result.Fuzzy, Result.Relaxed)
 	MayMatchNumber bool    // the query may equal one of its Numbers; use MatchesNumber to check
 }
 
@@ -135,6 +135,6 @@ type Result struct {
 	Hits    []Hit
 	More    bool         // there are more hits after this page
 	Counts  map[Kind]int // number of matches of each kind, regardless of Query.Kind; too low with Query.Party or Query.SkipCounts
-	Fuzzy   bool         // some hits match only with a typing error
+	Fuzzy   bool         // some hits match only with a typo
 	Relaxed bool         // some hits lack a final single letter, or the word book or page before a number
 }

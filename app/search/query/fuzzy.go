@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// Limits for correcting typing errors.
+// Limits for correcting typos.
 const (
 	minFuzzyLetters = 4  // minimum letters; for one less, only a missing letter is tried, and only if the query has other words
 	maxFuzzyLetters = 24 // maximum length; longer ones are usually not real words
@@ -64,7 +64,7 @@ func singleEdits(w string) []string {
 	return found
 }
 
-// suspect is a word that may have a typing error.
+// suspect is a word that may have a typo.
 type suspect struct {
 	word string
 	open bool
@@ -144,7 +144,7 @@ func topTerms(freqs map[string]int, ns byte, limit int) []string {
 	return found[:min(len(found), limit)]
 }
 
-// misspelled returns the nodes for a clause in which any word may have a typing error.
+// misspelled returns the nodes for a clause in which any word may have a typo.
 func (b *builder) misspelled(c clause) []index.Node {
 	var words index.All
 	anyFound := false

@@ -32,8 +32,8 @@ type Highlighter struct {
 	words         []string       // all distinct words, prefixes, and misspelled words to look for
 	ids           map[string]int // index in words of each word to match completely
 	prefixes      []int          // words to match as prefixes
-	fuzzyWords    []int          // words to match with a typing error
-	fuzzyPrefixes []int          // prefixes to match with a typing error
+	fuzzyWords    []int          // words to match with a typo
+	fuzzyPrefixes []int          // prefixes to match with a typo
 	numbers       []numberPattern
 	targets       []target
 	numClauses    int    // number of clauses added so far
@@ -70,7 +70,7 @@ type numberPattern struct {
 // least one highlight. If Search rejects the text, nothing is highlighted.
 func NewHighlighter(text string) *Highlighter { return newHighlighter(text, false) }
 
-// Fuzzy returns a Highlighter that also matches words with one typing error. Use it if Result.Fuzzy
+// Fuzzy returns a Highlighter that also matches words with one typo. Use it if Result.Fuzzy
 // is set.
 func (h *Highlighter) Fuzzy() *Highlighter { return newHighlighter(h.text, true) }
 
@@ -313,7 +313,7 @@ func (h *Highlighter) uniqueID(list *[]int, w string) int {
 // prefixID returns the index in h.words of a prefix to match.
 func (h *Highlighter) prefixID(w string) int { return h.uniqueID(&h.prefixes, w) }
 
-// hasFuzzyPrefix reports whether a prefix of a folded word differs from other by one typing error.
+// hasFuzzyPrefix reports whether a prefix of a folded word differs from other by one typo.
 // If other has three letters, the error must be a missing letter.
 func hasFuzzyPrefix(word, other string) bool {
 	characters := utf8.RuneCountInString(other)
@@ -332,7 +332,7 @@ func hasFuzzyPrefix(word, other string) bool {
 	return n >= minLen && isOneEditApart(word, other)
 }
 
-// isOneEditApart reports whether two folded words differ by exactly one typing error.
+// isOneEditApart reports whether two folded words differ by exactly one typo.
 func isOneEditApart(s, t string) bool {
 	if len(s) > len(t) {
 		s, t = t, s

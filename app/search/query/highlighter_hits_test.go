@@ -50,7 +50,7 @@ func randomQuery(rng *rand.Rand) string {
 	return text
 }
 
-// misspell returns a word with a typing error.
+// misspell returns a word with a typo.
 func misspell(rng *rand.Rand, w string) string {
 	r := []rune(w)
 	at := rng.IntN(len(r))

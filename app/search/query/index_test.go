@@ -88,7 +88,7 @@ func TestPages(t *testing.T) {
 			if got, want := formatHits(a), formatHits(Result{Hits: complete.Hits[offset:end]}); got != want {
 				t.Errorf("%d hits from %d on = %s, want %s", limit, offset, got, want)
 			}
-			// The fifth hit has a typing error. It is found only if the four exact hits don't fill
+			// The fifth hit has a typo. It is found only if the four exact hits don't fill
 			// the page.
 			if more := end < len(complete.Hits) && (end < 4 || offset+limit > 4); a.More != more {
 				t.Errorf("%d hits from %d on: More = %t, want %t", limit, offset, a.More, more)

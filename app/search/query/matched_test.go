@@ -33,6 +33,6 @@ func TestMatchedWords(t *testing.T) {
 	}
 	m := NewHighlighter("smiht jones ").Fuzzy()
 	if matched := m.scan(t.Context(), "Smith").matchedWords(); matched != 1 || matched.Count() != 1 || m.RequiredWords().Count() != 2 {
-		t.Errorf("matchedWords with a typing error = %b of %b, want 1", matched, m.RequiredWords())
+		t.Errorf("matchedWords with a typo = %b of %b, want 1", matched, m.RequiredWords())
 	}
 }

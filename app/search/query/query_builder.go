@@ -28,7 +28,7 @@ const (
 	weightOtherPrefix       = 0.1     // a prefix of a word of the text or of another field
 	weightDate              = 75      // a date in a field, in another notation
 	weightProximity         = 10      // the words are adjacent in a field
-	factorFuzzy             = 0.5     // factor for a word with a typing error
+	factorFuzzy             = 0.5     // factor for a word with a typo
 )
 
 // maxNodes returns the maximum number of nodes in a query with the given number of words.
@@ -53,7 +53,7 @@ const (
 	exact         stage = iota // as typed
 	splitInitials              // letters separated by blanks may appear anywhere
 	relaxed                    // the letter being typed and the words book and page are optional
-	fuzzy                      // each word may have a typing error
+	fuzzy                      // each word may have a typo
 	numStages
 )
 

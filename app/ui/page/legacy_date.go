@@ -8,7 +8,7 @@ import (
 )
 
 // minYear is the earliest year accepted in a form. Earlier years, such as 0026 instead of 2026, are
-// typing errors. The API has no such limit.
+// typos. The API has no such limit.
 const minYear = 1600
 
 const yearTooEarlyText = "The year must be 1600 or later. Enter all four digits, like 2026."
