@@ -115,6 +115,6 @@ func (p *Pages) eventQuery(r *page.Request, filters url.Values, problems map[str
 			problems["record"] = "Several records match. Select one below."
 		}
 	}
-	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(filters, problems, p.Zone())
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(filters, problems, p.LocalNow())
 	return q, records, nil
 }

@@ -144,10 +144,10 @@ func StoredInputs(defs []model.Field, values model.CustomValues) []Input {
 }
 
 // SubmittedInputs returns the inputs for custom fields with the submitted values and any problems.
-func SubmittedInputs(defs []model.Field, form url.Values, rejected map[string]string) []Input {
+func SubmittedInputs(defs []model.Field, form url.Values, rejected map[string]string, now time.Time) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
-		in := NewInput(def, SubmittedValues(def.Type, def.Key, form[CustomFieldName(def.Key)]))
+		in := NewInput(def, SubmittedValues(def.Type, def.Key, form[CustomFieldName(def.Key)], now))
 		in.Problem = rejected[in.Name]
 		list = append(list, in)
 	}

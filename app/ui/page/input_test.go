@@ -15,6 +15,9 @@ import (
 	"deedkeep/web"
 )
 
+// testNow is far from the clock of the machine, so that a function that reads that one fails.
+var testNow = time.Date(2046, 3, 9, 12, 0, 0, 0, time.UTC)
+
 var everyField = []model.Field{
 	{Key: "line", Label: "Line", Type: model.Text, Required: true},
 	{Key: "long", Label: "Long", Type: model.Paragraph},
@@ -41,7 +44,7 @@ func TestSubmittedCustom(t *testing.T) {
 		"custom_fields.web":     {"https://a.b/"},
 		"custom_fields.unknown": {"no"},
 	}
-	got := SubmittedCustom(everyField, form).Values
+	got := SubmittedCustom(everyField, form, testNow).Values
 	want := map[string]string{
 		"line": `" a \u003cb\u003e "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`,
 		"amount": "1200.50", "yes": "true",
@@ -61,21 +64,21 @@ func TestSubmittedCustom(t *testing.T) {
 // ten years ahead, and the search period has passed.
 func TestTypedDate(t *testing.T) {
 	t.Parallel()
-	year := time.Now().Year()
+	year := testNow.Year()
 	soon := strconv.Itoa(year + 5)
 	for _, row := range []struct{ name, text, want string }{
 		{"due_date", "3/14/2026", "2026-03-14"}, {"due_date", "1/1/" + soon[2:], soon + "-01-01"}, {"due_date", "2/30/2026", "2/30/2026"},
 		{"custom_fields.search_from", "1/1/" + soon[2:], strconv.Itoa(year-95) + "-01-01"}, {"effective_date", "soon", "soon"},
 	} {
-		if got := TypedDate(row.name, row.text); got != row.want {
+		if got := TypedDate(row.name, row.text, testNow); got != row.want {
 			t.Errorf("TypedDate(%q, %q) = %q, want %q", row.name, row.text, got, row.want)
 		}
 	}
 	form := url.Values{"custom_fields.day": {"3/14/2026"}}
-	if got := string(SubmittedCustom(everyField, form).Values["day"]); got != `"2026-03-14"` {
+	if got := string(SubmittedCustom(everyField, form, testNow).Values["day"]); got != `"2026-03-14"` {
 		t.Errorf("SubmittedCustom() = %s, want the date 2026-03-14", got)
 	}
-	if in := SubmittedInputs(everyField, form, nil)[2]; in.Value() != "2026-03-14" {
+	if in := SubmittedInputs(everyField, form, nil, testNow)[2]; in.Value() != "2026-03-14" {
 		t.Errorf("SubmittedInputs() = %q, want 2026-03-14", in.Value())
 	}
 }
@@ -95,7 +98,7 @@ func TestNumberInput(t *testing.T) {
 		{"$", `"$"`, "$"}, {"five", `"five"`, "five"}, {"007", `"007"`, "007"},
 	} {
 		t.Run(row.typed, func(t *testing.T) {
-			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}).Values["amount"])
+			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}, testNow).Values["amount"])
 			if sent != row.stored {
 				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, row.stored)
 			}
@@ -122,7 +125,7 @@ func TestMoneyInput(t *testing.T) {
 		{"1e5", "1e5", "1e5"},
 	} {
 		t.Run(row.typed, func(t *testing.T) {
-			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}).Values["fee"])
+			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}, testNow).Values["fee"])
 			if want := string(EncodeJSON(row.stored)); sent != want {
 				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, want)
 			}

@@ -16,7 +16,7 @@ import (
 // SubmittedValues returns the submitted values of a field. For multiselects and checkboxes, the
 // form also has a hidden input with an empty value, so that the field is submitted even if nothing
 // is checked.
-func SubmittedValues(kind model.FieldType, name string, sent []string) []string {
+func SubmittedValues(kind model.FieldType, name string, sent []string, now time.Time) []string {
 	if kind == model.Multiselect {
 		return slices.DeleteFunc(slices.Clone(sent), func(v string) bool { return v == "" })
 	}
@@ -25,18 +25,18 @@ func SubmittedValues(kind model.FieldType, name string, sent []string) []string 
 	}
 	text := normalizeNewlines(sent[len(sent)-1])
 	if kind == model.Date {
-		text = TypedDate(name, text)
+		text = TypedDate(name, text, now)
 	}
 	return []string{text}
 }
 
 // TypedDate converts the date that users typed into a field of an order, an abstract, or a filter; see
 // model.TypedDate. The search period has passed. Other dates, such as a due date, may be in the near future.
-func TypedDate(name, text string) string {
-	latest := model.LatestDue(time.Now())
+func TypedDate(name, text string, now time.Time) string {
+	latest := model.LatestDue(now)
 	switch strings.TrimPrefix(name, CustomFieldName("")) {
 	case "search_from", "effective_date":
-		latest = model.LatestPast(time.Now())
+		latest = model.LatestPast(now)
 	}
 	return model.TypedDate(text, latest)
 }
@@ -46,11 +46,11 @@ func normalizeNewlines(s string) string { return strings.ReplaceAll(s, "\r\n", "
 
 // SubmittedCustom returns the values of the custom fields in the form. Fields that the form doesn't
 // contain are omitted.
-func SubmittedCustom(defs []model.Field, form url.Values) model.Custom {
+func SubmittedCustom(defs []model.Field, form url.Values, now time.Time) model.Custom {
 	sent := map[string]json.RawMessage{}
 	for _, def := range defs {
 		if values, there := form[CustomFieldName(def.Key)]; there {
-			sent[def.Key] = encodeValue(def.Type, SubmittedValues(def.Type, def.Key, values))
+			sent[def.Key] = encodeValue(def.Type, SubmittedValues(def.Type, def.Key, values, now))
 		}
 	}
 	return model.Custom{Values: sent}

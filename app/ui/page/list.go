@@ -81,12 +81,12 @@ func cursorScope(r *Request, values url.Values) string {
 // DayParam returns the date in the named query parameter or the zero time if there is none. It
 // replaces the parameter with the normalized date. If the date is invalid, it adds a problem under
 // the parameter's name.
-func DayParam(params url.Values, problems map[string]string, name string, zone *time.Location) time.Time {
-	text := TypedDate(name, params.Get(name))
+func DayParam(params url.Values, problems map[string]string, name string, now time.Time) time.Time {
+	text := TypedDate(name, params.Get(name), now)
 	if text == "" {
 		return time.Time{}
 	}
-	at, err := time.ParseInLocation(time.DateOnly, text, zone)
+	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
 	if err != nil || at.Year() < 1 {
 		problems[name] = sentence(errs.Problem{Code: errs.NotDate, Value: text})
 		return time.Time{}
@@ -95,10 +95,10 @@ func DayParam(params url.Values, problems map[string]string, name string, zone *
 	return at
 }
 
-// DayRangeParams returns the start and the end of the requested date range in the given time zone.
+// DayRangeParams returns the start and the end of the requested date range in the time zone of now.
 // The range includes both days.
-func DayRangeParams(params url.Values, problems map[string]string, zone *time.Location) (from, to time.Time) {
-	from, to = DayParam(params, problems, "from", zone), DayParam(params, problems, "to", zone)
+func DayRangeParams(params url.Values, problems map[string]string, now time.Time) (from, to time.Time) {
+	from, to = DayParam(params, problems, "from", now), DayParam(params, problems, "to", now)
 	if !to.IsZero() {
 		to = to.AddDate(0, 0, 1).Add(-time.Microsecond)
 	}

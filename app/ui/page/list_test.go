@@ -11,7 +11,7 @@ func TestDayRangeInOfficeZone(t *testing.T) {
 	t.Parallel()
 	p := siteInZone(t, "America/New_York")
 	params := url.Values{"from": {"2026-10-31"}, "to": {"11/1/2026"}} // daylight saving time ends
-	from, to := DayRangeParams(params, map[string]string{}, p.Zone())
+	from, to := DayRangeParams(params, map[string]string{}, p.LocalNow())
 	if got, want := from.UTC().Format(time.RFC3339Nano), "2026-10-31T04:00:00Z"; got != want {
 		t.Errorf("from: got %s, want %s", got, want)
 	}

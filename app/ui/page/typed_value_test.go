@@ -58,7 +58,7 @@ func FuzzTypedValues(f *testing.F) {
 		}
 		for _, kind := range []model.FieldType{model.Text, model.Paragraph, model.Date, model.Number, model.Money, model.Phone,
 			model.Checkbox, model.Multiselect} {
-			values := SubmittedValues(kind, "closing_date", []string{"", text})
+			values := SubmittedValues(kind, "closing_date", []string{"", text}, testNow)
 			stored := StoredTexts(encodeValue(kind, values))
 			_ = FormatValues(kind, stored)
 			if kind != model.Checkbox && strings.ToValidUTF8(text, "") == text && Fingerprint(kind, values) != Fingerprint(kind, stored) {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -74,11 +75,11 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 	}
 	view.Template = chosenTemplate(view.Templates, form.Get("template"))
 	view.Property = page.PropertyInputs(form.Get, rejected)
-	view.Fields = page.SubmittedInputs(view.Template.Fields, form, rejected)
+	view.Fields = page.SubmittedInputs(view.Template.Fields, form, rejected, p.LocalNow())
 	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
 	switch {
 	case view.Order.ID != 0:
-		view.addOrder(form, rejected)
+		view.addOrder(form, rejected, p.LocalNow())
 	case view.From != "":
 		view.From, view.Problem = "", "The order was deleted. If you continue, the abstract is created without an order."
 	}
@@ -95,9 +96,9 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 }
 
 // addOrder adds what the form shows about the order that the abstract is for.
-func (v *abstractForm) addOrder(form url.Values, rejected map[string]string) {
+func (v *abstractForm) addOrder(form url.Values, rejected map[string]string, now time.Time) {
 	due := page.Input{Name: "due_date", Label: "Due date", Type: model.Date,
-		Values: page.SubmittedValues(model.Date, "due_date", form["due_date"])}
+		Values: page.SubmittedValues(model.Date, "due_date", form["due_date"], now)}
 	due.Problem = rejected["due_date"]
 	v.Due = []page.Input{due}
 	markCarriedOver(v.Order, v.Template, v.Due, v.Property, v.Fields)
@@ -141,10 +142,10 @@ func (p *Pages) createAbstract(r *page.Request) error {
 		return err
 	}
 	template := chosenTemplate(templates, form.Get("template"))
-	if old := page.LegacyDateProblems(page.SubmittedInputs(template.Fields, form, nil), form); len(old) > 0 {
+	if old := page.LegacyDateProblems(page.SubmittedInputs(template.Fields, form, nil, p.LocalNow()), form); len(old) > 0 {
 		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, old)
 	}
-	if isBlankForm(form, template) && form.Get(confirmBlankField) == "" {
+	if isBlankForm(form, template, p.LocalNow()) && form.Get(confirmBlankField) == "" {
 		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, map[string]string{confirmBlankField: "empty"})
 	}
 	order, err := p.sourceOrder(r, form)
@@ -159,26 +160,26 @@ func (p *Pages) createAbstract(r *page.Request) error {
 		return err
 	}
 	defer tray.Discard()
-	draft := abstractDraft(form, template)
+	draft := abstractDraft(form, template, p.LocalNow())
 	return createRecord(p, r, "Abstract created. Drop documents anywhere on this page to upload them.",
 		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
 		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
 			if order.ID == 0 {
 				return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
 			}
-			due := page.EncodeJSON(page.TypedDate("due_date", form.Get("due_date")))
+			due := page.EncodeJSON(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))
 			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]json.RawMessage{"due_date": due}, tray,
 				idempotency)
 		}, p.renderNewAbstract)
 }
 
 // abstractDraft returns the abstract that a form describes.
-func abstractDraft(form url.Values, template model.Template) model.AbstractDraft {
+func abstractDraft(form url.Values, template model.Template, now time.Time) model.AbstractDraft {
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	number, _ := strconv.ParseUint(form.Get("template"), 10, 63) // 0 selects the default template
 	return model.AbstractDraft{
 		TemplateID:    model.NewIDInput(number),
-		Custom:        page.SubmittedCustom(template.Fields, form),
+		Custom:        page.SubmittedCustom(template.Fields, form, now),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
 	}

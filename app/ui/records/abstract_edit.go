@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
@@ -26,7 +27,7 @@ func (p *Pages) editAbstract(r *page.Request) error {
 				})
 			},
 			save: func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error) {
-				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent),
+				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent, p.LocalNow()),
 					vault.MatchVersion(filed.Abstract.Version))
 				return func(show func(*recordView)) error {
 					view := p.newAbstractView(now.Abstract, template)
@@ -43,9 +44,9 @@ func (p *Pages) editAbstract(r *page.Request) error {
 }
 
 // abstractPatch returns the patch for the submitted fields.
-func abstractPatch(defs []model.Field, sent map[string][]string) model.AbstractPatch {
+func abstractPatch(defs []model.Field, sent map[string][]string, now time.Time) model.AbstractPatch {
 	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
-	custom := page.SubmittedCustom(defs, url.Values(sent))
+	custom := page.SubmittedCustom(defs, url.Values(sent), now)
 	return model.AbstractPatch{
 		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),

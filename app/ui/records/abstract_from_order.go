@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"deedkeep/app/model"
@@ -135,8 +136,8 @@ func (s orderView) NewAbstract() string {
 }
 
 // isBlankForm reports whether all fields of the new-abstract form are blank.
-func isBlankForm(form url.Values, template model.Template) bool {
-	for _, list := range [][]page.Input{page.PropertyInputs(form.Get, nil), page.SubmittedInputs(template.Fields, form, nil)} {
+func isBlankForm(form url.Values, template model.Template, now time.Time) bool {
+	for _, list := range [][]page.Input{page.PropertyInputs(form.Get, nil), page.SubmittedInputs(template.Fields, form, nil, now)} {
 		for _, in := range list {
 			if !in.Empty() {
 				return false

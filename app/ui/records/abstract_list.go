@@ -68,7 +68,7 @@ func (p *Pages) abstractListPage(r *page.Request) (err error) {
 // loadAbstracts reads the requested page of the abstract list.
 func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsPerPage}
-	if list.applyFilters(&q, p.Zone()); len(list.Problems) > 0 {
+	if list.applyFilters(&q, p.LocalNow()); len(list.Problems) > 0 {
 		return nil
 	}
 	var found vault.Page[model.Abstract]
@@ -105,14 +105,14 @@ func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 }
 
 // applyFilters adds the requested filters and sort order to q.
-func (l *abstractList) applyFilters(q *vault.Query, zone *time.Location) {
+func (l *abstractList) applyFilters(q *vault.Query, now time.Time) {
 	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
 		q.Filters = append(q.Filters, vault.Filter{Column: vault.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
 	} else {
 		l.Asked.Del("template")
 	}
-	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, zone)
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, now)
 	l.applySort(q)
 }
 

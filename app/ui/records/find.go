@@ -60,7 +60,7 @@ func (p *Pages) findPage(r *page.Request) error {
 	if list.exactNumber && len(list.Asked) == 1 && !r.IsPart() && r.URL.Query().Get("all") == "" {
 		return r.Redirect(p.HitPath(only))
 	}
-	q := list.query(p.Zone())
+	q := list.query(p.LocalNow())
 	if !r.IsPart() && r.URL.Query().Has("go") { // a submitted form is redirected to an address without empty parameters
 		return r.Redirect(list.findAddress("page", ""))
 	}
@@ -226,7 +226,7 @@ func (l *findPage) listAddress(path string, names ...string) string {
 }
 
 // query returns the search query for the request. It omits invalid filters.
-func (l *findPage) query(zone *time.Location) search.Query {
+func (l *findPage) query(now time.Time) search.Query {
 	q := search.Query{Text: search.TrimText(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
 	for _, tab := range kindTabs {
 		if tab.kind == l.Asked.Get("kind") {
@@ -240,7 +240,7 @@ func (l *findPage) query(zone *time.Location) search.Query {
 	if q.Template, err = strconv.ParseUint(l.Asked.Get("template"), 10, 63); err != nil || q.Template == 0 {
 		l.Asked.Del("template")
 	}
-	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, zone)
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, now)
 	l.Number = 1
 	if n, err := strconv.Atoi(l.Asked.Get("page")); err == nil && n > 1 {
 		l.Number = min(n, maxResultPage)

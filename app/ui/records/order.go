@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"deedkeep/app/model"
 	"deedkeep/app/search"
@@ -89,10 +90,10 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 
 // orderInputs returns the inputs for the fields that all orders have, with their values and
 // problems.
-func orderInputs(value func(name string) string, rejected map[string]string) (list []page.Input) {
+func orderInputs(value func(name string) string, rejected map[string]string, now time.Time) (list []page.Input) {
 	for _, def := range model.CoreOrderFields() {
 		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required,
-			Values: page.SubmittedValues(def.Type, def.Key, []string{value(def.Key)})}
+			Values: page.SubmittedValues(def.Type, def.Key, []string{value(def.Key)}, now)}
 		in.Problem = rejected[def.Key]
 		list = append(list, in)
 	}
@@ -104,7 +105,7 @@ func orderInputs(value func(name string) string, rejected map[string]string) (li
 func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County,
 		"state": o.State}
-	property := orderInputs(func(name string) string { return core[name] }, nil)
+	property := orderInputs(func(name string) string { return core[name] }, nil, time.Time{}) // stored dates have all digits of the year
 	return newFieldGroups(fieldGroup{Name: "property", Heading: "Order and property", Fields: property},
 		fieldGroup{Name: "details", Heading: "Details"}, fieldGroup{Name: "notes", Heading: "Notes"}, defs, o.Custom)
 }

@@ -29,7 +29,9 @@ func (p *Pages) renderNewOrder(r *page.Request, status int, form url.Values, rej
 	if err != nil {
 		return err
 	}
-	view := orderForm{Core: orderInputs(form.Get, rejected), Custom: page.SubmittedInputs(defs, form, rejected), Once: form.Get("once")}
+	now := p.LocalNow()
+	view := orderForm{Core: orderInputs(form.Get, rejected, now), Once: form.Get("once"),
+		Custom: page.SubmittedInputs(defs, form, rejected, now)}
 	view.Wrong = wrongInputs(view.Core, view.Custom)
 	view.Core[0].Lookup = numberLookupPath("")
 	if len(view.Wrong) == 0 {
@@ -41,19 +43,20 @@ func (p *Pages) renderNewOrder(r *page.Request, status int, form url.Values, rej
 // createOrder creates an order. If the same form is submitted twice, the second request redirects
 // to the order that the first one created.
 func (p *Pages) createOrder(r *page.Request) error {
-	form := r.PostForm
+	form, now := r.PostForm, p.LocalNow()
 	defs, err := p.Vault.Orders.Fields(r.Context())
 	if err != nil {
 		return err
 	}
-	if old := page.LegacyDateProblems(append(orderInputs(form.Get, nil), page.SubmittedInputs(defs, form, nil)...), form); len(old) > 0 {
+	inputs := append(orderInputs(form.Get, nil, now), page.SubmittedInputs(defs, form, nil, now)...)
+	if old := page.LegacyDateProblems(inputs, form); len(old) > 0 {
 		return p.renderNewOrder(r, http.StatusUnprocessableEntity, form, old)
 	}
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	draft := model.OrderDraft{
-		Number: line("order_number"), DueDate: model.StringInput(page.TypedDate("due_date", form.Get("due_date"))),
+		Number: line("order_number"), DueDate: model.StringInput(page.TypedDate("due_date", form.Get("due_date"), now)),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
-		Custom:        page.SubmittedCustom(defs, form),
+		Custom:        page.SubmittedCustom(defs, form, now),
 	}
 	return createRecord(p, r, "Order created.", func(created model.Order) string { return p.OrderPath(created.ID) },
 		func(idempotency vault.Idempotency[model.Order]) (model.Order, error) {

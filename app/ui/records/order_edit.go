@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
@@ -25,7 +26,7 @@ func (p *Pages) editOrder(r *page.Request) error {
 				return p.showOrder(r, status, s)
 			},
 			save: func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error) {
-				now, err := p.Vault.Orders.Patch(ctx, r.Actor, r.PathID, orderPatch(s.Fields, sent), vault.MatchVersion(s.Version))
+				now, err := p.Vault.Orders.Patch(ctx, r.Actor, r.PathID, orderPatch(s.Fields, sent, p.LocalNow()), vault.MatchVersion(s.Version))
 				return func(show func(*recordView)) error {
 					s, err := p.newOrderView(ctx, now)
 					if err == nil {
@@ -43,9 +44,9 @@ func (p *Pages) editOrder(r *page.Request) error {
 }
 
 // orderPatch returns the patch for the submitted fields.
-func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
+func orderPatch(defs []model.Field, sent map[string][]string, now time.Time) model.OrderPatch {
 	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
-	custom := page.SubmittedCustom(defs, url.Values(sent))
+	custom := page.SubmittedCustom(defs, url.Values(sent), now)
 	return model.OrderPatch{
 		Number: line("order_number"), DueDate: line("due_date"),
 		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},

@@ -62,7 +62,7 @@ func (p *Pages) orderListPage(r *page.Request) error {
 // loadOrders reads the requested page of the order list.
 func (p *Pages) loadOrders(r *page.Request, list *orderList) (err error) {
 	q := vault.Query{Limit: ordersPerPage}
-	if list.applyFilters(&q, p.Today()); len(list.Problems) > 0 {
+	if list.applyFilters(&q, p.LocalNow()); len(list.Problems) > 0 {
 		return nil
 	}
 	if text := list.Asked.Get("q"); text != "" {
@@ -86,10 +86,10 @@ func (p *Pages) loadOrders(r *page.Request, list *orderList) (err error) {
 
 // applyFilters adds the requested filters and sort order to q. By default, open and overdue orders
 // are sorted by due date, and other lists by creation date, newest first.
-func (l *orderList) applyFilters(q *vault.Query, today string) {
+func (l *orderList) applyFilters(q *vault.Query, now time.Time) {
 	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
-		if page.DayParam(l.Asked, l.Problems, name, time.UTC); l.Problems[name] == "" {
+		if page.DayParam(l.Asked, l.Problems, name, now); l.Problems[name] == "" {
 			*into = l.Asked.Get(name)
 		}
 	}
@@ -98,7 +98,7 @@ func (l *orderList) applyFilters(q *vault.Query, today string) {
 		q.OpenOnly, l.defaultSort = true, "due_date"
 	case showOverdue:
 		q.OpenOnly, l.defaultSort = true, "due_date"
-		if yesterday := dayBefore(today); q.DueTo == "" || q.DueTo > yesterday {
+		if yesterday := dayBefore(now.Format(time.DateOnly)); q.DueTo == "" || q.DueTo > yesterday {
 			q.DueTo = yesterday
 		}
 	default:

@@ -50,7 +50,7 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 		if err != nil {
 			return err
 		}
-		e := mergeForm(record.Group(r.PostForm.Get("group")), r.PostForm, page.Fingerprint)
+		e := mergeForm(record.Group(r.PostForm.Get("group")), r.PostForm, page.Fingerprint, p.LocalNow())
 		if e.group.Name == "" {
 			return page.NotFound(r)
 		}
@@ -106,14 +106,14 @@ func (v *recordView) setSaved(name, notice string) {
 // mergeForm compares a form with the stored values, field by field. by computes the fingerprint of
 // a field's values; a field counts as unchanged if the fingerprint is the same as when the form was
 // rendered.
-func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc) mergedForm {
+func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc, now time.Time) mergedForm {
 	e := mergedForm{group: g, changes: map[string][]string{}}
 	e.group.Fields, e.group.Editing = slices.Clone(g.Fields), true
 	stale := form.Get("version") != "" && form.Get("version") != strconv.FormatUint(g.Version, 10)
 	for i := range e.group.Fields {
 		in := &e.group.Fields[i]
 		values, there := form[in.Name]
-		mine, was := page.SubmittedValues(in.Type, in.Name, values), form.Get("was."+in.Name)
+		mine, was := page.SubmittedValues(in.Type, in.Name, values, now), form.Get("was."+in.Name)
 		edited := was == "" || was != by(in.Type, mine)
 		others := was != "" && was != in.Was || was == "" && stale
 		switch {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -78,7 +79,7 @@ func (a mergeAbstract) groups() []fieldGroup {
 }
 
 func (a mergeAbstract) apply(sent map[string][]string) (mergeRecord, errs.Fields) {
-	now, rejected := abstractPatch(mergeFields, sent).Check(a.Abstract, &model.Template{Fields: mergeFields}, model.Rules{})
+	now, rejected := abstractPatch(mergeFields, sent, time.Now()).Check(a.Abstract, &model.Template{Fields: mergeFields}, model.Rules{})
 	return mergeAbstract{now}, rejected
 }
 
@@ -92,7 +93,7 @@ type mergeOrder struct{ model.Order }
 func (o mergeOrder) groups() []fieldGroup { return orderGroups(o.Order, mergeFields) }
 
 func (o mergeOrder) apply(sent map[string][]string) (mergeRecord, errs.Fields) {
-	now, rejected := orderPatch(mergeFields, sent).Check(o.Order, nil, mergeFields, model.Rules{})
+	now, rejected := orderPatch(mergeFields, sent, time.Now()).Check(o.Order, nil, mergeFields, model.Rules{})
 	return mergeOrder{now}, rejected
 }
 
@@ -346,7 +347,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 	first := e.open(g)
 	second := first.clone()
 	firstEdits := e.edit(first, g)
-	m := mergeForm(e.group(base, name), first.submit(e.t), e.fingerprint)
+	m := mergeForm(e.group(base, name), first.submit(e.t), e.fingerprint, time.Now())
 	if m.conflict {
 		e.fail("the first form is in conflict")
 	}
@@ -358,7 +359,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 		}
 	}
 	secondEdits := e.edit(second, g)
-	m = mergeForm(e.group(now, name), second.submit(e.t), e.fingerprint)
+	m = mergeForm(e.group(now, name), second.submit(e.t), e.fingerprint, time.Now())
 	picked := map[string]string{}
 	for i, in := range g.Fields {
 		index, edited := secondEdits[in.Name]
@@ -376,7 +377,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 		for field, choice := range picked {
 			again.pick(field, choice)
 		}
-		if m = mergeForm(e.group(now, name), again.submit(e.t), e.fingerprint); m.conflict {
+		if m = mergeForm(e.group(now, name), again.submit(e.t), e.fingerprint, time.Now()); m.conflict {
 			e.fail("the form is still in conflict after choosing values")
 		}
 	}

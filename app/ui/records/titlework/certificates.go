@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -95,13 +96,13 @@ func (s source) certificateField(def model.Field) model.Field {
 
 // certificateInputs returns the inputs of the form with the values that form has. If form is nil, they
 // have the values of the abstract's fields.
-func (s source) certificateInputs(form url.Values, problems map[string]string) (list []page.Input) {
+func (s source) certificateInputs(form url.Values, problems map[string]string, now time.Time) (list []page.Input) {
 	for _, def := range certificateFields {
 		def = s.certificateField(def)
 		stored, _ := s.template.CertificateField(def.Key)
 		values := page.StoredTexts(s.abstract.Custom[stored.Key])
 		if form != nil {
-			values = page.SubmittedValues(def.Type, def.Key, form[def.Key])
+			values = page.SubmittedValues(def.Type, def.Key, form[def.Key], now)
 		} else if def.Type != model.Multiselect && len(values) > 1 {
 			values = []string{page.FormatValues(def.Type, values)}
 		}
@@ -204,7 +205,7 @@ func (p *Pages) certificatesPage(r *page.Request) error {
 		if err != nil {
 			return err
 		}
-		view.Inputs, view.Checks, view.Version = s.certificateInputs(nil, nil), s.checkGroups(checks, nil), checks.Version
+		view.Inputs, view.Checks, view.Version = s.certificateInputs(nil, nil, p.LocalNow()), s.checkGroups(checks, nil), checks.Version
 	}
 	return p.showCertificates(r, http.StatusOK, s, view)
 }
@@ -217,7 +218,7 @@ func (p *Pages) nameCertifier(r *page.Request, view *Certificates) error {
 }
 
 // certificateMembers returns the submitted fields of a certificate.
-func (s source) certificateMembers(form url.Values) map[string]json.RawMessage {
+func (s source) certificateMembers(form url.Values, now time.Time) map[string]json.RawMessage {
 	members := map[string]json.RawMessage{}
 	for _, def := range certificateFields {
 		sent, there := form[def.Key]
@@ -225,7 +226,7 @@ func (s source) certificateMembers(form url.Values) map[string]json.RawMessage {
 			continue
 		}
 		def = s.certificateField(def)
-		values := page.SubmittedValues(def.Type, def.Key, sent)
+		values := page.SubmittedValues(def.Type, def.Key, sent, now)
 		switch {
 		case def.Type == model.Multiselect:
 			members[def.Key] = page.EncodeJSON(values)
@@ -268,7 +269,7 @@ func (p *Pages) certify(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	members := s.certificateMembers(r.PostForm)
+	members := s.certificateMembers(r.PostForm, p.LocalNow())
 	checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, members)
 	if err != nil {
 		return err
@@ -281,7 +282,7 @@ func (p *Pages) certify(r *page.Request) error {
 		}
 		view := p.certificates(s)
 		view.Editing, view.Once, view.Version = true, form.Get("once"), checks.Version
-		view.Inputs, view.Checks = s.certificateInputs(form, problems), s.checkGroups(checks, form)
+		view.Inputs, view.Checks = s.certificateInputs(form, problems, p.LocalNow()), s.checkGroups(checks, form)
 		view.Problem = cmp.Or(generalProblem(problems), problems["accepted"])
 		if err := p.nameCertifier(r, &view); err != nil {
 			return err

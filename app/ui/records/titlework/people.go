@@ -123,7 +123,7 @@ func (p *Pages) savePeople(r *page.Request) error {
 	for _, field := range []string{"searcher", "examiner"} {
 		members[field] = page.EncodeJSON(formText(form, field, 0))
 	}
-	members["due_date"] = page.EncodeJSON(page.TypedDate("due_date", formText(form, "due_date", 0)))
+	members["due_date"] = page.EncodeJSON(page.TypedDate("due_date", formText(form, "due_date", 0), p.LocalNow()))
 	work, err := p.Vault.TitleWork.SetAssignment(r.Context(), r.Actor, s.abstract.ID, members, match(r))
 	if why, ok := rejected(err); ok {
 		view, err := p.people(r, s)
@@ -135,7 +135,7 @@ func (p *Pages) savePeople(r *page.Request) error {
 			view.Theirs = view.summary()
 		}
 		view.Assignment = model.Assignment{SearcherID: formID(r, "searcher"), ExaminerID: formID(r, "examiner"),
-			DueDate: page.TypedDate("due_date", formText(form, "due_date", 0))}
+			DueDate: page.TypedDate("due_date", formText(form, "due_date", 0), p.LocalNow())}
 		return p.showPeople(r, why.status, s, view)
 	}
 	if err != nil {
