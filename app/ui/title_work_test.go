@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -165,6 +166,47 @@ func TestPeople(t *testing.T) {
 	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.get(t, 200, path+"/people?edit=1").lacks(t, "<select")
 	viewer.post(t, 403, path+"/people", url.Values{"searcher": {me}})
+}
+
+// Names run, exceptions, and indices searched are in one place of an abstract's page: the section shows the rows and what
+// the template's field holds, and edits both. Their text stays text.
+func TestSectionsHoldTheirFields(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"names_run": "See <paper>", "exceptions": "Taxes of 2026",
+		"indices_searched": "UCC", "legal_description": "Lot 4"}, model.Property{County: "Albany"})
+	kim.post(t, 303, path+"/names-run", url.Values{"name": {"Lee, Ann"}})
+	page := kim.get(t, 200, path)
+	labels := regexp.MustCompile(`(?s)<(?:h2|h3|dt|th)\b[^>]*>(.*?)</`).FindAllStringSubmatch(string(page.body), -1)
+	for want, count := range map[string]int{"names run": 1, "exceptions": 0, "text of exceptions": 2, "indices searched": 2,
+		"legal description": 1} { // a heading and its hidden term
+		got := 0
+		for _, label := range labels {
+			if strings.EqualFold(strings.TrimSpace(label[1]), want) {
+				got++
+			}
+		}
+		if got != count {
+			t.Errorf("%q labels %d times, want %d", want, got, count)
+		}
+	}
+	page.has(t, "See &lt;paper&gt;", "Taxes of 2026", "Lee, Ann")
+	for group, field := range map[string]string{"notes": "names_run", "details": "indices_searched"} {
+		kim.get(t, 200, path+"?edit="+group).lacks(t, `name="custom_fields.`+field+`"`)
+	}
+	for field, value := range map[string]string{"names_run": "Roe, Bo", "exceptions": "Easement", "indices_searched": "Plats"} {
+		form := hiddenFields(kim.get(t, 200, path+"?edit="+field))
+		form.Set("group", field)
+		form.Set("custom_fields."+field, value)
+		kim.post(t, 303, path, form)
+		kim.get(t, 200, path+"?group="+field, "HX-Request", "true").has(t, value, `id="group-`+field+`"`)
+	}
+	stored := h.getAbstract(t, a.Abstract.ID).Abstract.Custom
+	if got := stored.Text("names_run") + ", " + stored.Text("exceptions"); got != "Roe, Bo, Easement" {
+		t.Errorf("fields = %q, want the texts", got)
+	}
+	kim.get(t, 200, path+"/history").has(t, "Names Run", "Roe, Bo")
 }
 
 // The names run is a table that is edited as a whole. Rows are added and removed without scripts, and

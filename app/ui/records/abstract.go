@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"deedkeep/app/model"
 	"deedkeep/app/search"
@@ -32,8 +33,10 @@ type abstractView struct {
 // Aside returns the field groups shown next to the documents.
 func (s abstractView) Aside() []fieldGroup { return s.Groups[:1] }
 
-// Main returns the field groups shown above the documents.
-func (s abstractView) Main() []fieldGroup { return s.Groups[1:] }
+// Main returns the field groups shown above the title work.
+func (s abstractView) Main() []fieldGroup {
+	return slices.DeleteFunc(slices.Clone(s.Groups[1:]), func(g fieldGroup) bool { return g.Part })
+}
 
 // OtherOrders returns the orders with the abstract's parcel or address, without the linked one.
 func (s abstractView) OtherOrders() []search.Hit {
@@ -115,9 +118,29 @@ func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
 	property := page.PropertyInputs(func(name string) string {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
 	}, nil)
-	return newFieldGroups(fieldGroup{Name: "property", Heading: "Property", Fields: property},
+	return withParts(newFieldGroups(fieldGroup{Name: "property", Heading: "Property", Fields: property},
 		fieldGroup{Name: "details", Heading: cmp.Or(template.Name, "Details")}, fieldGroup{Name: "notes", Heading: "Descriptions and notes"},
-		template.Fields, a.Custom)
+		template.Fields, a.Custom))
+}
+
+// partHeadings are the headings of the fields that a part of the title work shows beside its rows.
+var partHeadings = map[string]string{"names_run": "Text", "exceptions": "Text of exceptions", "indices_searched": "Indices searched"}
+
+// withParts moves each field of a part of the title work to a group of its own, which has the field's key as name.
+func withParts(groups []fieldGroup) []fieldGroup {
+	var parts []fieldGroup
+	for n := range groups {
+		groups[n].Fields = slices.DeleteFunc(groups[n].Fields, func(in page.Input) bool {
+			key := strings.TrimPrefix(in.Name, page.CustomFieldName(""))
+			heading, isPart := partHeadings[key]
+			if isPart {
+				parts = append(parts, fieldGroup{Name: key, Heading: heading, Part: true, Fields: []page.Input{in}})
+			}
+			return isPart
+		})
+	}
+	groups = slices.DeleteFunc(groups, func(g fieldGroup) bool { return len(g.Fields)+len(g.Kept) == 0 })
+	return append(groups, parts...)
 }
 
 // setAbstractStatus changes the status of an abstract.

@@ -40,6 +40,7 @@ type fieldGroup struct {
 	Conflict            bool   // this user and another user entered different values in a field
 	Notice              string // lists the other users' changes that were kept
 	Focus               bool   // the Edit button gets the focus after its form is closed
+	Part                bool   // belongs to a part of the title work, which shows it
 }
 
 // newRecordView returns the template data for a record with the given version and status.

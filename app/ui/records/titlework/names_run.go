@@ -19,7 +19,6 @@ type NamesRun struct {
 	section
 	Rows   []NameRow
 	Theirs []NameRow // stored rows, after another user changed them in the meantime
-	Text   paragraph // the same in the fields of the abstract
 }
 
 // NameRow is a row of the names run. In a form, its values are as submitted.
@@ -42,7 +41,7 @@ func (v NamesRun) Pending() bool {
 
 // namesRun returns the names run of an abstract.
 func (p *Pages) namesRun(s source) NamesRun {
-	view := NamesRun{section: s.section("names-run", s.work.Versions.NamesRun), Text: s.paragraph("names_run")}
+	view := NamesRun{section: s.section("names-run", s.work.Versions.NamesRun)}
 	for _, run := range s.work.NamesRun {
 		view.Rows = append(view.Rows, NameRow{Name: run.Name, From: run.From, To: run.To, Indexes: strings.Join(run.Indexes, ", "),
 			Result: run.Result, Pending: run.Pending, By: page.ActorText(run.By), At: run.At})

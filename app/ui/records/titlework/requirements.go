@@ -24,7 +24,6 @@ type Requirements struct {
 	Rows        []RequirementRow // those of the abstract
 	Flagged     []RequirementRow // those of its instruments
 	Theirs      []RequirementRow // stored rows, after another user changed them in the meantime
-	Text        paragraph        // exceptions in the fields of the abstract
 	Instruments []instrumentChoice
 }
 
@@ -70,7 +69,7 @@ func (q RequirementRow) Blank() bool { return q.Text == "" && q.Cleared == "" &&
 
 // requirements returns the requirements and exceptions of an abstract.
 func (p *Pages) requirements(r *page.Request, s source) (view Requirements, err error) {
-	view = Requirements{section: s.section("requirements", s.work.Versions.Requirements), Text: s.paragraph("exceptions")}
+	view = Requirements{section: s.section("requirements", s.work.Versions.Requirements)}
 	sheet, err := p.Vault.Instruments.Runsheet(r.Context(), s.abstract.ID)
 	if err != nil {
 		return view, err

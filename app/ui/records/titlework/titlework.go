@@ -87,7 +87,7 @@ func (p *Pages) sourceOf(r *page.Request, a model.Abstract, template model.Templ
 	return s, err
 }
 
-// paragraph is a paragraph field of the template that is shown beside the rows of a part.
+// paragraph is a paragraph field of the template that is printed with the rows of a part.
 type paragraph struct{ Label, Text string }
 
 // paragraph returns the field of the template with the given key if it has a value.
