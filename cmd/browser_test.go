@@ -51,6 +51,7 @@ func TestBrowser(t *testing.T) {
 		{"edit conflict", testEditConflict},
 		{"title work", testTitleWork},
 		{"certificate on paper", testCertificateOnPaper},
+		{"notes", testNotes},
 		{"search", testSearch},
 		{"runsheet by keyboard", testRunsheetByKeyboard},
 		{"runsheet conflict", testRunsheetConflict},

@@ -1,0 +1,71 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"testing"
+
+	"deedkeep/app/vaulttest/client"
+)
+
+// A note is added, edited by its author and by an administrator, who is shown, deleted to the trash, and restored. Others
+// can read it.
+func testNotes(t *testing.T, env *browserEnv) {
+	srv := env.newStaffedServer(t)
+	srv.createUser(viewer, "staff")
+	created, err := srv.apiClient().CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{"file_number": "26-17"}})
+	if err != nil {
+		t.Fatalf("create abstract: %v", err)
+	}
+	abstract := "/abstracts/" + created.Data.ID
+	b := env.newTab(t, srv.origin)
+	b.signIn(staff)
+	b.goTo(abstract)
+	b.fill("#note-new-text", "Call the county about Plat Book 7.")
+	b.click("#notes button | Add note")
+	b.waitVisible("#notes li p | Call the county about Plat Book 7.")
+	b.click("#notes li a | Edit")
+	b.checkAccessible(t, "form of a note")
+	b.fill("#notes li textarea", "Call the recorder about Plat Book 7.")
+	b.click("#notes li button | Save")
+	b.waitVisible("#notes li p | Call the recorder about Plat Book 7.")
+	b.waitVisible("#notes li .muted | edited by " + staff)
+
+	b.switchUser(viewer)
+	b.goTo(abstract)
+	b.waitVisible("#notes li p | Call the recorder")
+	if n := eval[int](b, `document.querySelectorAll("#notes li a, #notes li button").length`); n != 0 {
+		t.Errorf("another user has %d actions for the note, want none", n)
+	}
+
+	b.switchUser(admin)
+	b.goTo(abstract)
+	b.click("#notes li a | Edit")
+	b.fill("#notes li textarea", "The recorder sends Plat Book 7.")
+	b.click("#notes li button | Save")
+	b.waitVisible("#notes li .muted | edited by " + admin)
+	b.click("#notes li button | Delete")
+	b.waitVisible("dialog p | Delete this note? It moves to the trash.")
+	b.click("dialog button.danger")
+	b.waitVisible("#notes p | No notes yet.")
+
+	b.switchUser(staff)
+	b.goTo("/trash")
+	b.waitVisible("main | The recorder sends Plat Book 7.")
+	b.checkAccessible(t, "trash with a note")
+	b.clickLink("main button | Restore")
+	b.goTo(abstract)
+	b.waitVisible("#notes li p | The recorder sends Plat Book 7.")
+	b.waitVisible("#notes li .muted | edited by " + admin)
+	b.goTo(abstract + "/history")
+	for _, text := range []string{"Call the county", "Call the recorder", "The recorder sends"} {
+		b.waitText(text)
+	}
+}
+
+// switchUser signs another user in.
+func (b *tab) switchUser(name string) {
+	b.t.Helper()
+	eval[bool](b, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams()}).then(() => true)`)
+	b.signIn(name)
+}
