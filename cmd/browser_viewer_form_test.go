@@ -183,6 +183,9 @@ func testViewerPanelKeeps(t *testing.T, env *browserEnv) {
 	p.waitVisible("#instrument-relations-problem | Which instrument is released? Choose one or “Not on this runsheet”,")
 	p.waitFor(`document.activeElement.name == "instrument.relations.0.instrument_id"`)
 	p.waitFor(`document.querySelector("[data-relation-kind]").value == "releases"`)
+	if !eval[bool](p.tab, `document.scrollingElement.scrollTop == 0 && document.body.scrollTop == 0`) {
+		t.Error("question in the panel: got the viewer scrolled out of its window, want it in place")
+	}
 	p.checkAccessible(t, "question about a relation")
 	p.screenshot("scene-panel-relation")
 	eval[bool](p.tab, `document.querySelector("[name='instrument.relations.0.instrument_id']").focus(), true`)
