@@ -326,6 +326,9 @@ func (d Describer) value(f FieldLabel, raw json.RawMessage) string {
 	if raw[0] == 't' || raw[0] == 'f' {
 		kind = Checkbox
 	}
+	if f.Name == "category" && len(values) == 1 {
+		return Category(values[0]).Label()
+	}
 	return cutText(FormatValues(kind, values), maxTextBytes)
 }
 

@@ -99,7 +99,8 @@ type DocumentTypes []DocumentType
 // documentTypesField is the list of document types as a field.
 var documentTypesField = FieldLabel{Name: "document_types", Label: "Document types", Rows: []FieldLabel{
 	{Name: "id", Type: identity}, {Name: "name", Label: "Name"}, {Name: "category", Label: "Category"},
-	{Name: "encumbrance", Label: "Encumbrance"}, {Name: "retired", Label: "Retired"}}}
+	{Name: "encumbrance", Label: "Encumbrance"}, {Name: "retired", Label: "Retired"},
+	{Name: "grantor_label", Label: "Grantors are called"}, {Name: "grantee_label", Label: "Grantees are called"}}}
 
 // Changes returns the differences between two versions of the list.
 func (list DocumentTypes) Changes(to DocumentTypes) []Change {

@@ -67,6 +67,20 @@ func TestChangesOfTypes(t *testing.T) {
 	}
 }
 
+// The history of document types names categories and the parties as pages do.
+func TestChangesOfPartyLabels(t *testing.T) {
+	from, _ := NewDocumentTypes().ByName("Deed of Trust")
+	to := from
+	to.GrantorLabel, to.Category = "Trustor", Support
+	e := Event{Kind: "document_types.changed", Changes: DocumentTypes{from}.Changes(DocumentTypes{to})}
+	e.Describe(Describer{})
+	want := "Document types, Deed of Trust: Category: Mortgages and Security Instruments → Supporting Documents; " +
+		"Grantors are called: (blank) → Trustor"
+	if got := strings.Join(e.Texts(), "; "); got != want {
+		t.Errorf("text = %s, want %s", got, want)
+	}
+}
+
 // A firm can call the parties of a type something else. A label that is the usual one isn't stored.
 func TestPartyLabels(t *testing.T) {
 	current := NewDocumentTypes()

@@ -79,7 +79,7 @@ func Changes(ctx context.Context, p *page.Site, id uint64) ([]model.Event, error
 // ChangedText says who set one of the fields to the value that is shown as now, and when. log has the
 // newest entries first.
 func ChangedText(log []model.Event, zone *time.Location, now string, fields ...string) string {
-	who, on := "This was changed", " while you were editing"
+	who, on := "Someone else changed this", " while you were editing"
 	at := slices.IndexFunc(log, func(e model.Event) bool {
 		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return slices.Contains(fields, c.Field) })
 	})

@@ -167,7 +167,7 @@ func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 			continue
 		}
 		in.Focus, focused = !focused, true
-		by := "This was changed"
+		by := "Someone else changed this"
 		on := " while you were editing"
 		if at := lastChangeOf(log, in.Name); at >= 0 {
 			by = page.ActorText(log[at].Actor) + " changed this"
