@@ -208,3 +208,19 @@ func TestLongCell(t *testing.T) {
 		}
 	}
 }
+
+// The status in a file is the one that the page shows, and it is read again.
+func TestStatusOfTypes(t *testing.T) {
+	easement, _ := model.NewDocumentTypes().ByName("Easement or Right of Way")
+	judgment, _ := model.NewDocumentTypes().ByName("Judgment")
+	var b bytes.Buffer
+	if err := WriteCSV(&b, rowsOf(Row{Position: 1, Type: easement, Status: model.InstrumentOpen},
+		Row{Position: 2, Type: judgment, Status: model.InstrumentReleased})); err != nil {
+		t.Fatalf("WriteCSV: %v", err)
+	}
+	for _, want := range []string{"In effect", "Released or satisfied"} {
+		if !strings.Contains(b.String(), want) || statusNames[strings.ToLower(want)] == "" {
+			t.Errorf("file = %s, want %q as a status that can be read", b.String(), want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"deedkeep/app/backup"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/vault"
 )
 
 func TestDueLabel(t *testing.T) {
@@ -115,5 +116,24 @@ func TestTimesInOfficeZone(t *testing.T) {
 	failed := instance.BackupHealth{Failed: &backup.Failure{At: p.Now(), Reason: "no"}}
 	if got, want := BackupWarning(failed, p.LocalNow()), "The backup of Nov 21, 2026, 8:44 PM EST failed: no"; got != want {
 		t.Errorf("BackupWarning() = %q, want %q", got, want)
+	}
+}
+
+// The line of an instrument calls its parties and its status as its type does.
+func TestInstrumentLine(t *testing.T) {
+	for _, row := range []struct{ name, parties, status string }{
+		{"UCC Financing Statement", "(no debtor) to First Bank", "Open"},
+		{"Easement or Right of Way", "(no grantor) to First Bank", "In effect"},
+		{"Warranty Deed", "(no grantor) to First Bank", "Open"},
+	} {
+		kind, _ := model.NewDocumentTypes().ByName(row.name)
+		line := NewInstrumentLine(vault.InstrumentView{Instrument: model.Instrument{Grantees: []string{"First Bank"}}, Type: kind,
+			Status: model.InstrumentOpen}, "")
+		if line.Parties != row.parties || line.Shown != row.status {
+			t.Errorf("%s: %s, %s; want %s, %s", row.name, line.Parties, line.Shown, row.parties, row.status)
+		}
+	}
+	if line := NewInstrumentLine(vault.InstrumentView{Status: model.NotApplicable}, ""); line.Shown != "" {
+		t.Errorf("status that doesn't apply: %s, want none", line.Shown)
 	}
 }
