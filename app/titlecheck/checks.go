@@ -88,6 +88,16 @@ func unrelatedReleases(s *Search, add func(about, text string) *Finding) {
 	}
 }
 
+// unrelatedAssignments finds assignments that name no instrument, so that the chain of assignments of a mortgage can't
+// be followed.
+func unrelatedAssignments(s *Search, add func(about, text string) *Finding) {
+	for _, i := range s.Instruments {
+		if strings.HasPrefix(i.Type.Name, "Assignment") && !i.Type.Encumbrance && len(i.Relations) == 0 {
+			of(i, add, "", "isn't related to the instrument that it assigns.")
+		}
+	}
+}
+
 // lastGrantee compares the current owner with the grantees of the last conveyance and of later court papers.
 func lastGrantee(s *Search, add func(about, text string) *Finding) {
 	owners := model.SplitNames(s.Abstract.Custom.Text("current_owner"))

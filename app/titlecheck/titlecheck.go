@@ -81,6 +81,8 @@ var checks = []check{
 	{"open_lien", "Open liens without a requirement", "Add a requirement, or look for a release.", Requirements, openLiens},
 	{"release", "Releases without a related instrument", "Add the instrument that it releases under Related instruments.", Runsheet,
 		unrelatedReleases},
+	{"assignment", "Assignments that assign nothing", "Relate it to the mortgage or deed of trust that it assigns.", Runsheet,
+		unrelatedAssignments},
 	{"status", "Status", "Correct the status, or clear it so that it follows from the runsheet.", Runsheet, contradictions},
 	{"other_place", "Another county or parcel", "Make sure that the instrument is about this property.", Runsheet, otherPlaces},
 	{"not_recorded", "Recording", "Complete the instrument.", Runsheet, notRecorded},

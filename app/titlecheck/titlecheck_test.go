@@ -123,6 +123,11 @@ func TestChecks(t *testing.T) {
 			}))},
 			[]string{"release:1: Release or Satisfaction · Book 9, Page 7 · First Bank to Bo Roe isn't related to " +
 				"the instrument that it releases."}},
+		{"assignment of nothing", titlecheck.Search{Instruments: runsheet(types, instrument("Assignment", "First Bank", "Second Bank"),
+			with(instrument("Assignment", "A", "B"), func(i *model.Instrument) {
+				i.Relations = []model.Relation{{Kind: "assigns", Text: "Bk 1 Pg 2"}}
+			}))},
+			[]string{"assignment:1: Assignment · Book 9, Page 7 · First Bank to Second Bank isn't related to the instrument that it assigns."}},
 		{"owner, borrower, and mortgagor not run", titlecheck.Search{Instruments: runsheet(types, with(mortgage,
 			func(i *model.Instrument) { i.Grantors = []string{"Bo Roe", "Eve Roe"} })), Abstract: model.Abstract{Custom: model.CustomValues{
 			"current_owner": []byte(`"Bo Roe"`), "borrower": []byte(`"Nora Quill"`)}},

@@ -90,6 +90,9 @@ func CustomFieldName(key string) string { return "custom_fields." + key }
 func NewInput(def model.Field, values []string) Input {
 	in := Input{Name: CustomFieldName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options,
 		Wide: def.Type == model.Paragraph || def.Type == model.Multiselect}
+	if def.Key == "vesting" { // often mistaken for the estate, such as fee simple
+		in.Hint = "Who holds title, and how. Such as Mary Jones, a single woman."
+	}
 	in.AddOptions(values)
 	return in
 }
