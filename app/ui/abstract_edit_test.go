@@ -383,16 +383,16 @@ func TestPriorSearches(t *testing.T) {
 	path, _ := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, property)
 	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, `<h2 id="prior-heading">Prior searches</h2>`, "Matched by Parcel ID and address, best match first.", "1999-7")
-	page.lacks(t, "1999-8", "1999-9", "There may be more prior searches.")
+	page.lacks(t, "1999-8", "1999-9", "more may exist")
 
 	page = h.request(t, 200, "GET", path+"/prior-searches", cookie)
 	page.has(t, `<h1 id="prior-heading">Prior searches for 2026-1</h1>`, "Matched by Parcel ID, address, lot, and names, best match first.", "1999-7")
-	page.lacks(t, "<h2", "There may be more prior searches.")
+	page.lacks(t, "<h2", "more may exist")
 
 	for n := range 10 { // with 1999-7, one more than the page lists
 		h.createAbstract(t, actor, map[string]string{"file_number": fmt.Sprintf("1998-%d", n)}, property)
 	}
-	h.request(t, 200, "GET", path, cookie).has(t, "There may be more prior searches.")
+	h.request(t, 200, "GET", path, cookie).has(t, "Showing 10 prior searches; more may exist.")
 
 	// The search index isn't ready yet.
 	path, _ = h.createAbstract(t, actor, map[string]string{"current_owner": "Ada Quill"}, model.Property{County: "Wexcombe"})
