@@ -19,6 +19,7 @@ import (
 	"time"
 
 	pageproto "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp/kb"
 
 	"deedkeep/app/vaulttest/client"
 )
@@ -78,47 +79,80 @@ func TestDocumentScreenshots(t *testing.T) {
 	}
 }
 
-// takeScreenshots returns the compressed screenshots by path.
+// takeScreenshots returns the compressed screenshots by path. The panel beside a deed is taken before the deed
+// is in the runsheet, and the certificate last.
 func (f *firm) takeScreenshots(t *testing.T, b *tab) map[string][]byte {
 	shots := map[string][]byte{}
-	take := func(dir, name string) { shots[dir+"/"+name+".png"] = b.compressedScreenshot(t) }
+	take := func(name string, dirs ...string) {
+		picture := b.compressedScreenshot(t)
+		for _, dir := range dirs {
+			shots[dir+"/"+name+".png"] = picture
+		}
+	}
 	viewed := fmt.Sprintf("/documents/%d?in=abstract:%s", f.files[titleDocuments[2].name], f.abstract)
+	abstract := "/abstracts/" + f.abstract
 
-	b.goTo("/")
-	b.waitImages()
-	take(readmeScreenshots, "desk")
-	b.goTo("/abstracts/" + f.abstract)
-	b.waitImages()
-	take(readmeScreenshots, "abstract")
 	b.goTo(viewed)
 	b.waitPageImage(1)
 	b.waitImages()
-	take(readmeScreenshots, "viewer")
+	b.press("i")
+	b.waitFor(inType)
+	b.waitVisible(".panel-suggested | Grantor")
+	b.pressWith(withShift, kb.F4)
+	b.waitFor(`document.getElementById("instrument-grantors").value.includes("QUILLFEATHER")`)
+	take("panel", readmeScreenshots, guideScreenshots)
+
+	f.recordDeed(t.Context())
+	b.setSize(1500, 900)
+	b.expect("dialog: beforeunload") // the form in the panel isn't saved
+	b.goTo(abstract)
+	b.waitVisible(".runsheet .gap")
+	b.scrollTo("#runsheet")
+	take("runsheet", readmeScreenshots, guideScreenshots)
+	b.setSize(1280, 800)
 	b.goTo("/")
 	b.waitImages()
 	b.press("/")
 	b.waitFor(findBoxOpen)
 	b.press("quillfeather")
 	b.waitResults("Warranty deed")
-	take(readmeScreenshots, "search")
+	take("search", readmeScreenshots)
 
 	b.setSize(1000, 620)
 	b.goTo("/")
 	b.waitImages()
-	take(guideScreenshots, "desk")
-	b.goTo("/abstracts/" + f.abstract)
-	eval[bool](b, `(() => { document.querySelector("#documents").scrollIntoView(); return true })()`)
+	take("desk", guideScreenshots)
+	b.goTo(abstract + "?view=documents")
+	b.scrollTo("#documents")
 	b.waitImages()
-	take(guideScreenshots, "documents")
+	take("documents", guideScreenshots)
 	b.goTo(viewed)
 	b.waitPageImage(1)
 	b.press("?")
 	b.waitVisible("[data-dialog=keys]")
-	take(guideScreenshots, "viewer")
+	take("viewer", guideScreenshots)
 	b.goTo("/find?q=quillfeather")
 	b.waitImages()
-	take(guideScreenshots, "search")
+	take("search", guideScreenshots)
+
+	b.goTo(abstract)
+	b.click("#certificates a | Certify search")
+	b.fill("#effective_date", "2026-11-18")
+	b.fill("#effective_time", "8:00 AM")
+	b.acceptFindings("Checked.")
+	b.clickLink("#certificates button.primary | Certify search")
+	b.waitVisible(".notice | Search certified.")
+	b.setSize(1280, 600)
+	b.goTo(abstract + "/print")
+	b.scrollTo("#print-names")
+	take("certificate", readmeScreenshots, guideScreenshots)
 	return shots
+}
+
+// scrollTo scrolls an element to the top of the window.
+func (b *tab) scrollTo(selector string) {
+	b.t.Helper()
+	eval[bool](b, fmt.Sprintf(`(() => { document.querySelector(%q).scrollIntoView(); return true })()`, selector))
 }
 
 // compressedScreenshot returns the window as a PNG file with the 256 most frequent colors.
@@ -190,12 +224,15 @@ func (env *browserEnv) newOffice(t *testing.T) *firm {
 	f := &firm{testServer: env.newServer(t, "DEEDKEEP_TIME_ZONE=America/New_York"), files: map[string]int64{}}
 	f.createUser(admin, "admin")
 	f.createUser(staff, "staff")
+	f.command("", "users", "profile", staff, "--full-name", "Samantha Reyes", "--title", "Senior Title Examiner")
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	f.client = client.New(f.origin, f.command("", "keys", "create", "Title software", "--quiet"), transport)
 	ctx := t.Context()
 	f.createOfficeOrders(ctx)
 	f.createOfficeAbstracts(ctx)
+	f.recordChain(ctx)
+	f.recordWork(ctx)
 	f.waitProcessed(ctx)
 	f.command("", "backup", "create", "--to", filepath.Join(t.TempDir(), "backup"))
 	return f
@@ -205,7 +242,8 @@ func (env *browserEnv) newOffice(t *testing.T) *firm {
 type property struct{ street, city, parcel, owner, client, product, status string }
 
 var properties = []property{
-	{"88 Candlewick Hollow Road", "Merriweather", "12-3-045", "Brindlewood Orchard Holdings, LLC", "Tollgate Savings Bank", "60 Year", "In Exam"},
+	{"88 Candlewick Hollow Road", "Nether Gossamer", "47-0312-B-119.04", "Brindlewood Orchard Holdings, LLC", "Tollgate Savings Bank",
+		"Full Search", "In Exam"},
 	{"220 Mill Pond Lane", "Harlow", "21-4-117", "Dana and Robin Birch", "Keystone Settlement Services", "Full Search", "In Search"},
 	{"1175 Old Stage Highway", "Harlow", "21-7-032", "Casey Alder", "First Wexcombe Bank", "Current Owner", "Needs Curative"},
 	{"8 Courthouse Square", "Merriweather", "12-1-009", "Marchbanks Family Trust", "Harlow Savings Bank", "60 Year", "In Search"},
@@ -236,14 +274,12 @@ func (f *firm) createOfficeAbstracts(ctx context.Context) {
 		draft := client.AbstractDraft{Address: p.street, City: p.city, County: "Wexcombe", State: "PA", TaxMap: p.parcel, CustomFields: fields}
 		if n == 0 {
 			maps.Copy(fields, map[string]any{
-				"effective_date": "2026-11-18", "search_from": "1966-11-18", "deed_book_page": "Bk 2417, Pg 883",
+				"effective_date": "2026-11-18", "search_from": "1921-07-02", "deed_book_page": "Bk 2417, Pg 883",
 				"vesting":    "Brindlewood Orchard Holdings, LLC, a Pennsylvania limited liability company",
-				"tax_status": "Paid", "borrower": "Jordan and Riley Hart", "subdivision_lot_block": "Orchard Ridge, Lot 45",
+				"tax_status": "Paid", "borrower": "Brindlewood Orchard Holdings, LLC",
 				"indices_searched": []string{"Grantor/Grantee", "Mortgages", "Judgments", "Federal/State Tax Liens", "Plats"},
-				"names_run":        "Harlan T. Quillfeather\nOdessa M. Quillfeather\nBrindlewood Orchard Holdings, LLC",
-				"legal_description": "ALL THAT CERTAIN lot or tract of land situate in the Borough of Merriweather, County of Wexcombe, " +
-					"being Lot 45 on the plan of Orchard Ridge, recorded in Plat Book 12, Page 31, containing 2.418 acres, more or less.",
-				"exceptions": "Sewer easement, Bk 988, Pg 411\nOpen-end mortgage to Tollgate Savings Bank, Bk 2417, Pg 887",
+				"legal_description": "ALL THAT CERTAIN tract or parcel of land situate in the Township of Nether Gossamer, County of " +
+					"Wexcombe, Commonwealth of Pennsylvania, being Tax Map Parcel 47-0312-B-119.04, recorded in Plan Book 58, Page 22.",
 			})
 			draft.Files = openSamples(f.t, titleDocuments)
 		}
@@ -257,4 +293,65 @@ func (f *firm) createOfficeAbstracts(ctx context.Context) {
 		f.abstract = created.Data.ID
 		f.addFiles(created.Data.Files)
 	}
+}
+
+// recordChain records the instruments of the property before the deed in the screenshots. No instrument conveys to
+// Eudora Pennyfarthing, which is the gap, and the first mortgage is satisfied.
+func (f *firm) recordChain(ctx context.Context) {
+	owners := []string{"Harlan T. Quillfeather", "Odessa M. Quillfeather"}
+	record := func(kind, book, page, dated, recorded string, grantors, grantees []string, more map[string]any) int64 {
+		fields := map[string]any{"type": kind, "book_type": "Deed Book", "book": book, "page": page, "dated": dated, "recorded": recorded,
+			"grantors": grantors, "grantees": grantees}
+		maps.Copy(fields, more)
+		return f.addInstrument(ctx, f.abstract, fields)
+	}
+	record("Warranty Deed", "212", "77", "1921-06-30", "1921-07-02", []string{"Ambrose Lanternhouse"}, []string{"Silas Pennyfarthing"},
+		map[string]any{"remarks": "Reserves coal, oil, and gas"})
+	record("Easement or Right of Way", "877", "412", "1956-05-14", "1956-05-21", []string{"Silas Pennyfarthing"},
+		[]string{"Gossamer Valley Electric Cooperative"}, map[string]any{"remarks": "Pole line, 30 feet"})
+	record("Warranty Deed", "1106", "241", "1998-09-03", "1998-09-08", []string{"Eudora Pennyfarthing"}, owners,
+		map[string]any{"consideration_text": "$92,000"})
+	mortgage := record("Mortgage", "1106", "244", "1998-09-03", "1998-09-08", owners, []string{"Harlow Savings Bank"},
+		map[string]any{"consideration_text": "$73,600"})
+	record("Release or Satisfaction", "2033", "119", "2009-09-22", "2009-10-01", []string{"Harlow Savings Bank"}, owners,
+		map[string]any{"relations": []map[string]any{{"kind": "releases", "instrument_id": mortgage}}})
+	record("Lease", "2290", "31", "2015-02-02", "2015-02-20", owners, []string{"Skylark Tower Sites, Inc."},
+		map[string]any{"remarks": "Memorandum of lease, cell tower"})
+	record("Mortgage", "2417", "887", "2019-04-15", "2019-04-17",
+		[]string{"Brindlewood Orchard Holdings, LLC"}, []string{"Tollgate Savings Bank"},
+		map[string]any{"consideration_text": "$310,000", "remarks": "Open-end", "documents": f.document(3)})
+}
+
+// recordWork records the names run, a requirement, and an exception of the property in the screenshots.
+func (f *firm) recordWork(ctx context.Context) {
+	put := func(part string, rows ...map[string]any) {
+		f.must(f.client.Do(ctx, http.MethodPut, "/v1/abstracts/"+f.abstract+"/"+part, map[string]any{"rows": rows}, &struct{}{}))
+	}
+	var names []map[string]any
+	for _, n := range []struct{ name, from, result string }{
+		{"Quillfeather, Harlan T.", "1998-09-08", "2014-ML-00077, municipal lien, $318.55"},
+		{"Quillfeather, Odessa M., a/k/a Odessa Mae", "1998-09-08", "None found"},
+		{"Brindlewood Orchard Holdings, LLC", "2019-04-17", "Mortgage, Bk 2417, Pg 887"},
+	} {
+		names = append(names, map[string]any{"name": n.name, "from": n.from, "to": "2026-11-18", "result": n.result,
+			"indexes": []string{"Deeds", "Mortgages", "Judgments"}})
+	}
+	put("names-run", names...)
+	put("requirements",
+		map[string]any{"kind": "requirement", "text": "Satisfaction of the open-end mortgage to Tollgate Savings Bank, Bk 2417, Pg 887."},
+		map[string]any{"kind": "requirement", "text": "Satisfaction of municipal lien 2014-ML-00077."},
+		map[string]any{"kind": "exception", "text": "Right of way to Gossamer Valley Electric Cooperative, Bk 877, Pg 412."})
+}
+
+// recordDeed records the deed in the screenshots.
+func (f *firm) recordDeed(ctx context.Context) {
+	f.addInstrument(ctx, f.abstract, map[string]any{"type": "Warranty Deed", "book_type": "Deed Book", "book": "2417", "page": "883",
+		"instrument_number": "201904170093382", "dated": "2019-04-15", "recorded": "2019-04-17", "consideration_text": "$387,500",
+		"grantors": []string{"Harlan T. Quillfeather", "Odessa M. Quillfeather"}, "grantees": []string{"Brindlewood Orchard Holdings, LLC"},
+		"documents": f.document(2)})
+}
+
+// document returns a reference to one of titleDocuments for an instrument.
+func (f *firm) document(n int) []map[string]any {
+	return []map[string]any{{"file_id": f.files[titleDocuments[n].name]}}
 }

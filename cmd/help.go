@@ -108,7 +108,7 @@ func topicTable() string {
 	var b strings.Builder
 	for _, name := range topicCompletions() {
 		word, heading, _ := strings.Cut(name, "\t")
-		fmt.Fprintf(&b, "  %-12s %s\n", word, heading)
+		fmt.Fprintf(&b, "  %-16s %s\n", word, heading)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -11,6 +11,8 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 //go:embed *.md screenshots/*.png
@@ -22,6 +24,7 @@ type Audience string
 // The audiences, in the sequence of List.
 const (
 	Staff          Audience = "For everyone"
+	Owner          Audience = "For the owner"
 	Administrators Audience = "For administrators"
 	Developers     Audience = "For developers"
 )
@@ -39,14 +42,20 @@ func (g Guide) Path() string { return "/help/" + g.Topic }
 
 // list contains the guides in the sequence in which people need them.
 var list = []Guide{
-	{"working", "Working with deedkeep", "Signing in, abstracts, documents, reading, trash, and printing", Staff},
+	{"working", "Working with deedkeep", "Signing in, orders, documents, reading, trash, and printing", Staff},
+	{"titlework", "Title work", "One file from the order to the certificate: runsheet, releases, names run, bring-down", Staff},
 	{"search", "Search guide", "What you can type and what it finds", Staff},
-	{"install", "Install deedkeep", "First start, templates, importing existing documents, running as a service", Administrators},
-	{"security", "Security", "HTTPS, user accounts and roles, API keys, audit log", Administrators},
+	{"glossary", "Glossary", "The words of the trade, and those of deedkeep", Staff},
+	{"owner", "Owner's guide", "NPI, who can read what, ALTA Best Practices pillar 3", Owner},
+	{"leaving", "Leave deedkeep", "Export records, documents, and the audit log", Owner},
+	{"install", "Install deedkeep", "Sizing, first start, importing documents, service, HTTPS, colleagues", Administrators},
+	{"customize", "Customize deedkeep", "Templates, document types, party labels, county patterns", Administrators},
+	{"security", "Security", "Certificates, user accounts and roles, API keys, audit log", Administrators},
 	{"proxy", "Reverse proxy", "nginx, Caddy, or IIS in front of the server", Administrators},
 	{"backups", "Backups", "Scheduling, restore tests, encryption, restoring", Administrators},
 	{"monitoring", "Monitoring", "Health checks, metrics, and alert rules", Administrators},
-	{"upgrade", "Upgrade deedkeep", "New versions, rollback, moving to another machine", Administrators},
+	{"troubleshooting", "Troubleshooting", "Symptoms, causes, and commands", Administrators},
+	{"upgrade", "Upgrade deedkeep", "New versions, rollback, moving to another computer", Administrators},
 	{"performance", "Performance", "Benchmark results and how to reproduce them", Administrators},
 	{"api", "API guide", "Requests, uploads, retries, pagination, search, errors", Developers},
 }
@@ -88,12 +97,45 @@ func Screenshot(name string) ([]byte, error) {
 
 var (
 	imageLine = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)\n\n?`)
-	guideLink = regexp.MustCompile(`\[[^\[\]]+\]\(([a-z]+)\.md(?:#[^)]*)?\)`)
+	guideLink = regexp.MustCompile(`\[([^\[\]]+)\]\(([a-z]+)\.md(?:#[^)]*)?\)`)
 )
 
-// Terminal returns the guide's text for a terminal: without screenshots, and with commands in place
-// of links.
+// terminalWidth is the maximum length of a line for a terminal, without code and tables.
+const terminalWidth = 90
+
+// Terminal returns the guide's text for a terminal: without screenshots, and with the command after the
+// text of a link. Lines that become too long are wrapped.
 func (g Guide) Terminal() string {
-	text := imageLine.ReplaceAllString(g.Markdown(), "")
-	return guideLink.ReplaceAllString(text, `"deedkeep help $1"`)
+	text := guideLink.ReplaceAllString(imageLine.ReplaceAllString(g.Markdown(), ""), `$1 ("deedkeep help $2")`)
+	lines := strings.Split(text, "\n")
+	fenced := false
+	for n := 0; n < len(lines); n++ {
+		line := lines[n]
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if fenced || strings.HasPrefix(line, "|") || utf8.RuneCountInString(line) <= terminalWidth {
+			continue
+		}
+		end := len(string([]rune(line)[:terminalWidth+1]))
+		end = strings.LastIndexByte(line[:end], ' ')
+		indent := len(line) - len(strings.TrimLeft(line, " -0123456789."))
+		if end <= indent {
+			continue // one long word
+		}
+		rest := strings.Repeat(" ", indent) + line[end+1:]
+		lines[n] = line[:end]
+		if next := n + 1; next < len(lines) && continues(lines[next]) {
+			lines[next] = rest + " " + strings.TrimLeft(lines[next], " ")
+		} else {
+			lines = slices.Insert(lines, next, rest)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
+
+// newBlock matches the start of a line that doesn't continue a paragraph.
+var newBlock = regexp.MustCompile(`^\s*(?:$|[-|#]|\d+\.|` + "```)")
+
+// continues reports whether a line belongs to the paragraph of the line before it.
+func continues(line string) bool { return !newBlock.MatchString(line) }
