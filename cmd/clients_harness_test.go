@@ -5,12 +5,17 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"deedkeep/app/vaulttest/client"
 )
 
 // HTTP clients in other languages can upload a document and download the same bytes from
@@ -50,41 +55,42 @@ func python() string {
 	return "/usr/bin/python3"
 }
 
-// The commands in README.md under "Try the API" work. The test replaces the port,
-// and runs the binary under test instead of "go run .".
+// README.md shows what the server prints at its first start, and names sample documents that the server accepts.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	_, rest, found := strings.Cut(string(text), "## Try the API\n")
-	_, rest, opened := strings.Cut(rest, "```sh\n")
-	block, _, closed := strings.Cut(rest, "```\n")
-	if !found || !opened || !closed || strings.Count(block, "\n") > 12 || !strings.Contains(block, "127.0.0.1:8080") {
-		t.Fatalf("README.md: got the block\n%s\nwant one of at most 12 lines with 127.0.0.1:8080", block)
-	}
-	dir := t.TempDir()
-	for name, from := range map[string]string{
-		"deed.pdf": "title/warranty-deed-scan-100dpi.pdf", "plat.tiff": "title/warranty-deed-g4-300dpi.tiff", "setup.exe": "refuse/setup.exe",
-	} {
-		_, content := readSample(t, from)
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			t.Fatalf("write sample: %v", err)
-		}
+	_, rest, found := strings.Cut(string(text), "go run . serve\n```\n")
+	_, rest, opened := strings.Cut(rest, "```text\n")
+	shown, steps, closed := strings.Cut(rest, "```\n")
+	if !found || !opened || !closed {
+		t.Fatal("README.md: got no command that starts the server, want one with its output below")
 	}
 	data := shortDataDir(t)
 	server := startServer(t, data)
-	t.Setenv("DEEDKEEP_DATA", data)
-	script := "set -e\ngo() { shift 2; deedkeep \"$@\"; }\n" +
-		strings.ReplaceAll(block, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
-	out := runTool(t, dir, "bash", "-c", script)
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if lines[len(lines)-1] != "every byte is back" {
-		t.Errorf("last line: got %q, want \"every byte is back\" in\n%s", lines[len(lines)-1], out)
+	steps, _, _ = strings.Cut(steps, "\n## ")
+	names := regexp.MustCompile("`([a-z0-9-]+[.]pdf)`").FindAllStringSubmatch(steps, -1)
+	if len(names) < 2 {
+		t.Fatalf("README.md: got %d sample documents, want at least 2", len(names))
 	}
-	abstract, err := os.ReadFile(filepath.Join(dir, "abstract.json"))
-	if err != nil || !strings.Contains(string(abstract), `"filename":"setup.exe","error":"File type not supported.`) {
-		t.Errorf("abstract.json: got %s, %v, want an error for setup.exe", abstract, err)
+	c := client.New(server.url, server.createKey(t, "README"), http.DefaultTransport)
+	for _, m := range names {
+		_, content := readSample(t, "title/"+m[1])
+		uploaded, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: m[1], Reader: bytes.NewReader(content)}})
+		if err != nil || len(uploaded.Errors) > 0 {
+			t.Errorf("upload %s: got %+v, %v, want it accepted", m[1], uploaded.Errors, err)
+		}
+	}
+	server.signal(t, syscall.SIGTERM)
+	server.waitExit(t)
+	code := regexp.MustCompile(`(/join/)[0-9A-Za-z]+`)
+	printed := code.ReplaceAllString(server.messages.String(), "${1}CODE") + "listening on " + server.url + "\n"
+	actual := strings.NewReplacer("/opt/deedkeep/data", data, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
+	for line := range strings.Lines(shown) {
+		if !strings.Contains(printed, actual.Replace(line)) {
+			t.Errorf("README.md shows %q, but the server printed\n%s", line, printed)
+		}
 	}
 }
 

@@ -51,7 +51,8 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 		"Get-Content", "Get-Credential", "Get-Date",
 		"Import-Module", "Invoke-RestMethod", "Move-Item", "New-Item", "New-NetFirewallRule", "New-LocalUser", "New-ScheduledTaskAction", "New-ScheduledTaskSettingsSet",
 		"New-ScheduledTaskTrigger", "New-TimeSpan", "Register-ScheduledTask", "Select-String", "Set-Content", "Set-WebConfigurationProperty",
-		"Start-ScheduledTask", "Stop-Process", "Stop-ScheduledTask", "curl.exe", "deedkeep", "deedkeep-old", "deedkeep-start", "deedkeep-stop", "icacls", "setx",
+		"Start-ScheduledTask", "Stop-Process", "Stop-ScheduledTask", "curl.exe", "deedkeep", "deedkeep-old",
+		"deedkeep-start", "deedkeep-stop", "icacls", "setx",
 	}
 	for n, got := range results {
 		if invalid := n < 2; invalid != (len(got.Problems) > 0) {

@@ -46,7 +46,7 @@ var list = []Guide{
 	{"titlework", "Title work", "One file from the order to the certificate: runsheet, releases, names run, bring-down", Staff},
 	{"search", "Search guide", "What you can type and what it finds", Staff},
 	{"glossary", "Glossary", "The words of the trade, and those of deedkeep", Staff},
-	{"owner", "Owner's guide", "NPI, who can read what, ALTA Best Practices pillar 3", Owner},
+	{"owner", "Guide for owners", "NPI, who can read what, ALTA Best Practices pillar 3", Owner},
 	{"leaving", "Leave deedkeep", "Export records, documents, and the audit log", Owner},
 	{"install", "Install deedkeep", "Sizing, first start, importing documents, service, HTTPS, colleagues", Administrators},
 	{"customize", "Customize deedkeep", "Templates, document types, party labels, county patterns", Administrators},

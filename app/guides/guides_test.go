@@ -87,7 +87,8 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	install, _ := Find("install")
-	if got := strings.Join(strings.Fields(install.Terminal()), " "); !strings.Contains(got, `Your own certificate ("deedkeep help security")`) {
+	shown := strings.Join(strings.Fields(install.Terminal()), " ")
+	if !strings.Contains(shown, `Your own certificate ("deedkeep help security")`) {
 		t.Error("install: links to guides aren't their text and a command")
 	}
 }

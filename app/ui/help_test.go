@@ -15,7 +15,8 @@ func TestGuides(t *testing.T) {
 	token, _ := h.createSession(t, "ann", model.RoleViewer)
 	cookie := "Cookie: deedkeep=" + token
 	list := h.request(t, 200, "GET", "/help", cookie)
-	list.has(t, `<a href="/help/working">Working with deedkeep</a>`, "For everyone", "For the owner", "For administrators", "For developers")
+	list.has(t, `<a href="/help/working">Working with deedkeep</a>`, "For everyone", "For the owner",
+		"For administrators", "For developers")
 	for _, g := range guides.List() {
 		list.has(t, `href="`+g.Path()+`"`)
 		h.request(t, 200, "GET", g.Path(), cookie).has(t, "<h1>"+g.Title+"</h1>", `aria-label="On this page"`, `<li><a href="#`)
