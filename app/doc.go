@@ -41,7 +41,7 @@
 //	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
 //	3     app/pagetext   text of pages: their own or from OCR                     -
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
-//	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
+//	2     app/store      buckets, indexes, migrations, group commit               -
 //	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
 //	2     app/encode     domain types to JSON shapes of the API                   -
 //	2     app/extract    fields read in the text of recorded instruments         -
@@ -54,7 +54,8 @@
 //	1     app/document/ooxml Office Open XML packages                             -
 //	1     app/document/tiff structure of TIFF files                               -
 //	1     app/model      domain types and their validation                        -
-//	1     app/pagecache  page cache and disk of vault.db: comparison, clean mark     go.etcd.io/bbolt
+//	1     app/kv/boltkv  database of app/kv in one file, with bbolt                  go.etcd.io/bbolt
+//	1     app/kv/boltkv/pagecache page cache and disk of vault.db: comparison, clean mark go.etcd.io/bbolt
 //	1     app/blobstore  document files by SHA-256, partial uploads, previews     -
 //	1     app/ocr        words on page images, read by Tesseract as WebAssembly   github.com/tetratelabs/wazero
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
@@ -64,6 +65,7 @@
 //	1     app/client     HTTP client: JSON, JSON lines, error responses           -
 //	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
 //	0     app/fairqueue  queue that owners share fairly                           -
+//	0     app/kv         what app/store needs of a database: buckets of ordered keys -
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/memory     memory of processes                                      -
@@ -82,6 +84,7 @@
 //	test  app            this map and the tests of the repository's layout        -
 //	test  app/contract   fuzzer: the server against its OpenAPI description       -
 //	test  app/powercut   the server through power failures                        -
+//	test  app/kv/kvtest  tests that every database of app/kv passes               -
 //	test  app/vaulttest  fixtures shared by the tests of several packages         golang.org/x/image
 //	test  app/vaulttest/client calls of /v1 with Go types              -
 //	test  app/vaulttest/description openapi.yaml for tests that check responses   -

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"deedkeep/app/kv"
 	"deedkeep/app/store"
 )
 
@@ -12,7 +13,7 @@ type Checkup struct {
 	NewestEvent   time.Time // time of the newest audit entry; zero if there is none
 	MonthBytes    uint64    // bytes uploaded in the last 30 days
 	UncleanStopAt time.Time // when an unclean stop of a server was last detected; zero: never
-	CacheCheck    store.CacheCheck
+	CacheCheck    kv.OpenState
 }
 
 const (

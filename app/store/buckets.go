@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"deedkeep/app/model"
@@ -88,8 +87,8 @@ func titleBuckets() [][]byte {
 // initialize creates the buckets, workspace, and first audit entry of a new vault.
 func initialize(t *Tx, opts Options) error {
 	for _, name := range allBuckets() {
-		if _, err := t.tx.CreateBucket(name); err != nil {
-			return fmt.Errorf("create bucket %s: %w", name, err)
+		if err := t.createBucket(name); err != nil {
+			return err
 		}
 	}
 	now := opts.Now()

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"deedkeep/app/kv/boltkv/pagecache"
 	"deedkeep/app/model"
-	"deedkeep/app/pagecache"
 	"deedkeep/app/vaulttest/blockdev"
 )
 

@@ -9,9 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
-	"deedkeep/app/pagecache"
+	"deedkeep/app/kv"
+	"deedkeep/app/kv/boltkv/pagecache"
 )
 
 // A session ended cleanly only if everything that it wrote was synced.
@@ -42,7 +41,7 @@ func TestCleanMarkAfterSession(t *testing.T) {
 			})
 		}, false},
 		{"failed commit", func(t *testing.T, s *Store, _ string) {
-			s.commitTx = func(*bolt.Tx) error { return syscall.EIO }
+			s.commitTx = func(kv.Tx) error { return syscall.EIO }
 			if err := write(s); err == nil {
 				t.Error("Update succeeded, want an error")
 			}
@@ -79,11 +78,12 @@ func TestCleanMarkAfterSession(t *testing.T) {
 				t.Errorf("after a clean session: got %+v, marked %v; want clean and marked", s.CacheCheck(), marked(path))
 			}
 			commit := s.commitTx
-			s.commitTx = func(tx *bolt.Tx) error {
+			s.commitTx = func(tx kv.Tx) error {
+				err := commit(tx)
 				if marked(path) {
-					t.Error("the clean mark exists at the first commit, want it removed")
+					t.Error("the clean mark exists after the first commit, want it removed")
 				}
-				return commit(tx)
+				return err
 			}
 			t.Run("session", func(t *testing.T) { row.session(t, s, path); s.commitTx = commit; end(s) })
 			s = session()
@@ -164,10 +164,10 @@ func TestCleanMarkOfOtherState(t *testing.T) {
 func TestCacheCheckRequiresTheLock(t *testing.T) {
 	s := openNew(t)
 	update(t, s, putAbstract)
-	if other, err := Open(t.Context(), s.file.Name(), testOptions()); err == nil {
+	if other, err := Open(t.Context(), s.db.Path(), testOptions()); err == nil {
 		t.Errorf("second Open succeeded with %+v, want an error", other.CacheCheck())
 	}
-	if _, err := os.Stat(s.file.Name() + pagecache.CleanMarkSuffix); err == nil {
+	if _, err := os.Stat(s.db.Path() + pagecache.CleanMarkSuffix); err == nil {
 		t.Error("the clean mark exists while the database is in use, want it removed")
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // The change feed lists the abstracts, orders, files, and instruments that were written or removed,
@@ -83,12 +81,11 @@ func (t *Tx) flushChanges() error {
 		return nil
 	}
 	b := t.bucket(bucketChanges)
-	b.FillPercent = 1 // keys are always appended, so pages can be full
 	seq := b.Sequence()
 	for _, record := range t.changedIDs {
 		seq++
 		key := encodeUint64(seq)
-		if err := b.Put(key, encodeChange(key, record)); err != nil {
+		if err := b.Append(key, encodeChange(key, record)); err != nil {
 			return fmt.Errorf("record change %d: %w", seq, err)
 		}
 	}
@@ -96,7 +93,9 @@ func (t *Tx) flushChanges() error {
 		return fmt.Errorf("record change %d: %w", seq, err)
 	}
 	t.changedIDs, t.changedSet = nil, nil
-	t.tx.OnCommit(t.notify)
+	if t.notify != nil {
+		t.committed = append(t.committed, t.notify)
+	}
 	return nil
 }
 
@@ -185,14 +184,10 @@ func (s *Store) notifyChanged() {
 }
 
 // resetChanges empties the change feed and leaves a gap in the sequence numbers.
-func resetChanges(tx *bolt.Tx) error {
-	seq := tx.Bucket(bucketChanges).Sequence()
-	if err := tx.DeleteBucket(bucketChanges); err != nil {
-		return fmt.Errorf("clear bucket %s: %w", bucketChanges, err)
+func resetChanges(t *Tx) error {
+	seq := t.bucket(bucketChanges).Sequence()
+	if err := t.recreateBuckets([][]byte{bucketChanges}); err != nil {
+		return err
 	}
-	b, err := tx.CreateBucket(bucketChanges)
-	if err != nil {
-		return fmt.Errorf("create bucket %s: %w", bucketChanges, err)
-	}
-	return b.SetSequence(seq + 1)
+	return t.bucket(bucketChanges).SetSequence(seq + 1)
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/model"
 )
 
@@ -192,23 +190,23 @@ func TestReadAndTrimChanges(t *testing.T) {
 // If the change feed is damaged in any way, the follower gets ErrGap and Check reports the damage.
 // A rebuild repairs the feed, and the follower has to start from scratch.
 func TestDamagedChangeFeedIsFoundAndRebuilt(t *testing.T) {
-	entry := func(seq uint64, change func(key, value []byte) []byte) func(*bolt.Bucket) error {
-		return func(b *bolt.Bucket) error {
+	entry := func(seq uint64, change func(key, value []byte) []byte) func(*bucket) error {
+		return func(b *bucket) error {
 			return b.Put(encodeUint64(seq), change(encodeUint64(seq), slices.Clone(b.Get(encodeUint64(seq)))))
 		}
 	}
 	for _, row := range []struct {
 		name   string
-		damage func(*bolt.Bucket) error
+		damage func(*bucket) error
 		want   string // substring of the finding
 	}{
-		{"a missing change", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(3)) }, "sequence gap: follows change 2"},
-		{"the last change is missing", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(9)) }, "is missing"},
+		{"a missing change", func(b *bucket) error { return b.Delete(encodeUint64(3)) }, "sequence gap: follows change 2"},
+		{"the last change is missing", func(b *bucket) error { return b.Delete(encodeUint64(9)) }, "is missing"},
 		{"another record", entry(3, func(_, v []byte) []byte { v[7] ^= 1; return v }), "damaged"},
 		{"invalid type", entry(3, func(key, _ []byte) []byte { return encodeChange(key, 9<<typeShift|1) }), "damaged"},
 		{"too short", entry(3, func(_, v []byte) []byte { return v[:11] }), "damaged"},
 		{"the value of another change", entry(3, func(_, _ []byte) []byte { return encodeChange(encodeUint64(4), 1<<typeShift|1) }), "damaged"},
-		{"an invalid key", func(b *bolt.Bucket) error { return b.Put([]byte("x"), nil) }, "damaged"},
+		{"an invalid key", func(b *bucket) error { return b.Put([]byte("x"), nil) }, "damaged"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -218,7 +216,7 @@ func TestDamagedChangeFeedIsFoundAndRebuilt(t *testing.T) {
 				}
 				return err
 			})
-			if err := s.db.Update(func(tx *bolt.Tx) error { return row.damage(tx.Bucket(bucketChanges)) }); err != nil {
+			if err := alter(s, func(tx *Tx) error { return row.damage(tx.bucket(bucketChanges)) }); err != nil {
 				t.Fatalf("change database: %v", err)
 			}
 			findings := check(t, s)

@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
+	"deedkeep/app/kv"
 	"deedkeep/app/model"
 )
 
@@ -48,13 +48,12 @@ type checker struct {
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, error) {
 	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, valueCounts: map[valueCountKey]uint64{},
 		expectedEntries: map[string]int{}, fingerprint: c.fingerprint}
-	err := c.viewFile(ctx, func(t *Tx, file io.ReaderAt, length int64) error {
-		// Check the pages first, because bbolt can't safely read a file with broken pages.
-		valid, err := checkPages(file, length, func(subject, problem string) {
+	err := c.beginCheck(ctx, func(t *Tx, check kv.Check) error {
+		readable, err := check.Stored(ctx, func(subject, problem string) {
 			k.addFinding("database", subject, "%s", problem)
 		})
-		k.summary.Corrupt, c.brokenPages = !valid, !valid
-		if err != nil || !valid {
+		k.summary.Corrupt, c.unreadable = !readable, !readable
+		if err != nil || !readable {
 			return err
 		}
 		k.t = t
@@ -68,10 +67,10 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, e
 	if errors.Is(err, errWalkFailed) {
 		return k.summary, nil
 	}
-	if err != nil || c.brokenPages {
+	if err != nil || c.unreadable {
 		return k.summary, err
 	}
-	err = c.checkStructure(func(err error) {
+	err = c.db.CheckOrder(ctx, func(err error) {
 		k.summary.Corrupt = true
 		k.addFinding("database", "pages", "%v", err)
 	})
@@ -101,7 +100,7 @@ func (k *checker) checkAll() error {
 // there are any.
 func (k *checker) missingBuckets() (missing bool) {
 	for _, name := range allBuckets() {
-		if k.t.bucket(name) == nil {
+		if !k.t.hasBucket(name) {
 			k.addFinding("database", string(name), "bucket is missing")
 			missing = true
 		}

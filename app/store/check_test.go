@@ -9,35 +9,33 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/model"
 )
 
 // Each row damages a store in a way that the store itself never would.
 func TestCheckReportsDamage(t *testing.T) {
-	put := func(bucket []byte, key, value []byte) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Put(key, value) }
+	put := func(bucket []byte, key, value []byte) func(*Tx) error {
+		return func(tx *Tx) error { return tx.bucket(bucket).Put(key, value) }
 	}
-	remove := func(bucket []byte, key []byte) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Delete(key) }
+	remove := func(bucket []byte, key []byte) func(*Tx) error {
+		return func(tx *Tx) error { return tx.bucket(bucket).Delete(key) }
 	}
-	record := func(bucket []byte, id uint64, v any) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error {
+	record := func(bucket []byte, id uint64, v any) func(*Tx) error {
+		return func(tx *Tx) error {
 			raw, err := encodeRecord(bucket, encodeUint64(id), v)
-			return errors.Join(err, tx.Bucket(bucket).Put(encodeUint64(id), raw))
+			return errors.Join(err, tx.bucket(bucket).Put(encodeUint64(id), raw))
 		}
 	}
-	event := func(id uint64, change func(*model.Event)) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error {
-			e, err := events.get(&Tx{tx: tx, caches: new(caches)}, id)
+	event := func(id uint64, change func(*model.Event)) func(*Tx) error {
+		return func(tx *Tx) error {
+			e, err := events.get(tx, id)
 			change(&e)
-			return errors.Join(err, events.put(&Tx{tx: tx, caches: new(caches)}, id, e))
+			return errors.Join(err, events.put(tx, id, e))
 		}
 	}
 	for _, row := range []struct {
 		name   string
-		change func(*bolt.Tx) error
+		change func(*Tx) error
 		want   Finding // Problem is a substring of the actual problem
 	}{
 		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }),
@@ -47,16 +45,16 @@ func TestCheckReportsDamage(t *testing.T) {
 		{"an event is missing", remove(bucketEvents, encodeUint64(2)), Finding{"event", "2", "missing: the entry was deleted"}},
 		{"the first event is missing", remove(bucketEvents, encodeUint64(1)), Finding{"event", "1", "missing: the entry was deleted"}},
 		{"the last event is missing", remove(bucketEvents, encodeUint64(4)), Finding{"event", "4", "missing: the log should contain 4 entries"}},
-		{"all events are missing", func(tx *bolt.Tx) error {
+		{"all events are missing", func(tx *Tx) error {
 			return errors.Join(remove(bucketEvents, encodeUint64(1))(tx), remove(bucketEvents, encodeUint64(2))(tx),
 				remove(bucketEvents, encodeUint64(3))(tx), remove(bucketEvents, encodeUint64(4))(tx))
 		}, Finding{"event", "1-4", "missing: the log should contain 4 entries"}},
-		{"an event is added", func(tx *bolt.Tx) error {
-			last, err := events.get(&Tx{tx: tx, caches: new(caches)}, 4)
+		{"an event is added", func(tx *Tx) error {
+			last, err := events.get(tx, 4)
 			e, err2 := model.Event{Seq: 5, Kind: "key.created"}.WithHash(last.Hash)
-			return errors.Join(err, err2, events.put(&Tx{tx: tx, caches: new(caches)}, 5, e))
+			return errors.Join(err, err2, events.put(tx, 5, e))
 		}, Finding{"event", "5", "added: the log should contain 4 entries"}},
-		{"two events are swapped", func(tx *bolt.Tx) error {
+		{"two events are swapped", func(tx *Tx) error {
 			return errors.Join(event(2, func(e *model.Event) { e.Seq = 3 })(tx), event(3, func(e *model.Event) { e.Seq = 2 })(tx))
 		}, Finding{"event", "2", "changed: the sequence number was changed"}},
 		{"a record is missing", remove(bucketAbstracts, encodeUint64(1)), Finding{"file", "1", "refers to abstract 1, which does not exist"}},
@@ -71,14 +69,14 @@ func TestCheckReportsDamage(t *testing.T) {
 			Finding{"file", "1", "is not listed by abstract 2"}},
 		{"an ID above the sequence", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "greater than the last assigned ID"}},
 		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "invalid key of 3 bytes"}},
-		{"a record under another's key", func(tx *bolt.Tx) error {
-			b := tx.Bucket(bucketOrders)
+		{"a record under another's key", func(tx *Tx) error {
+			b := tx.bucket(bucketOrders)
 			return b.Put(encodeUint64(1), bytes.Clone(b.Get(encodeUint64(2))))
 		}, Finding{"order", "1", "record is damaged"}},
-		{"an order number without its index", func(tx *bolt.Tx) error {
-			o, err := orders.get(&Tx{tx: tx}, 2)
-			c := orders.listFields(&Tx{tx: tx}, &o)
-			return errors.Join(err, tx.Bucket(bucketOrderIndex).Delete(orders.appendKey(nil, &c, 1)))
+		{"an order number without its index", func(tx *Tx) error {
+			o, err := orders.get(tx, 2)
+			c := orders.listFields(tx, &o)
+			return errors.Join(err, tx.bucket(bucketOrderIndex).Delete(orders.appendKey(nil, &c, 1)))
 		}, Finding{"order", "2", "missing from the database index order_index"}},
 		{"an index without its order", put(bucketOrderIndex, append([]byte("nz\x00\x80aaaaaaa"), encodeUint64(2)...), nil),
 			Finding{"index", "order_index", "doesn't match a record"}},
@@ -124,23 +122,23 @@ func TestCheckReportsDamage(t *testing.T) {
 			Finding{"counter", "order status gone", "expected 0"}},
 		{"a damaged stored response", put(bucketStoredResponses, make([]byte, 32), []byte("x")),
 			Finding{"replay", strings.Repeat("00", 32), "damaged"}},
-		{"a stored response without its time", func(tx *bolt.Tx) error {
+		{"a stored response without its time", func(tx *Tx) error {
 			raw, err := encodeRecord(bucketStoredResponses, make([]byte, 32), model.StoredResponse{Status: 201})
-			return errors.Join(err, tx.Bucket(bucketStoredResponses).Put(make([]byte, 32), raw))
+			return errors.Join(err, tx.bucket(bucketStoredResponses).Put(make([]byte, 32), raw))
 		}, Finding{"replay", strings.Repeat("00", 32), "missing from the database index replay_times"}},
 		{"a time without its stored response", put(bucketStoredResponseTimes, make([]byte, 40), nil),
 			Finding{"index", "replay_times", "doesn't match a record"}},
 		{"a trash entry without a type", put(bucketTrash, append([]byte("caaaaaaaa"), encodeUint64(1)...), nil),
 			Finding{"index", "trash", "doesn't match a record"}},
 		{"a rebuild in progress", put(bucketMeta, keyRebuilding, []byte{1}), Finding{"database", "meta", `unknown entry "rebuilding"`}},
-		{"a missing bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) },
+		{"a missing bucket", func(tx *Tx) error { return tx.deleteBucket(bucketTasks) },
 			Finding{"database", "tasks", "bucket is missing"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 			fill(t, s, 2)
 			update(t, s, func(tx *Tx) error { return tx.AddEvent(model.Event{At: testTime, Kind: "order.created"}) })
-			if err := s.db.Update(row.change); err != nil {
+			if err := alter(s, row.change); err != nil {
 				t.Fatalf("change database: %v", err)
 			}
 			findings := check(t, s)

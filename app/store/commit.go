@@ -3,14 +3,11 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
+	"deedkeep/app/kv"
 	"deedkeep/app/stats"
 )
 
@@ -23,7 +20,6 @@ var (
 	errReadOnly    = &errs.Error{Kind: errs.Unavailable, Message: "The server is read-only after a disk error. Check the disk, then restart the server."}
 	errFull        = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	errWriteFailed = errors.New("a write in the same commit failed")
-	errSyncFailed  = errors.New("sync failed")
 )
 
 // batchMember is a call of Update that is waiting for its commit.
@@ -36,7 +32,7 @@ type batchMember struct {
 	done           chan error
 }
 
-// Update commits one change durably. It has two phases, because bbolt has no savepoints.
+// Update commits one change durably. It has two phases, because a database of app/kv has no savepoints.
 // check reads and may reject the change. write may fail only if something is broken. Either
 // function may be nil. Concurrent calls share a commit and its fsync, but no call waits for
 // others to arrive.
@@ -150,12 +146,12 @@ func (s *Store) runBatch(batch []*batchMember) error {
 	}
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
-	tx, err := s.db.Begin(true)
+	t, err := s.beginWrite()
 	if err != nil {
-		return fmt.Errorf("begin transaction: %w", err)
+		return err
 	}
 	// The members share one Tx so that the newest audit entry is read once per batch.
-	t, wrote := s.newTx(tx), 0
+	wrote := 0
 	for _, m := range batch {
 		m.sawUncommitted = wrote > 0
 		if m.checkErr = runPhase(m.ctx, m.check, t); m.checkErr != nil || m.write == nil {
@@ -163,17 +159,17 @@ func (s *Store) runBatch(batch []*batchMember) error {
 		}
 		wrote++
 		if m.writeErr = runPhase(context.Background(), m.write, t); m.writeErr != nil {
-			return errors.Join(errWriteFailed, rollback(tx))
+			return errors.Join(errWriteFailed, t.tx.Rollback())
 		}
 	}
 	if wrote == 0 {
-		return rollback(tx)
+		return t.tx.Rollback()
 	}
 	if err := RecoverPanic(t.flush); err != nil {
-		return errors.Join(err, rollback(tx))
+		return errors.Join(err, t.tx.Rollback())
 	}
 	start := time.Now()
-	if err := s.commit(tx); err != nil {
+	if err := s.commit(t); err != nil {
 		return err
 	}
 	s.commitSeconds.Note(time.Since(start).Seconds())
@@ -181,34 +177,41 @@ func (s *Store) runBatch(batch []*batchMember) error {
 	return nil
 }
 
-// commit commits tx and handles errors. bbolt writes data pages to free space before it
-// writes the meta page that makes them current, so if the disk is full, the previous state
-// remains intact. After any other error, it is unknown which data reached the disk, and a
-// later successful fsync doesn't prove that it did. So the store becomes read-only.
-func (s *Store) commit(tx *bolt.Tx) error {
-	if err := s.removeCleanMark(); err != nil {
-		return errors.Join(fmt.Errorf("start write transaction: %w", err), rollback(tx))
+// beginWrite starts a write transaction. The caller must hold s.writeMu.
+func (s *Store) beginWrite() (*Tx, error) {
+	ctx := context.Background()
+	tx, err := s.db.Begin(ctx, true)
+	if errors.Is(err, kv.ErrClosed) {
+		return nil, errClosing
 	}
-	err := RecoverPanic(func() error { return s.commitTx(tx) })
+	if err != nil {
+		return nil, err
+	}
+	t := s.newTx(ctx, tx)
+	t.writable = true
+	return t, nil
+}
+
+// commit commits t and handles errors. Unless the previous state is known to be intact, it is
+// unknown which data reached the disk, and a later successful fsync doesn't prove that it did. So
+// the store becomes read-only.
+func (s *Store) commit(t *Tx) error {
+	err := RecoverPanic(func() error { return s.commitTx(t.tx) })
 	if err == nil {
+		for _, call := range t.committed {
+			call()
+		}
 		return nil
 	}
-	if durable.IsFullWrite(err) {
+	err = errors.Join(err, t.tx.Rollback())
+	switch {
+	case errors.Is(err, kv.ErrNotCommitted):
+		return err
+	case durable.IsFullWrite(err):
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	s.Fail(err)
-	// If Commit panicked because of a damaged page, bbolt's locks are still held and would
-	// block Close. If Commit returned, Rollback returns ErrTxClosed, which is ignored.
-	_ = RecoverPanic(tx.Rollback)
 	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
-}
-
-// rollback rolls tx back and adds context to any error.
-func rollback(tx *bolt.Tx) error {
-	if err := tx.Rollback(); err != nil {
-		return fmt.Errorf("roll back transaction: %w", err)
-	}
-	return nil
 }
 
 // runPhase runs the check or write phase of a member, unless ctx was canceled.
@@ -220,29 +223,6 @@ func runPhase(ctx context.Context, fn func(*Tx) error, t *Tx) error {
 		return nil
 	}
 	return RecoverPanic(func() error { return fn(t) })
-}
-
-// RecoverPanic runs fn and converts a panic into an error. It also converts memory faults,
-// because a damaged page can point outside the mapped file, which must not crash the
-// process.
-func RecoverPanic(fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = &panicError{p, debug.Stack()}
-		}
-	}()
-	return fn()
-}
-
-// panicError is a recovered panic. It contains the stack trace for the log.
-type panicError struct {
-	reason any
-	stack  []byte
-}
-
-func (p *panicError) Error() string {
-	return fmt.Sprintf("panic in a transaction: %v\n%s", p.reason, p.stack)
 }
 
 // The bucket bounds of the histograms in CommitStats.

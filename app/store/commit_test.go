@@ -11,9 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/errs"
+	"deedkeep/app/kv"
 	"deedkeep/app/model"
 )
 
@@ -21,11 +20,11 @@ import (
 // fail returns an error, the commit is rolled back and returns that error.
 func interceptCommits(s *Store, fail func(n int64) error) *atomic.Int64 {
 	var n atomic.Int64
-	s.commitTx = func(tx *bolt.Tx) error {
+	s.commitTx = func(tx kv.Tx) error {
 		if err := fail(n.Add(1)); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
-		return tx.Commit()
+		return tx.Commit(context.Background())
 	}
 	return &n
 }
@@ -100,14 +99,14 @@ func countAbstracts(t *testing.T, s *Store) (n uint64) {
 func TestSingleWriterCommitsOncePerUpdate(t *testing.T) {
 	s := openNew(t)
 	commits := interceptCommits(s, neverFail)
-	before := s.db.Stats().TxStats
+	before := boltOf(s).Stats().TxStats
 	for i := range int64(5) {
 		update(t, s, putAbstract)
 		if n := commits.Load(); n != i+1 {
 			t.Fatalf("got %d commits after %d updates, want one per update", n, i+1)
 		}
 	}
-	after := s.db.Stats().TxStats
+	after := boltOf(s).Stats().TxStats
 	if stats := after.Sub(&before); stats.GetWrite() == 0 {
 		t.Error("got no page writes, want some")
 	}
@@ -412,7 +411,7 @@ func TestFailureBeforeBatchRunsAgain(t *testing.T) {
 
 func TestCommitThatPanicsReleasesLocks(t *testing.T) {
 	s := openNew(t)
-	s.commitTx = func(*bolt.Tx) error { panic("page 7: bad") }
+	s.commitTx = func(kv.Tx) error { panic("page 7: bad") }
 	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || s.Failure() == nil {
 		t.Errorf("got %v, failure %v; want errs.Unavailable and a failure", err, s.Failure())
 	}

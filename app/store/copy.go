@@ -4,27 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
+	"deedkeep/app/kv"
+	"deedkeep/app/kv/boltkv"
 	"deedkeep/app/model"
-	"deedkeep/app/pagecache"
 )
 
 // Copy is a consistent private copy of a store's file, or the live file itself (see
 // LiveCopy). Reading it never blocks writers of the store.
 type Copy struct {
-	db          *bolt.DB
+	db          kv.DB
 	live        *Store // nil for a private copy
 	path        string
 	fingerprint string              // fingerprint of the secret.key that the store was opened with
 	hash        func(string) uint64 // see Store.hash
-	brokenPages bool                // set by Check
+	unreadable  bool                // set by Check
 }
 
 // Snapshot writes a Copy to path, which must not exist, and opens it. If a Rebuild is in
@@ -45,13 +43,11 @@ func (s *Store) writeSnapshot(ctx context.Context, path string, complete func(*T
 	if err != nil {
 		return nil, err
 	}
-	out := &ctxWriter{ctx: ctx, w: file}
 	err = s.View(ctx, func(t *Tx) error {
 		if !complete(t) {
 			return errRebuilding
 		}
-		_, err := t.tx.WriteTo(out)
-		return errors.Join(err, out.err) // bbolt formats some errors without wrapping them
+		return t.tx.Copy(ctx, file)
 	})
 	if err = errors.Join(err, file.Close()); durable.IsFullWrite(err) {
 		err = &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
@@ -67,12 +63,11 @@ func (s *Store) writeSnapshot(ctx context.Context, path string, complete func(*T
 	return c, nil
 }
 
-// openCopy opens a copy read-only so that bbolt doesn't load the freelist. If the freelist
-// is damaged, Check reports that.
+// openCopy opens a copy.
 func openCopy(path string) (*Copy, error) {
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true})
+	db, err := boltkv.OpenReadOnly(path, time.Second)
 	if err != nil {
-		return nil, fmt.Errorf("open the copy of the database: %w", err)
+		return nil, err
 	}
 	return &Copy{db: db, path: path}, nil
 }
@@ -82,15 +77,25 @@ func (c *Copy) Close() error {
 	if c.live != nil {
 		return nil
 	}
-	return errors.Join(c.db.Close(), os.Remove(c.path))
+	return errors.Join(c.db.Close(false), os.Remove(c.path))
 }
 
 // view runs fn in a read transaction on the copy.
 func (c *Copy) view(fn func(*Tx) error) error {
-	return c.db.View(func(tx *bolt.Tx) error {
-		return RecoverPanic(func() error { return fn(&Tx{tx: tx, caches: new(caches), hash: c.hash}) })
-	})
+	tx, err := c.db.Begin(context.Background(), false)
+	if err != nil {
+		return err
+	}
+	t := c.newTx(context.Background(), tx)
+	return errors.Join(RecoverPanic(func() error { return fn(t) }), tx.Rollback())
 }
+
+func (c *Copy) newTx(ctx context.Context, tx kv.Tx) *Tx {
+	return &Tx{tx: tx, ctx: ctx, caches: new(caches), hash: c.hash}
+}
+
+// errUnreadable means that Check has found that a database can't be read.
+var errUnreadable error = &kv.DamageError{Message: "database pages can't be read", Err: errors.New("the database is damaged; restore a backup")}
 
 // digestBatch is the approximate number of files that EachDigest reads per transaction.
 const digestBatch = 256
@@ -104,10 +109,10 @@ type digestFiles struct {
 // EachDigest calls fn once for each content digest, in order, with the files that have it,
 // until fn returns an error. If the record of a file is damaged, only the file's ID is set,
 // its size is -1, and Check reports the damage. fn runs outside the transactions, which are
-// short. If Check found broken pages, EachDigest returns an error.
+// short. If Check found that the database can't be read, EachDigest returns an error.
 func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) error {
-	if c.brokenPages {
-		return errBrokenPages
+	if c.unreadable {
+		return errUnreadable
 	}
 	for from := make([]byte, 0, 32); from != nil; {
 		var batch []digestFiles
@@ -149,32 +154,13 @@ func (t *Tx) readDigests(from []byte) (list []digestFiles, next []byte) {
 	return list, nil
 }
 
-// ctxWriter is a writer that fails when its context is canceled.
-type ctxWriter struct {
-	ctx context.Context
-	w   io.Writer
-	err error // last error
-}
-
-func (s *ctxWriter) Write(p []byte) (n int, err error) {
-	if s.err = s.ctx.Err(); s.err != nil {
-		return 0, s.err
-	}
-	n, s.err = s.w.Write(p)
-	return n, s.err
-}
-
 // OpenCopy opens a database file for reading, such as one from a backup. No other process
 // may use the file. Records are not migrated to the current schema. Close removes the file.
 func OpenCopy(path string) (c *Copy, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	err = RecoverPanic(func() (err error) {
-		c, err = openCopy(path)
-		return err
-	})
-	return c, err
+	return openCopy(path)
 }
 
 // View runs fn in a read transaction on the copy.
@@ -192,29 +178,23 @@ func (s *Store) LiveCopy() *Copy {
 	return &Copy{db: s.db, live: s, path: s.db.Path(), fingerprint: s.fingerprint, hash: s.hash}
 }
 
-// viewFile runs fn in a read transaction. The file content that fn gets is consistent with
-// the transaction.
-func (c *Copy) viewFile(ctx context.Context, fn func(t *Tx, file io.ReaderAt, length int64) error) error {
+// beginCheck runs fn in a read transaction whose stored form can be checked. It waits for a Rebuild in progress.
+func (c *Copy) beginCheck(ctx context.Context, fn func(*Tx, kv.Check) error) error {
 	if c.live == nil {
-		return c.viewFileOnce(func(*Tx) bool { return true }, fn)
+		return c.checkOnce(ctx, func(*Tx) bool { return true }, fn)
 	}
-	return c.live.withCompleteIndexes(ctx, func(complete func(*Tx) bool) error { return c.viewFileOnce(complete, fn) })
+	return c.live.withCompleteIndexes(ctx, func(complete func(*Tx) bool) error { return c.checkOnce(ctx, complete, fn) })
 }
 
-// viewFileOnce is like viewFile but doesn't wait for a Rebuild. It returns errRebuilding if
+// checkOnce is like beginCheck but doesn't wait for a Rebuild. It returns errRebuilding if
 // complete returns false.
-func (c *Copy) viewFileOnce(complete func(*Tx) bool, fn func(t *Tx, file io.ReaderAt, length int64) error) (err error) {
-	file, err := os.Open(c.path)
+func (c *Copy) checkOnce(ctx context.Context, complete func(*Tx) bool, fn func(*Tx, kv.Check) error) (err error) {
+	check, err := c.db.BeginCheck(ctx)
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // the file was only read
-	tx, contents, length, err := c.beginView(file)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	t := &Tx{tx: tx, caches: new(caches), hash: c.hash}
+	defer func() { err = errors.Join(err, check.End()) }()
+	t := c.newTx(ctx, check.Tx())
 	err = RecoverPanic(func() error {
 		if !complete(t) {
 			return errRebuilding
@@ -224,55 +204,5 @@ func (c *Copy) viewFileOnce(complete func(*Tx) bool, fn func(t *Tx, file io.Read
 	if err != nil {
 		return err
 	}
-	return fn(t, contents, length)
-}
-
-// beginView starts a read transaction. Later commits don't overwrite the pages that the
-// transaction uses, except for the two meta pages. beginView copies those while no commit
-// can run.
-func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, contents io.ReaderAt, length int64, err error) {
-	if c.live != nil {
-		c.live.writeMu.Lock()
-		defer c.live.writeMu.Unlock()
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	head := make([]byte, 2*c.db.Info().PageSize)
-	n, err := pagecache.ReadFull(file.ReadAt, head, 0)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	tx, err = c.db.Begin(false)
-	return tx, &headCachedFile{head: head[:n], rest: file}, info.Size(), err
-}
-
-// headCachedFile is a file whose first bytes were read earlier and are returned from
-// memory.
-type headCachedFile struct {
-	head []byte
-	rest io.ReaderAt
-}
-
-func (f *headCachedFile) ReadAt(p []byte, at int64) (int, error) {
-	n, err := f.rest.ReadAt(p, at)
-	if at < int64(len(f.head)) {
-		copy(p[:n], f.head[at:])
-	}
-	return n, err
-}
-
-// checkStructure runs bbolt's own check. No commit may change the file during the check.
-func (c *Copy) checkStructure(report func(error)) error {
-	if c.live != nil {
-		c.live.writeMu.Lock()
-		defer c.live.writeMu.Unlock()
-	}
-	return c.db.View(func(tx *bolt.Tx) error {
-		for err := range tx.Check() {
-			report(err)
-		}
-		return nil
-	})
+	return fn(t, check)
 }

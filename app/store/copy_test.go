@@ -2,11 +2,10 @@ package store
 
 import (
 	"fmt"
-	"io"
 	"testing"
 
+	"deedkeep/app/kv"
 	"deedkeep/app/model"
-	"deedkeep/app/pagecache"
 )
 
 // A LiveCopy reads a consistent snapshot while commits continue, even though both meta pages
@@ -16,7 +15,7 @@ func TestLiveCopyDuringCommits(t *testing.T) {
 	fill(t, s, 200)
 	c := s.LiveCopy()
 	commits := 0
-	err := c.viewFile(t.Context(), func(tx *Tx, file io.ReaderAt, length int64) error {
+	err := c.beginCheck(t.Context(), func(tx *Tx, check kv.Check) error {
 		want := tx.Count(CountOrders)
 		for ; commits < 5; commits++ {
 			update(t, s, func(tx *Tx) error {
@@ -27,11 +26,7 @@ func TestLiveCopyDuringCommits(t *testing.T) {
 				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("L-", id), Status: "active", CreatedAt: testTime})
 			})
 		}
-		metas, err := pagecache.ReadMetas(file)
-		if newest := pagecache.NewestMeta(metas).Transaction; err != nil || newest != uint64(tx.tx.ID()) {
-			t.Errorf("got transaction %d, %v; want %d", newest, err, tx.tx.ID())
-		}
-		valid, err := checkPages(file, length, func(subject, problem string) { t.Errorf("%s: %s", subject, problem) })
+		valid, err := check.Stored(t.Context(), func(subject, problem string) { t.Errorf("%s: %s", subject, problem) })
 		if got := tx.Count(CountOrders); err != nil || !valid || got != want {
 			t.Errorf("got valid %v, %v, %d orders; want %d", valid, err, got, want)
 		}

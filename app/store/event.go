@@ -192,9 +192,7 @@ func LogPosition(seq uint64) []byte { return encodeUint64(seq) }
 // event a second time would double the cost.
 func putEvent(t *Tx, seq uint64, sealed []byte) error {
 	key := encodeUint64(seq)
-	bucket := t.bucket(bucketEvents)
-	bucket.FillPercent = 0.9 // see table.put
-	if err := bucket.Put(key, addRecordHeader(bucketEvents, key, sealed)); err != nil {
+	if err := t.bucket(bucketEvents).Append(key, addRecordHeader(bucketEvents, key, sealed)); err != nil {
 		return fmt.Errorf("put event %d: %w", seq, err)
 	}
 	return nil

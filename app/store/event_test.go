@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/model"
 )
 
@@ -78,12 +76,12 @@ func TestScanLog(t *testing.T) {
 	})
 	// Entries with invalid keys are also returned.
 	invalidKeys := [][]byte{{0}, append(encodeUint64(3), 0), append(encodeUint64(5), 'x'), []byte("zzz")}
-	alter := func(change func(*bolt.Bucket) error) {
-		if err := s.db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket(bucketEvents)) }); err != nil {
+	alter := func(change func(*bucket) error) {
+		if err := alter(s, func(tx *Tx) error { return change(tx.bucket(bucketEvents)) }); err != nil {
 			t.Fatalf("change database: %v", err)
 		}
 	}
-	alter(func(b *bolt.Bucket) error {
+	alter(func(b *bucket) error {
 		for _, key := range invalidKeys {
 			if err := b.Put(key, []byte("x")); err != nil {
 				return err
@@ -96,7 +94,7 @@ func TestScanLog(t *testing.T) {
 			t.Errorf("limit %d: got %d entries, flaws %v; want 9 and 4 flaws", limit, c.Entries, flaws)
 		}
 	}
-	alter(func(b *bolt.Bucket) error {
+	alter(func(b *bucket) error {
 		for _, key := range invalidKeys {
 			if err := b.Delete(key); err != nil {
 				return err

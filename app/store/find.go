@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/model"
 )
 
@@ -46,7 +44,7 @@ func (t *Tx) FindOrders(text string, q Query) (list []Match[model.Order], more b
 // matchSource is a range of an index that may contain matches for a text.
 type matchSource[T any] struct {
 	by            Sort
-	bucket        *bolt.Bucket
+	bucket        *bucket
 	tag           byte
 	prefix        string // normalized text, cut to the maximum length of a text in a key
 	matches       func(*T) (hasPrefix, exact bool)

@@ -15,7 +15,7 @@ import (
 // texts of every type.
 func TestFindMatchesOracle(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // for speed; no power failure is simulated
+	withoutSync(s)
 	o := newOracle(t, s)
 	for range 8 {
 		update(t, s, func(tx *Tx) (err error) {
@@ -99,7 +99,7 @@ func matchesText(text string, numbers []string, p model.Property) (prefix, exact
 // first.
 func TestFindIsBounded(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // for speed; no power failure is simulated
+	withoutSync(s)
 	update(t, s, func(tx *Tx) (err error) {
 		for i := range 3 * maxFindScan {
 			id, e := tx.NewOrderID()

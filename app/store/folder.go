@@ -115,7 +115,7 @@ func (t *Tx) bumpFolderVersions(old, f *model.File, existed, exists bool) {
 		affected[f.FolderID] = true
 	}
 	fv := &t.caches.folderVersions
-	t.tx.OnCommit(func() {
+	t.committed = append(t.committed, func() {
 		fv.mu.Lock()
 		defer fv.mu.Unlock()
 		if fv.versions == nil {

@@ -149,11 +149,9 @@ func (t *Tx) updateEntries(layout *indexLayout, before, after *indexFields) erro
 		return nil
 	}
 	b := t.bucket(layout.indexBucket)
-	// Most keys of a list index are appended, so pages can be nearly full. Keys of a sort
-	// index are inserted in random places, and full pages would have to be split at once.
-	b.FillPercent = 0.9
+	put := b.Append // most keys of a list index are the last ones
 	if layout.sortTags != "" {
-		b.FillPercent = 0.6
+		put = b.Put
 	}
 	value := layout.encodeColumns(after)
 	sameValue := before.listed && bytes.Equal(value, layout.encodeColumns(before))
@@ -166,7 +164,7 @@ func (t *Tx) updateEntries(layout *indexLayout, before, after *indexFields) erro
 			}
 		}
 		if len(t.newKey) > 0 && !(sameKey && sameValue) {
-			if err := b.Put(t.newKey, value); err != nil {
+			if err := put(t.newKey, value); err != nil {
 				return fmt.Errorf("update index %s: %w", layout.indexBucket, err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/kv/boltkv"
 	"deedkeep/app/model"
 )
 
@@ -92,7 +93,7 @@ func TestUnchangedIndexIsNotWritten(t *testing.T) {
 	roots := func() (all [4]uint64) {
 		view(t, s, func(tx *Tx) error {
 			for i, name := range [][]byte{bucketOrderIndex, bucketOrders, bucketCounters, bucketCounts} {
-				all[i] = uint64(tx.bucket(name).Root())
+				all[i] = uint64(boltkv.BoltTx(tx.tx).Bucket(name).Root())
 			}
 			return nil
 		})

@@ -74,7 +74,7 @@ func (g *recordGenerator) event(t *Tx) error {
 // insertMany writes n records without fsync.
 func insertMany(b *testing.B, s *Store, n int, put func(*Tx) error) {
 	b.Helper()
-	s.db.NoSync = true
+	withoutSync(s)
 	for i := 0; i < n; i += 5_000 {
 		update(b, s, func(t *Tx) (err error) {
 			for range min(5_000, n-i) {
@@ -85,8 +85,8 @@ func insertMany(b *testing.B, s *Store, n int, put func(*Tx) error) {
 			return nil
 		})
 	}
-	s.db.NoSync = false
-	if err := s.db.Sync(); err != nil {
+	boltOf(s).NoSync = false
+	if err := boltOf(s).Sync(); err != nil {
 		b.Fatalf("sync database: %v", err)
 	}
 }
@@ -102,14 +102,14 @@ func BenchmarkPut(b *testing.B) {
 		for _, put := range []func(*Tx) error{g.order, g.abstract, g.file, g.event} {
 			insertMany(b, s, size, put)
 		}
-		s.db.NoSync = true
+		withoutSync(s)
 		for _, row := range []struct {
 			name string
 			put  func(*Tx) error
 		}{{"order", g.order}, {"abstract", g.abstract}, {"file", g.file}, {"event", g.event}} {
 			for _, batch := range []int{1, maxBatch} {
 				b.Run(fmt.Sprintf("%s/batch=%d/orders=%d", row.name, batch, size), func(b *testing.B) {
-					before := s.db.Stats()
+					before := boltOf(s).Stats()
 					n := 0
 					for b.Loop() {
 						err := s.Update(context.Background(), nil, func(t *Tx) (err error) {
@@ -123,7 +123,7 @@ func BenchmarkPut(b *testing.B) {
 						}
 						n++
 					}
-					stats := s.db.Stats()
+					stats := boltOf(s).Stats()
 					stats = stats.Sub(&before)
 					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(n*batch), "µs/record")
 					b.ReportMetric(float64(stats.TxStats.GetWrite())/float64(n), "pages/commit")

@@ -9,8 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // maxSorted is the maximum number of entries that are loaded and sorted in memory.
@@ -28,14 +26,14 @@ const (
 // high is nil, the range extends to the end of the index. A position is the part of a key
 // after prefix.
 type keyRange struct {
-	bucket            *bolt.Bucket
+	bucket            *bucket
 	prefix, low, high []byte
 	restricted        bool // false if the range contains all entries with the prefix
 }
 
 // rangeUnder returns the range of entries that have the prefix followed by a creation time
 // within the bounds of the query.
-func (pred *predicate) rangeUnder(b *bolt.Bucket, prefix []byte) keyRange {
+func (pred *predicate) rangeUnder(b *bucket, prefix []byte) keyRange {
 	r := keyRange{bucket: b, prefix: prefix, low: prefix, high: prefixEnd(prefix)}
 	if pred.createdFrom > 0 {
 		r.restricted = true
@@ -245,7 +243,7 @@ func (s *rangeScan) scan(from []byte, descending bool, budget *int, fn scanFunc)
 }
 
 // seekFirst moves the cursor to the first entry of a scan.
-func (s *rangeScan) seekFirst(c *bolt.Cursor, from []byte, descending bool) (k, v []byte) {
+func (s *rangeScan) seekFirst(c cursor, from []byte, descending bool) (k, v []byte) {
 	var position []byte
 	if from != nil {
 		position = append(bytes.Clone(s.keys.prefix), from...)
@@ -272,7 +270,7 @@ func (s *rangeScan) seekFirst(c *bolt.Cursor, from []byte, descending bool) (k, 
 }
 
 // next moves the cursor by one entry.
-func (s *rangeScan) next(c *bolt.Cursor, descending bool) (k, v []byte) {
+func (s *rangeScan) next(c cursor, descending bool) (k, v []byte) {
 	if descending {
 		return c.Prev()
 	}

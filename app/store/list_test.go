@@ -25,7 +25,7 @@ func TestListsMatchOracle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t)
-			s.db.NoSync = true // for speed; no power failure is simulated
+			withoutSync(s)
 			s.hash = hash
 			// The first audit log entry was indexed before the hash function was replaced.
 			if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
@@ -73,7 +73,7 @@ func TestPagesWhileRecordsChange(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", q), func(t *testing.T) {
 			s := openNew(t)
-			s.db.NoSync = true // for speed; no power failure is simulated
+			withoutSync(s)
 			o := newOracle(t, s)
 			order := func(tx *Tx, id uint64) error {
 				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(o.rng.IntN(90)), Status: "active",

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/model"
 )
 
@@ -22,7 +20,7 @@ const lastOldCommit = "61b3838b"
 // migration migrates a file from the previous schema to its own.
 type migration struct {
 	schema uint64
-	run    func(*bolt.Tx) error
+	run    func(*Tx) error
 }
 
 // migrations are in schema order. Each one's schema is one higher than that of the previous
@@ -30,17 +28,17 @@ type migration struct {
 // previous schema.
 var migrations = []migration{
 	// Older versions would drop the owner of a file and leave its entry in the OCR queue.
-	{schema: 10, run: func(*bolt.Tx) error { return nil }},
+	{schema: 10, run: func(*Tx) error { return nil }},
 	// Older versions would drop the ends of retention periods.
-	{schema: 11, run: func(*bolt.Tx) error { return nil }},
+	{schema: 11, run: func(*Tx) error { return nil }},
 	// Older versions would drop what title work added: the text of a consideration, the directions of
 	// pages, and accepted findings of a certificate. They would report the time zone as damage.
 	{schema: 12, run: renewDocumentTypes},
 }
 
 // renewDocumentTypes renames the document types that the firm didn't edit; see model.DocumentTypes.Renew.
-func renewDocumentTypes(tx *bolt.Tx) error {
-	raw := tx.Bucket(bucketWorkspace).Get(keyDocumentTypes)
+func renewDocumentTypes(t *Tx) error {
+	raw := t.bucket(bucketWorkspace).Get(keyDocumentTypes)
 	if raw == nil {
 		return nil // an integrity check reports it
 	}
@@ -52,7 +50,7 @@ func renewDocumentTypes(tx *bolt.Tx) error {
 	if raw, err = encodeRecord(bucketWorkspace, keyDocumentTypes, types.Renew()); err != nil {
 		return err
 	}
-	return tx.Bucket(bucketWorkspace).Put(keyDocumentTypes, raw)
+	return t.bucket(bucketWorkspace).Put(keyDocumentTypes, raw)
 }
 
 // upgrade migrates the file to the current schema and completes an interrupted Rebuild. It
@@ -63,7 +61,7 @@ func (s *Store) upgrade(ctx context.Context) error {
 	var current uint64
 	unfinished := false
 	err := s.View(ctx, func(t *Tx) (err error) {
-		if current, err = checkSchema(t.tx, s.fingerprint, Schema); err == nil {
+		if current, err = checkSchema(t, s.fingerprint, Schema); err == nil {
 			unfinished = t.isRebuilding()
 		}
 		return err
@@ -74,7 +72,7 @@ func (s *Store) upgrade(ctx context.Context) error {
 	if current == Schema && !unfinished {
 		return nil // return without a write, so the database can be opened even if writes fail
 	}
-	err = s.updateLocked(func(t *Tx) error { return applyMigrations(t.tx, s.fingerprint, Schema, migrations) })
+	err = s.updateLocked(func(t *Tx) error { return applyMigrations(t, s.fingerprint, Schema, migrations) })
 	if err != nil && !errors.Is(err, errUpToDate) {
 		return err
 	}
@@ -90,11 +88,11 @@ var errUpToDate = errors.New("nothing to migrate")
 
 // checkSchema returns the schema of the file. It returns an error if this version of
 // deedkeep doesn't support the schema or if the file belongs to a different secret.key.
-func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (schema uint64, err error) {
-	meta := tx.Bucket(bucketMeta)
-	if meta == nil {
+func checkSchema(t *Tx, fingerprint string, want uint64) (schema uint64, err error) {
+	if !t.hasBucket(bucketMeta) {
 		return 0, fmt.Errorf("%w: no meta bucket", errNotVault)
 	}
+	meta := t.bucket(bucketMeta)
 	schema, ok := decodeUint64(meta.Get(keySchema))
 	switch {
 	case !ok:
@@ -112,8 +110,8 @@ func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (schema uint64, e
 }
 
 // applyMigrations migrates the file to the wanted schema.
-func applyMigrations(tx *bolt.Tx, fingerprint string, want uint64, list []migration) error {
-	schema, err := checkSchema(tx, fingerprint, want)
+func applyMigrations(t *Tx, fingerprint string, want uint64, list []migration) error {
+	schema, err := checkSchema(t, fingerprint, want)
 	switch {
 	case err != nil:
 		return err
@@ -124,7 +122,7 @@ func applyMigrations(tx *bolt.Tx, fingerprint string, want uint64, list []migrat
 		if m.schema != schema+1 {
 			continue
 		}
-		if err := m.run(tx); err != nil {
+		if err := m.run(t); err != nil {
 			return fmt.Errorf("migrate to schema %d: %w", m.schema, err)
 		}
 		schema = m.schema
@@ -132,5 +130,5 @@ func applyMigrations(tx *bolt.Tx, fingerprint string, want uint64, list []migrat
 	if schema != want {
 		return fmt.Errorf("this version of deedkeep can't migrate schema %d to schema %d", schema, want)
 	}
-	return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(want))
+	return t.bucket(bucketMeta).Put(keySchema, encodeUint64(want))
 }

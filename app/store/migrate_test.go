@@ -9,13 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/kv"
+	"deedkeep/app/kv/boltkv"
+
 	bolt "go.etcd.io/bbolt"
 )
 
 func TestMigrations(t *testing.T) {
 	step := func(schema uint64, err error) migration {
-		return migration{schema: schema, run: func(tx *bolt.Tx) error {
-			b := tx.Bucket(bucketMeta)
+		return migration{schema: schema, run: func(tx *Tx) error {
+			b := tx.bucket(bucketMeta)
 			trail := append(bytes.Clone(b.Get([]byte("trail"))), byte('0'+schema-20))
 			return errors.Join(b.Put([]byte("trail"), trail), err)
 		}}
@@ -38,16 +41,16 @@ func TestMigrations(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t)
-			err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(20)) })
+			err := alter(s, func(tx *Tx) error { return tx.bucket(bucketMeta).Put(keySchema, encodeUint64(20)) })
 			if err != nil {
 				t.Fatalf("change database: %v", err)
 			}
-			err = s.db.Update(func(tx *bolt.Tx) error { return applyMigrations(tx, "fp", row.want, row.list) })
+			err = alter(s, func(tx *Tx) error { return applyMigrations(tx, "fp", row.want, row.list) })
 			if row.err == "" && err != nil || row.err != "" && (err == nil || !strings.Contains(err.Error(), row.err)) {
 				t.Errorf("got error %v, want %q", err, row.err)
 			}
-			err = s.db.Update(func(tx *bolt.Tx) error {
-				b := tx.Bucket(bucketMeta)
+			err = alter(s, func(tx *Tx) error {
+				b := tx.bucket(bucketMeta)
 				schema, _ := decodeUint64(b.Get(keySchema))
 				want := uint64(20)
 				if row.trail != "" {
@@ -114,16 +117,16 @@ func TestInterruptedMigration(t *testing.T) {
 			}
 			setSchema(t, path, schema)
 			before := readAll(t, path)
-			db, err := new(fileOpener).openFile(path)
+			db, err := boltkv.Open(t.Context(), path, boltkv.Options{})
 			if err != nil {
 				t.Fatalf("open database: %v", err)
 			}
-			cut := &Store{db: db, fingerprint: "fp", rebuildBatch: smallBatch}
-			cut.commitTx = func(tx *bolt.Tx) error { return errors.Join(tx.Rollback(), errors.New("interrupted")) }
+			cut := newStore(db, testOptions())
+			cut.commitTx = func(tx kv.Tx) error { return errors.Join(tx.Rollback(), errors.New("interrupted")) }
 			if err := cut.upgrade(t.Context()); err == nil {
 				t.Error("upgrade() = nil, want the error of the commit")
 			}
-			if err := db.Close(); err != nil {
+			if err := db.Close(false); err != nil {
 				t.Fatalf("close database: %v", err)
 			}
 			if now := readAll(t, path); !maps.Equal(now, before) {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/model"
 )
 
@@ -154,13 +152,13 @@ func TestOCRQueueOfOwners(t *testing.T) {
 
 func TestCheckFindsWrongOCRQueue(t *testing.T) {
 	key := func(id uint64) []byte { return append([]byte{0}, encodeUint64(math.MaxUint64-id)...) }
-	for name, damage := range map[string]func(*bolt.Bucket) error{
-		"an entry is missing":              func(b *bolt.Bucket) error { return b.Delete(key(1)) },
-		"a number is wrong":                func(b *bolt.Bucket) error { return b.Put(key(1), encodeUint64(7)) },
-		"an entry for no file":             func(b *bolt.Bucket) error { return b.Put(key(9), encodeUint64(1)) },
-		"an entry of a file that was read": func(b *bolt.Bucket) error { return b.Put(key(2), encodeUint64(1)) },
-		"a truncated key":                  func(b *bolt.Bucket) error { return b.Put([]byte{0, 1}, encodeUint64(1)) },
-		"the trash":                        func(b *bolt.Bucket) error { return b.Put(append([]byte{1}, key(1)[1:]...), encodeUint64(3)) },
+	for name, damage := range map[string]func(*bucket) error{
+		"an entry is missing":              func(b *bucket) error { return b.Delete(key(1)) },
+		"a number is wrong":                func(b *bucket) error { return b.Put(key(1), encodeUint64(7)) },
+		"an entry for no file":             func(b *bucket) error { return b.Put(key(9), encodeUint64(1)) },
+		"an entry of a file that was read": func(b *bucket) error { return b.Put(key(2), encodeUint64(1)) },
+		"a truncated key":                  func(b *bucket) error { return b.Put([]byte{0, 1}, encodeUint64(1)) },
+		"the trash":                        func(b *bucket) error { return b.Put(append([]byte{1}, key(1)[1:]...), encodeUint64(3)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t)
@@ -169,7 +167,7 @@ func TestCheckFindsWrongOCRQueue(t *testing.T) {
 				_, e2 := putScan(tx, func(f *model.File) { f.OCR = &model.OCR{Pages: 1, Read: 1} })
 				return errors.Join(e1, e2)
 			})
-			if err := s.db.Update(func(tx *bolt.Tx) error { return damage(tx.Bucket(bucketOCRQueue)) }); err != nil {
+			if err := alter(s, func(tx *Tx) error { return damage(tx.bucket(bucketOCRQueue)) }); err != nil {
 				t.Fatalf("change database: %v", err)
 			}
 			if findings := check(t, s); len(findings) == 0 {

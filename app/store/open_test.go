@@ -18,6 +18,8 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/kv"
+	"deedkeep/app/kv/boltkv"
 	"deedkeep/app/model"
 )
 
@@ -342,6 +344,37 @@ func readFile(t *testing.T, path string) []byte {
 	return b
 }
 
+// alter changes the database without what Update does.
+func alter(s *Store, fn func(*Tx) error) error {
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	t, err := s.beginWrite()
+	if err != nil {
+		return err
+	}
+	if err := RecoverPanic(func() error { return fn(t) }); err != nil {
+		return errors.Join(err, t.tx.Rollback())
+	}
+	return t.tx.Commit(context.Background())
+}
+
+// withoutSync makes commits fast. No power failure is simulated.
+func withoutSync(s *Store) { boltOf(s).NoSync = true }
+
+// boltOf returns the database of bbolt.
+func boltOf(s *Store) *bolt.DB { return s.db.(*boltkv.DB).Bolt() }
+
+// eachEntry calls fn with each entry of a bucket.
+func eachEntry(tx *Tx, bucket []byte, fn func(k, v []byte) error) error {
+	c := tx.bucket(bucket).Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		if err := fn(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // updateRaw changes a closed database with bbolt directly.
 func updateRaw(t testing.TB, path string, fn func(*bolt.Tx) error) {
 	t.Helper()
@@ -362,14 +395,10 @@ func TestOpenWithDamagedFreelist(t *testing.T) {
 		t.Fatalf("close store: %v", err)
 	}
 	content := readFile(t, path)
-	_, freelist, err := (&pageChecker{file: bytes.NewReader(content), report: func(string, string) {}}).checkMeta(int64(len(content)))
-	if err != nil {
-		t.Fatalf("open fixture: %v", err)
-	}
-	content[int(freelist)*os.Getpagesize()+8] ^= 0x01 // flags of the freelist page
+	content[int(newestMeta(t, content).Freelist)*os.Getpagesize()+8] ^= 0x01 // flags of the freelist page
 	overwrite(content)(t, path)
-	if _, err := Open(t.Context(), path, testOptions()); !errors.Is(err, errBrokenPages) || strings.Contains(err.Error(), "goroutine") {
-		t.Errorf("got %v, want %v without a stack trace", err, errBrokenPages)
+	if _, err := Open(t.Context(), path, testOptions()); !errors.Is(err, boltkv.ErrBrokenPages) || strings.Contains(err.Error(), "goroutine") {
+		t.Errorf("got %v, want %v without a stack trace", err, boltkv.ErrBrokenPages)
 	}
 }
 
@@ -392,9 +421,8 @@ func TestDescribeDamage(t *testing.T) {
 		message string
 	}{
 		"a caught panic":       {fmt.Errorf("walk: %w", caught), "page 3"},
-		"no database":          {fmt.Errorf("open x: %w", berrors.ErrInvalid), "invalid database"},
-		"a wrong checksum":     {fmt.Errorf("open x: %w", berrors.ErrChecksum), "checksum error"},
-		"pages at the opening": {fmt.Errorf("open x: %w: %v", errBrokenPages, "page 7"), "database pages can't be read"},
+		"no database":          {fmt.Errorf("open x: %w", &kv.DamageError{Message: "invalid database"}), "invalid database"},
+		"pages at the opening": {fmt.Errorf("open x: %w: %v", boltkv.ErrBrokenPages, "page 7"), "database pages can't be read"},
 		"another file":         {fmt.Errorf("%w: no schema", errNotVault), "this file is not a vault"},
 		"nothing":              {nil, ""},
 		"an interruption":      {context.Canceled, ""},

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	berrors "go.etcd.io/bbolt/errors"
-
 	"deedkeep/app/errs"
 )
 
@@ -127,14 +125,10 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 	if err != nil {
 		return err
 	}
-	tx, err := s.db.Begin(true)
-	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
-		return errClosing
-	}
+	t, err := s.beginWrite()
 	if err != nil {
-		return fmt.Errorf("begin transaction: %w", err)
+		return err
 	}
-	t := s.newTx(tx)
 	err = RecoverPanic(func() error {
 		if err := fn(t); err != nil {
 			return err
@@ -142,9 +136,9 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 		return t.flush()
 	})
 	if err != nil {
-		return errors.Join(err, rollback(tx))
+		return errors.Join(err, t.tx.Rollback())
 	}
-	return s.commit(tx)
+	return s.commit(t)
 }
 
 // rebuildAll does the work of Rebuild. It only corrects the unique indexes, so they remain
@@ -153,7 +147,7 @@ func (r *rebuilder) rebuildAll() error {
 	err := r.update(func(t *Tx) error {
 		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}),
 			t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts, bucketOCRQueue)),
-			t.recreateBuckets(titleIndexBuckets()), resetChanges(t.tx))
+			t.recreateBuckets(titleIndexBuckets()), resetChanges(t))
 	})
 	if err != nil {
 		return err
@@ -186,11 +180,8 @@ func sortIndexBuckets() [][]byte { return [][]byte{bucketAbstractSorts, bucketOr
 // recreateBuckets creates the buckets as empty ones. If they exist, it deletes them first.
 func (t *Tx) recreateBuckets(names [][]byte) error {
 	for _, name := range names {
-		if err := t.tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
-			return fmt.Errorf("clear bucket %s: %w", name, err)
-		}
-		if _, err := t.tx.CreateBucket(name); err != nil {
-			return fmt.Errorf("create bucket %s: %w", name, err)
+		if err := errors.Join(t.deleteBucket(name), t.createBucket(name)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/errs"
+	"deedkeep/app/kv"
 	"deedkeep/app/model"
 )
 
@@ -72,7 +71,7 @@ func derivedContents(t testing.TB, s *Store) map[string]string {
 	all := map[string]string{}
 	view(t, s, func(tx *Tx) error {
 		for _, name := range derivedBuckets() {
-			err := tx.bucket(name).ForEach(func(k, v []byte) error {
+			err := eachEntry(tx, name, func(k, v []byte) error {
 				if n, ok := decodeUint64(v); !bytes.Equal(name, bucketCounters) || !ok || n > 0 {
 					all[fmt.Sprintf("%s %x", name, k)] = fmt.Sprintf("%x", v)
 				}
@@ -91,15 +90,15 @@ func derivedContents(t testing.TB, s *Store) map[string]string {
 // rebuild repairs them.
 func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // for speed; no power failure is simulated
+	withoutSync(s)
 	fillAll(t, s)
 	if findings := check(t, s); len(findings) > 0 {
 		t.Fatalf("got findings %+v, want none", findings)
 	}
 	want := derivedContents(t, s)
-	damageStore := func(fn func(*bolt.Tx) error) {
+	damageStore := func(fn func(*Tx) error) {
 		t.Helper()
-		if err := s.db.Update(fn); err != nil {
+		if err := alter(s, fn); err != nil {
 			t.Fatalf("change database: %v", err)
 		}
 	}
@@ -116,7 +115,7 @@ func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 	for _, name := range derivedBuckets() {
 		var keys, values [][]byte
 		view(t, s, func(tx *Tx) error {
-			return tx.bucket(name).ForEach(func(k, v []byte) error {
+			return eachEntry(tx, name, func(k, v []byte) error {
 				keys, values = append(keys, bytes.Clone(k)), append(values, bytes.Clone(v))
 				return nil
 			})
@@ -136,18 +135,18 @@ func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 				changed = bytes.Clone(values[i])
 				changed[len(changed)-1] ^= 1
 			}
-			for label, damage := range map[string]func(b *bolt.Bucket) error{
-				"a missing entry": func(b *bolt.Bucket) error { return b.Delete(keys[i]) },
-				"another entry":   func(b *bolt.Bucket) error { return b.Put(other, values[i]) },
-				"a moved entry": func(b *bolt.Bucket) error {
+			for label, damage := range map[string]func(b *bucket) error{
+				"a missing entry": func(b *bucket) error { return b.Delete(keys[i]) },
+				"another entry":   func(b *bucket) error { return b.Put(other, values[i]) },
+				"a moved entry": func(b *bucket) error {
 					return errors.Join(b.Delete(keys[i]), b.Put(other, values[i]))
 				},
-				"a changed entry": func(b *bolt.Bucket) error { return b.Put(keys[i], changed) },
+				"a changed entry": func(b *bucket) error { return b.Put(keys[i], changed) },
 			} {
 				if label == "a changed entry" && len(values[i]) == 0 {
 					continue
 				}
-				damageStore(func(tx *bolt.Tx) error { return damage(tx.Bucket(name)) })
+				damageStore(func(tx *Tx) error { return damage(tx.bucket(name)) })
 				expectFinding(name, label)
 				if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%s of %s: Rebuild reported %+v", label, name, f) }); err != nil {
 					t.Fatalf("rebuild: %v", err)
@@ -167,15 +166,15 @@ func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 func TestRebuildKeepsDamagedRecords(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew, because the store remains damaged
 	fillAll(t, s)
-	err := s.db.Update(func(tx *bolt.Tx) error {
+	err := alter(s, func(tx *Tx) error {
 		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
-			if err := tx.Bucket(name).Put(encodeUint64(1), []byte("torn")); err != nil {
+			if err := tx.bucket(name).Put(encodeUint64(1), []byte("torn")); err != nil {
 				return err
 			}
 		}
 		slot := [32]byte{1}
-		return errors.Join(tx.Bucket(bucketStoredResponses).Put(slot[:], []byte("torn")),
-			tx.Bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
+		return errors.Join(tx.bucket(bucketStoredResponses).Put(slot[:], []byte("torn")),
+			tx.bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
 	})
 	if err != nil {
 		t.Fatalf("damage records: %v", err)
@@ -266,15 +265,15 @@ func TestInterruptedRebuild(t *testing.T) {
 	for after := int64(1); ; after++ {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		s := open(t, path)
-		s.db.NoSync = true // only the process stops, not the machine, so syncs aren't needed
+		withoutSync(s)
 		fillAll(t, s)
 		want := derivedContents(t, s)
 		commits := int64(0)
-		s.commitTx = func(tx *bolt.Tx) error {
+		s.commitTx = func(tx kv.Tx) error {
 			if commits++; commits > after {
 				return errors.Join(tx.Rollback(), errors.New("interrupted"))
 			}
-			return tx.Commit()
+			return tx.Commit(t.Context())
 		}
 		err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("Rebuild reported %+v", f) })
 		if err == nil {
@@ -348,13 +347,13 @@ func (w signalingContext) Done() <-chan struct{} {
 func TestSnapshotWaitsForRebuild(t *testing.T) {
 	for at, done := 1, false; !done; at++ {
 		s := openNew(t)
-		s.db.NoSync = true // for speed; no power failure is simulated
+		withoutSync(s)
 		fillAll(t, s)
 		ctx := signalingContext{t.Context(), make(chan struct{}), new(sync.Once)}
 		findings, copied, started := []Finding(nil), make(chan error, 1), false
 		commits := 0
-		s.commitTx = func(tx *bolt.Tx) error {
-			err := tx.Commit()
+		s.commitTx = func(tx kv.Tx) error {
+			err := tx.Commit(t.Context())
 			if commits++; commits != at {
 				return err
 			}
@@ -401,11 +400,11 @@ func TestSnapshotAfterFailedRebuild(t *testing.T) {
 	}()
 	fillAll(t, s)
 	commits := 0
-	s.commitTx = func(tx *bolt.Tx) error {
+	s.commitTx = func(tx kv.Tx) error {
 		if commits++; commits == 3 {
 			return errors.Join(tx.Rollback(), errors.New("interrupted"))
 		}
-		return tx.Commit()
+		return tx.Commit(t.Context())
 	}
 	if err := s.Rebuild(t.Context(), func(Finding) {}); err == nil {
 		t.Fatal("Rebuild succeeded, want an error")

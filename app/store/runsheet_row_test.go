@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
+	"deedkeep/app/kv/boltkv"
 	"deedkeep/app/model"
 )
 
@@ -96,7 +95,7 @@ func TestUnchangedRunsheetRowIsNotWritten(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		i, err := tx.Instrument(1)
 		i.Legal = "Lot 7"
-		writes := func() int64 { stats := tx.tx.Stats(); return stats.GetNodeCount() }
+		writes := func() int64 { stats := boltkv.BoltTx(tx.tx).Stats(); return stats.GetNodeCount() }
 		before := writes()
 		if err := errors.Join(err, tx.putRunsheetRow(&i)); err != nil || writes() != before {
 			t.Errorf("unchanged: got %v, %d nodes; want %d", err, writes(), before)
@@ -156,7 +155,7 @@ func TestRebuildCorrectsRunsheetRow(t *testing.T) {
 		"of other fields": {encodeRunsheetRow(key, &model.Instrument{Recorded: "1999-01-01"}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketRunsheetRows).Put(key, row.raw) }); err != nil {
+			if err := alter(s, func(tx *Tx) error { return tx.bucket(bucketRunsheetRows).Put(key, row.raw) }); err != nil {
 				t.Fatalf("change database: %v", err)
 			}
 			view(t, s, func(tx *Tx) error {

@@ -38,7 +38,6 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 		return err
 	}
 	times := t.bucket(bucketStoredResponseTimes)
-	times.FillPercent = 0.9
 	if found {
 		if err := times.Delete(responseTimeKey(old.At, slot[:])); err != nil {
 			return fmt.Errorf("index stored response: %w", err)
@@ -55,7 +54,7 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	if err != nil {
 		return err
 	}
-	if err := putKeyOnly(times, responseTimeKey(r.At, slot[:])); err != nil {
+	if err := times.Append(responseTimeKey(r.At, slot[:]), []byte{}); err != nil {
 		return fmt.Errorf("index stored response: %w", err)
 	}
 	if err := t.bucket(bucketStoredResponses).Put(slot[:], raw); err != nil {

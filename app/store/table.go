@@ -3,8 +3,6 @@ package store
 import (
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
@@ -26,8 +24,9 @@ var (
 
 // nextID returns a new ID. IDs are never reused.
 func (b table[T]) nextID(t *Tx) (uint64, error) {
-	id, err := t.bucket(b.bucketName).NextSequence()
-	if err != nil {
+	bucket := t.bucket(b.bucketName)
+	id := bucket.Sequence() + 1
+	if err := bucket.SetSequence(id); err != nil {
 		return 0, fmt.Errorf("assign %s ID: %w", b.typeName, err)
 	}
 	return id, nil
@@ -88,10 +87,7 @@ func (b table[T]) put(t *Tx, id uint64, v T) error {
 	if err != nil {
 		return err
 	}
-	bucket := t.bucket(b.bucketName)
-	// New keys are always appended, so free space in full pages would never be used.
-	bucket.FillPercent = 0.9
-	if err := bucket.Put(key, raw); err != nil {
+	if err := t.bucket(b.bucketName).Append(key, raw); err != nil {
 		return fmt.Errorf("put %s %d: %w", b.typeName, id, err)
 	}
 	return nil
@@ -143,7 +139,7 @@ func (b table[T]) all(t *Tx) (list []T, err error) {
 }
 
 // putKeyOnly writes an index entry without a value.
-func putKeyOnly(b *bolt.Bucket, key []byte) error { return b.Put(key, []byte{}) }
+func putKeyOnly(b *bucket, key []byte) error { return b.Put(key, []byte{}) }
 
 // scanTable returns up to limit records in ID order, starting with ID from. It stops with
 // an error at the first damaged record.

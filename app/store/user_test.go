@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
@@ -121,21 +119,21 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		}
 		return raw
 	}
-	put := func(bucket, key, value []byte) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Put(key, value) }
+	put := func(bucket, key, value []byte) func(*Tx) error {
+		return func(tx *Tx) error { return tx.bucket(bucket).Put(key, value) }
 	}
-	remove := func(bucket, key []byte) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Delete(key) }
+	remove := func(bucket, key []byte) func(*Tx) error {
+		return func(tx *Tx) error { return tx.bucket(bucket).Delete(key) }
 	}
-	session := func(at int, s model.Session) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error {
+	session := func(at int, s model.Session) func(*Tx) error {
+		return func(tx *Tx) error {
 			raw, err := encodeRecord(bucketSessions, hash(at), s)
-			return errors.Join(err, tx.Bucket(bucketSessions).Put(hash(at), raw))
+			return errors.Join(err, tx.bucket(bucketSessions).Put(hash(at), raw))
 		}
 	}
 	for _, row := range []struct {
 		name     string
-		change   func(*bolt.Tx) error
+		change   func(*Tx) error
 		want     Finding // Problem is a substring of the actual problem
 		repaired bool
 	}{
@@ -158,11 +156,9 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "vault.db")
 			s := open(t, path)
 			addUsersAndSessions(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatalf("close store: %v", err)
+			if err := alter(s, row.change); err != nil {
+				t.Fatalf("change database: %v", err)
 			}
-			updateRaw(t, path, row.change)
-			s = open(t, path)
 			found := false
 			for _, f := range check(t, s) {
 				found = found || f.Kind == row.want.Kind && f.Subject == row.want.Subject && strings.Contains(f.Problem, row.want.Problem)

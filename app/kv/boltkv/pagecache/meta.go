@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Sizes and numbers of the pages of a bbolt file. See checkPages in app/store for its format.
+// Sizes and numbers of the pages of a bbolt file. See checkPages in app/kv/boltkv for its format.
 const (
 	PageHeader  = 16
 	MetaSize    = 64

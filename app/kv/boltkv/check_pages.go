@@ -1,4 +1,4 @@
-package store
+package boltkv
 
 import (
 	"encoding/binary"
@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"deedkeep/app/pagecache"
+	"deedkeep/app/kv"
+	"deedkeep/app/kv/boltkv/pagecache"
 )
 
 // The pages of a bbolt file (see internal/common in go.etcd.io/bbolt), in native byte order:
@@ -33,8 +34,8 @@ const (
 	countInPage   = 0xFFFF // if a freelist has this count, its first entry is the real count
 )
 
-// errBrokenPages means that the page structure of a database file is damaged.
-var errBrokenPages = errors.New("database pages are damaged; restore a backup")
+// ErrBrokenPages means that the page structure of a database file is damaged.
+var ErrBrokenPages error = &kv.DamageError{Message: "database pages can't be read", Err: errors.New("database pages are damaged; restore a backup")}
 
 // pageChecker reads the pages of one file, each page once.
 type pageChecker struct {

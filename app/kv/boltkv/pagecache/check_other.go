@@ -13,7 +13,7 @@ import (
 func Lock(*os.File, time.Duration) error { return nil }
 
 // uncheckedFile implements pageCache on systems that can't drop a single file from the page
-// cache. See Result.
+// cache. See Compare.
 type uncheckedFile struct{ *os.File }
 
 func newPageCache(file *os.File) (pageCache, error) { return uncheckedFile{file}, nil }

@@ -12,6 +12,7 @@ import (
 
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
+	"deedkeep/app/kv"
 )
 
 // If a write fails, Linux still marks the cached page as clean, so the page cache contains
@@ -27,17 +28,8 @@ import (
 //	Windows  FILE_FLAG_NO_BUFFERING bypasses the cache only while no other handle or
 //	         mapping uses the file, and nothing shows which pages are cached.
 //
-// If the check isn't possible, Open continues and sets Result.SkipReason. On those
+// If the check isn't possible, Open continues and sets SkipReason of the result. On those
 // systems, restart the machine after a disk error to clear the page cache.
-
-// Result is the result of comparing vault.db in the page cache with the disk.
-type Result struct {
-	Clean      bool          // the last session closed cleanly or the file is new, so nothing was compared
-	SkipReason string        // why the comparison wasn't possible; "" if it was
-	LostWrites error         // error from syncing data that the previous session left in the cache; that data was dropped
-	WriteError error         // error from the test write; if set, the store is read-only
-	Elapsed    time.Duration // duration of the check
-}
 
 // extent is a range of bytes in a file.
 type extent struct{ offset, size int64 }
@@ -65,7 +57,7 @@ const compareChunk = 1 << 20
 
 // checkPageCache verifies that the page cache and the disk contain the same database. It
 // returns an error if they differ or if the disk can't be read.
-func checkPageCache(file pageCache, name string) (r Result, err error) {
+func checkPageCache(file pageCache, name string) (r kv.OpenState, err error) {
 	start := time.Now()
 	defer func() { r.Elapsed = time.Since(start) }()
 	// If the sync fails, the unwritten data is dropped along with the rest of the cache. No
@@ -170,10 +162,10 @@ func testWrite(file pageCache, offset, size int64) error {
 
 // Compare verifies that the page cache and the disk contain the same database. It returns an error
 // if they differ or if the disk can't be read.
-func Compare(file *os.File) (Result, error) {
+func Compare(file *os.File) (kv.OpenState, error) {
 	cache, err := newPageCache(file)
 	if err != nil {
-		return Result{}, err
+		return kv.OpenState{}, err
 	}
 	r, err := checkPageCache(cache, file.Name())
 	return r, errors.Join(err, cache.Close())
