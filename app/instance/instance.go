@@ -8,7 +8,7 @@
 //	    config.yaml       the settings, if there are any (app/config)
 //	    patterns.yaml     county patterns, if any (app/extract)
 //	    vault.db          records (app/store), 0600
-//	    vault.db.clean    exists while no process has the database open, after a clean stop (app/pagecache)
+//	    vault.db.clean    exists while no process has the database open, after a clean stop (app/kv/boltkv/pagecache)
 //	    secret.key        the key of IDs and links (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
 //	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes a long time; in backups
