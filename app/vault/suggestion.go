@@ -264,7 +264,8 @@ func (d suggestionDraft) findRepeat(g *Suggestion) {
 // whether that changed.
 func (s *Instruments) RenewRepeats(ctx context.Context, abstract uint64, list []Suggestion) (changed bool, err error) {
 	var d suggestionDraft
-	if err = s.v.Store.View(ctx, func(t *store.Tx) error { d, err = s.newDraft(t, abstract); return err }); err != nil {
+	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) { d, err = s.newDraft(t, abstract); return err })
+	if err != nil {
 		return false, err
 	}
 	for n := range list {

@@ -35,7 +35,8 @@ const (
 )
 
 // ErrBrokenPages means that the page structure of a database file is damaged.
-var ErrBrokenPages error = &kv.DamageError{Message: "database pages can't be read", Err: errors.New("database pages are damaged; restore a backup")}
+var ErrBrokenPages error = &kv.DamageError{Message: "database pages can't be read",
+	Err: errors.New("database pages are damaged; restore a backup")}
 
 // pageChecker reads the pages of one file, each page once.
 type pageChecker struct {
