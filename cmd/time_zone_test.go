@@ -31,7 +31,7 @@ func TestTimeZoneOfCommands(t *testing.T) {
 	at := events[0].At
 	local := at.Add(14 * time.Hour).UTC()
 	table := runCLI(t.Context(), t, nil, "events", "list", "--data", data).out
-	if want := local.Format(time.DateTime) + " +14"; !strings.Contains(table, want) {
+	if want := local.Format("Jan 2, 2006, 3:04:05 PM") + " +14"; !strings.Contains(table, want) {
 		t.Errorf("events list: got no %s for %s:\n%s", want, at, table)
 	}
 	after := local.AddDate(0, 0, 1).Format(time.DateOnly)

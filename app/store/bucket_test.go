@@ -57,7 +57,7 @@ func (b unreachableBucket) Cursor(ctx context.Context, prefetch int) (kv.Cursor,
 	return b.Bucket.Cursor(ctx, prefetch)
 }
 
-// What can't be read isn't mistaken for something that doesn't exist, and nothing of the change is committed.
+// A record that can't be read isn't mistaken for one that doesn't exist, and nothing of the change is committed.
 func TestReadErrors(t *testing.T) {
 	s := openNew(t)
 	update(t, s, putAbstract)
