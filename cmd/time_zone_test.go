@@ -39,7 +39,7 @@ func TestTimeZoneOfCommands(t *testing.T) {
 		t.Errorf("--from %s: got %+v, want none", after, got)
 	}
 	got = runCLI(t.Context(), t, nil, "events", "list", "--from", local.Format(time.DateOnly), "--data", data)
-	if want := local.Format(time.DateTime); !strings.Contains(got.out, want) {
+	if want := local.Format("Jan 2, 2006, 3:04:05 PM"); !strings.Contains(got.out, want) {
 		t.Errorf("--from the day of the event: got %+v, want %s", got, want)
 	}
 	t.Setenv("DEEDKEEP_TIME_ZONE", "Eastern")
