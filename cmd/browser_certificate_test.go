@@ -101,10 +101,11 @@ func printedSearch(t *testing.T, srv *testServer) string {
 	owner := "Farmer, Ann"
 	for n := range 40 {
 		draft := client.InstrumentDraft{Recorded: fmt.Sprintf("%d-03-09", 1966+n), InstrumentNumber: fmt.Sprintf("%d-%d", 1966+n, 883+n)}
-		switch buyer := fmt.Sprintf("Owner %c, Pat", 'A'+n%26); {
-		case n%3 == 0:
+		buyer := fmt.Sprintf("Owner %c, Pat", 'A'+n%26)
+		switch n % 3 {
+		case 0:
 			draft.Type, draft.Grantors, draft.Grantees, owner = "Warranty Deed", []string{owner}, []string{buyer}, buyer
-		case n%3 == 1:
+		case 1:
 			draft.Type, draft.Grantors, draft.Grantees = "Mortgage", []string{owner}, []string{"Harlow Savings Bank"}
 		default:
 			draft.Type, draft.Grantors, draft.Grantees = "Easement or Right of Way", []string{owner}, []string{"Wexcombe Light and Power"}

@@ -37,7 +37,7 @@ var mutants = []struct {
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"text\" {\n_, err = f.WriteAt(records, layout.end)\nreturn err\n}\n", Import: "os",
 	}, (*run).responses},
 	{"database", vaulttest.Mutation{
-		File: "app/store/open.go", Line: "InitialMmapSize: initialMmap,",
+		File: "app/kv/boltkv/open.go", Line: "InitialMmapSize: initialMmap,",
 		Before: "NoSync: os.Getenv(\"" + mutantEnv + "\") == \"database\",\n", Import: "os",
 	}, (*run).responses},
 	{"upload", vaulttest.Mutation{
