@@ -139,7 +139,7 @@ func (f *firm) takeScreenshots(t *testing.T, b *tab) map[string][]byte {
 	b.click("#certificates a | Certify search")
 	b.fill("#effective_date", "2026-11-18")
 	b.fill("#effective_time", "8:00 AM")
-	b.acceptFindings("Checked.")
+	b.acceptFindings("Estate 41-1987-0212: Eudora is the sole devisee.")
 	b.clickLink("#certificates button.primary | Certify search")
 	b.waitVisible(".notice | Search certified.")
 	b.setSize(1280, 600)
