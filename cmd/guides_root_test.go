@@ -153,7 +153,7 @@ func buildNextSchema(t *testing.T) string {
 		t.Fatalf("migrate.go: want %q and %q once each", current, list)
 	}
 	changed := strings.NewReplacer(current, fmt.Sprintf("const Schema = %d\n", store.Schema+1), list,
-		"var migrations = append(released, migration{schema: Schema, run: func(*bolt.Tx) error { return nil }})\n\n"+
+		"var migrations = append(released, migration{schema: Schema, run: func(*Tx) error { return nil }})\n\n"+
 			"var released = []migration{\n").Replace(string(source))
 	dir := t.TempDir()
 	file, program := filepath.Join(dir, "migrate.go"), filepath.Join(dir, "deedkeep")
