@@ -79,7 +79,7 @@ func Read(pages []Page, rules *Rules, types model.DocumentTypes) Fields {
 	r := reader{rules: rules, types: types, source: newSource(pages, rules), fields: Fields{}}
 	r.readPatterns(rules.county)
 	r.readHeading()
-	r.readPatterns(rules.patterns)
+	r.readPatterns(rules.patterns, r.readLabels()...)
 	r.drop()
 	r.calibrate()
 	return r.fields

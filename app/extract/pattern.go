@@ -30,7 +30,7 @@ type reader struct {
 
 // candidate is what a pattern found for a field.
 type candidate struct {
-	rank, at int
+	rank, at int    // of its pattern, and in the text
 	name     string // of the field
 	field    Field
 	doubtful bool // the text is there, but it can't be read reliably
@@ -38,8 +38,8 @@ type candidate struct {
 
 // readPatterns adds the fields that patterns find. For each field, the first pattern in the list that
 // finds something wins. If it finds several values, the first one wins.
-func (r *reader) readPatterns(set patternSet) {
-	var found []candidate
+// More candidates may be given.
+func (r *reader) readPatterns(set patternSet, found ...candidate) {
 	tries := make([]int, len(set.list))
 	text := r.source.text
 	for at, word := range textWords(text) {
@@ -164,15 +164,8 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 		case len(values) == 0:
 			continue
 		default:
-			start, end := r.source.originalAt(from), r.source.originalAt(to)
-			c.field = r.source.field(start, end)
-			c.field.Values = values
-			for _, value := range values {
-				if other := r.other[value]; other != "" {
-					c.field.Readings, c.field.Doubtful = append(c.field.Readings, other), true
-				}
-			}
-			c.doubtful = !r.isSure(name, start, end)
+			c.field = r.fieldOf(values, from, to)
+			c.doubtful = !r.isSure(name, from, to)
 		}
 		list = append(list, c)
 	}
@@ -185,15 +178,27 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 	return list
 }
 
+// fieldOf returns a field with values that were read between two offsets in the text.
+func (r *reader) fieldOf(values []string, from, to int) Field {
+	f := r.source.field(r.source.originalAt(from), r.source.originalAt(to))
+	f.Values = values
+	for _, value := range values {
+		if other := r.other[value]; other != "" {
+			f.Readings, f.Doubtful = append(f.Readings, other), true
+		}
+	}
+	return f
+}
+
 // The lowest confidence of a word of a number, and the lowest mean confidence of the words of a name.
 const (
 	minNumberConfidence = 45
 	minNameConfidence   = 45
 )
 
-// isSure reports whether OCR is sure enough of the text of a field.
+// isSure reports whether OCR is sure enough of the text of a field, given by two offsets in the text.
 func (r *reader) isSure(name string, from, to int) bool {
-	mean, lowest, known := r.source.confidence(from, to)
+	mean, lowest, known := r.source.confidence(r.source.originalAt(from), r.source.originalAt(to))
 	switch name {
 	case Grantors, Grantees, Trustee, Nominee:
 		return !known || mean >= minNameConfidence

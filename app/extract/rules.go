@@ -30,6 +30,9 @@ type Rules struct {
 	givenNames  map[string]bool
 	surnames    map[string]bool
 	notNames    map[string]bool
+	labels      labels
+	partyStart  *regexp.Regexp // a word after which the names of a party start
+	conveyance  *regexp.Regexp // a word between the parties
 	patterns    patternSet
 	stamps      patternSet // those of patterns for recording stamps
 	macros      macros
@@ -52,6 +55,11 @@ type ruleFile struct {
 	GivenNames   string              `yaml:"given_names"`
 	Surnames     string              `yaml:"surnames"`
 	NotNames     string              `yaml:"not_names"`
+	LabelStart   string              `yaml:"label_start"`
+	LabelEnd     string              `yaml:"label_end"`
+	Labels       []labelRule         `yaml:"labels"`
+	PartyStart   []string            `yaml:"party_start"`
+	Conveyance   []string            `yaml:"conveyance"`
 	Patterns     []patternRule       `yaml:"patterns"`
 }
 
@@ -92,12 +100,17 @@ func parseRules(text []byte) (*Rules, error) {
 		{&r.bodyStart, file.BodyStart, ``, ``}, {&r.tailStart, file.TailStart, `\b`, ``}, {&r.reference, file.Reference, `\b`, `\b`},
 		{&r.nameEnd, file.NameEnd, ``, ``},
 		{&r.description, file.Descriptions, ``, ``}, {&r.suffixes, file.Suffixes, `\A\s*`, ``},
+		{&r.partyStart, file.PartyStart, ``, ``}, {&r.conveyance, file.Conveyance, `\b`, `\b`},
 	} {
 		text := `(?ims)` + list.start + `(?:` + r.macros.expand(strings.Join(list.from, "|")) + `)` + list.end
 		var err error
 		if *list.to, err = regexp.Compile(text); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if r.labels, err = newLabels(file.Labels, r.macros.expand(file.LabelStart), r.macros.expand(file.LabelEnd)); err != nil {
+		return nil, err
 	}
 	for n, rule := range file.Patterns {
 		p, err := rule.compile(r.macros)
