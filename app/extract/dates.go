@@ -94,7 +94,7 @@ var ordinals = func() map[string]int {
 	return words
 }()
 
-var clockTime = regexp.MustCompile(`(?i)^([0-9a-z|!]{1,2})\s?[:;.]\s?([0-9a-z|!]{2})(?:\s?[:;.]\s?([0-9a-z|!]{2}))?\s*` +
+var clockTime = regexp.MustCompile(`(?i)^(?:([ap])\.?\s?m\.?\s+)?([0-9a-z|!]{1,2})\s?[:;.]\s?([0-9a-z|!]{2})(?:\s?[:;.]\s?([0-9a-z|!]{2}))?\s*` +
 	`(?:o'?\s?clock)?\s*([ap])?\.?\s?m?\.?$`)
 
 // A time from firstMorningHour to noon without AM or PM is in the morning, because recorders' offices
@@ -112,22 +112,23 @@ func (r *reader) time(from, to int) ([]string, bool) {
 	if m == nil {
 		return nil, true
 	}
-	hour, err := strconv.Atoi(certainDigits.Replace(m[1]))
-	minute, err2 := strconv.Atoi(certainDigits.Replace(m[2]))
+	hour, err := strconv.Atoi(certainDigits.Replace(m[2]))
+	minute, err2 := strconv.Atoi(certainDigits.Replace(m[3]))
 	if err != nil || err2 != nil || hour >= hoursOfDay || minute >= minutesOfHour {
 		return nil, true
 	}
-	switch afternoon := strings.EqualFold(m[4], "p"); {
-	case m[4] == "" && hour < firstMorningHour:
+	half := m[1] + m[5] // "AM 10:32" or "10:32 AM"
+	switch afternoon := strings.EqualFold(half, "p"); {
+	case half == "" && hour < firstMorningHour:
 		return nil, false
 	case afternoon && hour < noon:
 		hour += noon
-	case strings.EqualFold(m[4], "a") && hour == noon:
+	case strings.EqualFold(half, "a") && hour == noon:
 		hour = 0
 	}
 	text := fmt.Sprintf("%02d:%02d", hour, minute)
-	if m[3] != "" {
-		second, err := strconv.Atoi(certainDigits.Replace(m[3]))
+	if m[4] != "" {
+		second, err := strconv.Atoi(certainDigits.Replace(m[4]))
 		if err != nil || second >= minutesOfHour {
 			return nil, false
 		}

@@ -133,8 +133,12 @@ func (f pageFacts) endsBefore(next pageFacts) bool {
 	case !next.hasBody:
 		return false
 	}
-	return next.kind != f.kind || f.hasTail
+	isTitled := f.kind != "" || !slices.Contains(courtPapers, next.kind) // or else the pages before have the caption
+	return next.kind != f.kind && isTitled || f.hasTail
 }
+
+// courtPapers are the types of papers that begin with the caption of a court, not with a title.
+var courtPapers = []string{"Judgment", "Lis Pendens", "Probate", "Divorce", "Bankruptcy"}
 
 // isStamp reports whether a page has a complete recording stamp.
 func (f pageFacts) isStamp() bool {

@@ -136,7 +136,7 @@ func (r *reader) try(p *pattern, at int, window string) (list []candidate) {
 		if m == nil {
 			return list
 		}
-		if r.mayStart(p, at+m[0]) && r.isNear(p, at+m[0], at+m[1]) && !r.isReference(p, at+m[0]) {
+		if r.mayStart(p, at+m[0]) && r.isNear(p, at+m[0], at+m[1]) && !r.isReference(p, at+m[0], at+m[1]) {
 			if found := r.candidates(p, at, m); len(found) > 0 {
 				return append(list, found...)
 			}
@@ -271,15 +271,16 @@ func (r *reader) isNear(p *pattern, from, to int) bool {
 	return p.near.MatchString(text[from:min(to, len(text))])
 }
 
-// isReference reports whether a match about the recording is on a line about another instrument.
-func (r *reader) isReference(p *pattern, at int) bool {
+// isReference reports whether a match about the recording is on a line about another instrument, such as "Instrument No. 12
+// of Official Records".
+func (r *reader) isReference(p *pattern, at, to int) bool {
 	if p.zone != inStamp && p.zone != inHeader || p.find.SubexpIndex(County) >= 0 {
 		return false
 	}
 	text := r.source.text
 	start := strings.LastIndexByte(text[:at], '\n') + 1
 	end := at + max(strings.IndexByte(text[at:], '\n'), 0)
-	if r.rules.reference.MatchString(text[start:at]) || faxLine.MatchString(text[start:end]) {
+	if r.rules.reference.MatchString(text[start:at]) || faxLine.MatchString(text[start:end]) || ofRecords.MatchString(text[to:]) {
 		return true
 	}
 	if recordedPhrase.MatchString(text[start:at]) { // "Recorded in Book 12" is a stamp
@@ -292,6 +293,7 @@ func (r *reader) isReference(p *pattern, at int) bool {
 const maxPreposition = 50
 
 var (
+	ofRecords   = regexp.MustCompile(`(?i)^,?\s+(?:of|in)\s+(?:the\s+)?(?:official|deed|public|land|said)\s`)
 	faxLine     = regexp.MustCompile(`(?i)\bfax\b`)
 	certificate = regexp.MustCompile(`(?i)\b(?:admitted to record|received for record|filed for record|duly recorded` +
 		`|this day)\s+(?:and\s+recorded\s+)?in\s+$`)
