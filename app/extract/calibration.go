@@ -30,7 +30,8 @@ var calibration = sync.OnceValue(func() (steps map[string][]step) {
 var kindsOfFields = map[string]string{
 	Type: "type", BookType: "type", InstrumentNumber: "number", Book: "number", PageNumber: "number", PageTo: "number", CaseNumber: "number",
 	Recorded: "date", RecordedTime: "date", Dated: "date", Grantors: "name", Grantees: "name", Trustee: "name", Nominee: "name",
-	Consideration: "amount", Parcels: "parcel", Subdivision: "land", Lot: "land", Block: "land", County: "place", State: "place",
+	Consideration: "amount", ConsiderationText: "amount", Parcels: "parcel", Subdivision: "land", Lot: "land", Block: "land",
+	County: "place", State: "place",
 }
 
 // MinConfidence is the percentage below which a field is doubtful.

@@ -26,7 +26,7 @@ type readField struct {
 }
 
 // readSet returns the fields that are read on the scans of a set. The state is left out where the form doesn't say which one is
-// right.
+// right, and so is what it says about the consideration.
 func readSet(t *testing.T, set string) (list []readField) {
 	t.Helper()
 	file, err := os.Open("testdata/scans.jsonl.gz")
@@ -55,7 +55,8 @@ func readSet(t *testing.T, set string) (list []readField) {
 			pages = append(pages, Page{lines})
 		}
 		for name, field := range Read(pages, DefaultRules(), model.NewDocumentTypes()) {
-			if name == State && strings.HasPrefix(scan.Form, "unseen-") || field.Confidence == nil {
+			isUnknown := name == State && strings.HasPrefix(scan.Form, "unseen-") || name == ConsiderationText
+			if isUnknown || field.Confidence == nil {
 				continue
 			}
 			list = append(list, readField{field, field.calibrationKey(name), name, isRight(name, field.Values, scan.Fields[name])})

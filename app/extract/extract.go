@@ -65,12 +65,14 @@ const (
 	Trustee          = "trustee"
 	Nominee          = "nominee"
 	Consideration    = "consideration"
-	Parcels          = "parcels"
-	County           = "county"
-	State            = "state"
-	Subdivision      = "subdivision"
-	Lot              = "lot"
-	Block            = "block"
+	// ConsiderationText is what the instrument says, if that is more than an amount: "$10.00 and other consideration".
+	ConsiderationText = "consideration_text"
+	Parcels           = "parcels"
+	County            = "county"
+	State             = "state"
+	Subdivision       = "subdivision"
+	Lot               = "lot"
+	Block             = "block"
 )
 
 // Read returns the fields that the pages of a document state about the instrument that begins on the
@@ -91,6 +93,10 @@ func (r *reader) drop() {
 	if dated != "" && recorded != "" && dated > recorded { // one of them was misread, and it isn't clear which one
 		delete(r.fields, Dated)
 		delete(r.fields, Recorded)
+	}
+	amount, _ := model.ParseConsideration(r.fields[ConsiderationText].Value())
+	if amount != r.fields[Consideration].Value() { // it says something about another one
+		delete(r.fields, ConsiderationText)
 	}
 	if _, known := r.fields[Recorded]; !known {
 		delete(r.fields, RecordedTime)

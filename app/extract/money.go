@@ -48,6 +48,15 @@ func (r *reader) money(from, to int) ([]string, bool) {
 	return []string{inFigures}, true
 }
 
+// considerationText returns what the instrument says about the consideration.
+func (r *reader) considerationText(from, to int) ([]string, bool) {
+	text := strings.Join(strings.Fields(r.source.text[from:to]), " ")
+	if len(text) > model.MaxConsideration {
+		return nil, true
+	}
+	return []string{text}, true
+}
+
 func parseFigures(text string) string {
 	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), ".,")
 	m := grouped.FindStringSubmatch(certainDigits.Replace(text))

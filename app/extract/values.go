@@ -18,8 +18,8 @@ func init() { // the cleaners of names use the reader, which uses the cleaners
 		InstrumentNumber: (*reader).instrumentNumber, BookType: (*reader).bookType, Book: (*reader).bookNumber, PageNumber: (*reader).bookNumber,
 		PageTo: (*reader).bookNumber, CaseNumber: (*reader).caseNumber, Recorded: (*reader).date, Dated: (*reader).signed,
 		RecordedTime: (*reader).time, Grantors: (*reader).names, Grantees: (*reader).names, Trustee: (*reader).names, Nominee: (*reader).names,
-		Consideration: (*reader).money, Parcels: (*reader).parcels, Subdivision: (*reader).subdivision, Lot: (*reader).lot, Block: (*reader).lot,
-		County: (*reader).county, State: (*reader).state,
+		Consideration: (*reader).money, ConsiderationText: (*reader).considerationText, Parcels: (*reader).parcels,
+		Subdivision: (*reader).subdivision, Lot: (*reader).lot, Block: (*reader).lot, County: (*reader).county, State: (*reader).state,
 	}
 }
 

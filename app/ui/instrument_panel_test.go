@@ -441,7 +441,6 @@ func TestOtherPlace(t *testing.T) {
 		"Names parcel 99-8-77")
 }
 
-// The panel shows what the text of a document says about its instrument, with the line where it was
 // putText stores the text of a page that was read in a document.
 func putText(t *testing.T, h *testServer, f model.File, text string) {
 	t.Helper()
@@ -457,6 +456,26 @@ func putText(t *testing.T, h *testServer, f model.File, text string) {
 	}
 }
 
+// The consideration is suggested as the instrument says it, with an amount or without one.
+func TestSuggestedConsideration(t *testing.T) {
+	t.Parallel()
+	for says, stored := range map[string]string{"Ten Dollars ($10.00) and other good and valuable consideration": "10.00",
+		"valuable consideration": ""} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			p := newPanelTest(t)
+			putText(t, p.testServer, p.deed, "WARRANTY DEED\n\nJOHN ALDER, for "+says+" paid, grants to DANA BIRCH the following\n")
+			p.staff.get(t, 200, p.path(p.deed, "")+"&panel=new").has(t, `data-accept="instrument-consideration" data-value="`+says+`"`,
+				"<b>Consideration</b> "+says)
+			p.post(200, p.deed, fields("consideration", says, "then", "stay"))
+			if saved := p.only(); saved.ConsiderationText != says || saved.Consideration != stored {
+				t.Errorf("stored %q and %q, want %q and %q", saved.ConsiderationText, saved.Consideration, says, stored)
+			}
+		})
+	}
+}
+
+// The panel shows what the text of a document says about its instrument, with the line where it was
 // read. It doesn't fill in the form.
 func TestSuggestionsFromText(t *testing.T) {
 	t.Parallel()

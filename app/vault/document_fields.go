@@ -269,8 +269,8 @@ func pageLines(page pagetext.Page) extract.Page {
 var instrumentFields = map[string]bool{
 	extract.Type: false, extract.InstrumentNumber: false, extract.BookType: false, extract.Book: false, extract.PageNumber: false,
 	extract.PageTo: false, extract.CaseNumber: false, extract.Recorded: false, extract.RecordedTime: false, extract.Dated: false,
-	extract.Grantors: true, extract.Grantees: true, extract.Consideration: false, extract.Parcels: true,
-	extract.County: false, extract.State: false,
+	extract.Grantors: true, extract.Grantees: true, extract.Consideration: false,
+	extract.ConsiderationText: false, extract.Parcels: true, extract.County: false, extract.State: false,
 }
 
 // placeFields are fields that come either from the text or from the name, but never from both.

@@ -106,6 +106,9 @@ func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrume
 				name = extract.Type
 			}
 			e, found := g.Evidence[name]
+			if !found && name == extract.Consideration { // what the instrument says has no amount
+				e, found = g.Evidence[extract.ConsiderationText]
+			}
 			if !found || field.Empty() || form.ID != 0 && !form.Field(field.Key()).Empty() {
 				continue
 			}
