@@ -171,3 +171,19 @@ func TestCacheCheckRequiresTheLock(t *testing.T) {
 		t.Error("the clean mark exists while the database is in use, want it removed")
 	}
 }
+
+// A vault that another version or another secret.key belongs to is as clean afterward as before.
+func TestRejectedVaultKeepsItsCleanMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.db")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatalf("close store: %v", err)
+	}
+	other := testOptions()
+	other.Fingerprint = "another"
+	if s, err := Open(t.Context(), path, other); err == nil {
+		t.Fatalf("Open succeeded with another secret.key; close: %v", s.Close())
+	}
+	if s := open(t, path); !s.CacheCheck().Clean {
+		t.Errorf("CacheCheck() = %+v after a rejected Open, want clean", s.CacheCheck())
+	}
+}

@@ -87,7 +87,7 @@ func (c *Copy) view(fn func(*Tx) error) error {
 		return err
 	}
 	t := c.newTx(context.Background(), tx)
-	return errors.Join(RecoverPanic(func() error { return fn(t) }), tx.Rollback())
+	return endView(tx, RecoverPanic(func() error { return fn(t) }))
 }
 
 func (c *Copy) newTx(ctx context.Context, tx kv.Tx) *Tx {

@@ -35,7 +35,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	s := newStore(db, opts)
 	s.failure = db.AtOpen().WriteError
 	if err := s.upgrade(ctx); err != nil {
-		return nil, errors.Join(err, db.Close(false))
+		return nil, errors.Join(err, db.Close(s.failure == nil)) // a vault of another version keeps its clean mark
 	}
 	db.RemoveUnfinished()
 	go s.runWriter()

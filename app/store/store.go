@@ -44,7 +44,15 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	t := s.newTx(ctx, tx)
-	return errors.Join(RecoverPanic(func() error { return fn(t) }), tx.Rollback())
+	return endView(tx, RecoverPanic(func() error { return fn(t) }))
+}
+
+// endView ends a read transaction and returns err.
+func endView(tx kv.Tx, err error) error {
+	if failed := tx.Rollback(); failed != nil {
+		return errors.Join(err, failed)
+	}
+	return err
 }
 
 // Read returns the result of read, which runs in a View of s.

@@ -20,7 +20,6 @@ import (
 // DB is an open database file.
 type DB struct {
 	bolt     *bolt.DB
-	readOnly bool
 	identity *fileIdentity // nil if Available has nothing to compare, as after OpenReadOnly
 	file     *os.File      // file that bbolt uses and closes; nil after OpenReadOnly
 	isNew    bool          // this Open created the file

@@ -52,7 +52,7 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 // OpenReadOnly opens the database at path without writing to its directory. bbolt doesn't load the free list then, so
 // a database whose free list is damaged can be checked.
 func OpenReadOnly(path string, wait time.Duration) (*DB, error) {
-	db := &DB{readOnly: true}
+	db := new(DB)
 	err := kv.RecoverPanic(func() (err error) {
 		db.bolt, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout(wait), ReadOnly: true})
 		return err
