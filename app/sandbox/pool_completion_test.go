@@ -13,15 +13,17 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// cancelingDoc cancels the call's context when it is first read.
+// cancelingDoc cancels the call's context when it is read, then calls canceled.
 type cancelingDoc struct {
 	*bytes.Reader
-	cancel context.CancelFunc
+	cancel   context.CancelFunc
+	canceled func()
 }
 
-func (l cancelingDoc) ReadAt(p []byte, off int64) (int, error) {
-	l.cancel()
-	return l.Reader.ReadAt(p, off)
+func (d cancelingDoc) ReadAt(p []byte, off int64) (int, error) {
+	d.cancel()
+	d.canceled()
+	return d.Reader.ReadAt(p, off)
 }
 
 // If the context of a call is canceled, work with RunToCompletion finishes and keeps its worker.
@@ -44,7 +46,12 @@ func TestRunToCompletion(t *testing.T) {
 			p := open(t, fake(t, "without assets"))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			doc := cancelingDoc{bytes.NewReader(drawn.Bytes()), cancel}
+			killed := func() {
+				if !c.complete {
+					await(t, "worker killed", func() bool { return p.Memory().Total == 0 })
+				}
+			}
+			doc := cancelingDoc{bytes.NewReader(drawn.Bytes()), cancel, killed}
 			r := sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: c.complete}
 			picture, err := p.Picture(ctx, r, 1, 20, document.ExtractLimits{})
 			if !errors.Is(err, c.want) || c.complete && (picture.Width != 20 || picture.Height != 25) {
