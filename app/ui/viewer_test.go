@@ -84,9 +84,9 @@ func newServerWithDocuments(t *testing.T) (h *testServer, abstract string, files
 		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer staged.Discard()
-	for name, content := range map[string]string{"b Deed.pdf": string(vaulttest.PDF(3, "a")),
-		"a Search.txt": "Judgments\nnone against <b>Smith</b>\n", "c.png": onePixel} {
-		if err := staged.Add(name, strings.NewReader(content)); err != nil {
+	for _, f := range [][2]string{{"a Search.txt", "Judgments\nnone against <b>Smith</b>\n"},
+		{"b Deed.pdf", string(vaulttest.PDF(3, "a"))}, {"c.png", onePixel}} {
+		if err := staged.Add(f[0], strings.NewReader(f[1])); err != nil {
 			t.Fatalf("stage file: %v", err)
 		}
 	}
