@@ -41,9 +41,27 @@ func (r *reader) date(from, to int) ([]string, bool) {
 
 var timeAfter = regexp.MustCompile(`(?i)^[\s,-]*(?:at|time)?[\s:;@]*[0-9oOlI|]{1,2}[:;.][0-9oOlI|]{2}`)
 
-// signed returns the date of the instrument. A date that is followed by a time is the recording date.
+// maxAcknowledged is how far before a date the words of an acknowledgment are.
+const maxAcknowledged = 60
+
+var (
+	acknowledged = regexp.MustCompile(`(?i)\b(?:acknowledged|subscribed|sworn)\b`)
+	signedLine   = regexp.MustCompile(`(?i)\b(?:dated|signed|witness|executed|made|expires?)\b[^\n]*$`)
+)
+
+// recorded returns the date of the recording. A date on a line about the signing is another one.
+func (r *reader) recorded(from, to int) ([]string, bool) {
+	if signedLine.MatchString(r.source.text[strings.LastIndexByte(r.source.text[:from], '\n')+1 : from]) {
+		return nil, true
+	}
+	return r.date(from, to)
+}
+
+// signed returns the date of the instrument. A date that is followed by a time is the recording date, and one that follows
+// the words of an acknowledgment is that of the acknowledgment.
 func (r *reader) signed(from, to int) ([]string, bool) {
-	if timeAfter.MatchString(r.source.text[to:min(len(r.source.text), to+24)]) {
+	text := r.source.text
+	if timeAfter.MatchString(text[to:min(len(text), to+24)]) || acknowledged.MatchString(text[max(0, from-maxAcknowledged):from]) {
 		return nil, true
 	}
 	return r.date(from, to)

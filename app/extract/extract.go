@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"strconv"
 	"strings"
 
 	"deedkeep/app/model"
@@ -97,6 +98,11 @@ func (r *reader) drop() {
 	amount, _ := model.ParseConsideration(r.fields[ConsiderationText].Value())
 	if amount != r.fields[Consideration].Value() { // it says something about another one
 		delete(r.fields, ConsiderationText)
+	}
+	from, err := strconv.Atoi(r.fields[PageNumber].Value())
+	to, err2 := strconv.Atoi(r.fields[PageTo].Value())
+	if err == nil && err2 == nil && to < from { // another number, such as that of the pages
+		delete(r.fields, PageTo)
 	}
 	if _, known := r.fields[Recorded]; !known {
 		delete(r.fields, RecordedTime)

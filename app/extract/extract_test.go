@@ -19,6 +19,8 @@ func TestValues(t *testing.T) {
 	for _, c := range []struct{ name, text, field, want string }{
 		{"day in words", "THIS DEED, made this twenty-second day of June, A.D., 2008, between", extract.Dated, "2008-06-22"},
 		{"ordinal", "THIS DEED, made this 15th day of April, 2019, by", extract.Dated, "2019-04-15"},
+		{"acknowledged later", "THIS DEED, by John Doe\nIN WITNESS WHEREOF, he signed it.\nIt was acknowledged before me this 21st day of " +
+			"April, 2019\n", extract.Dated, ""},
 		{"label", "DEED\nDated: 04/15/2019\n", extract.Dated, "2019-04-15"},
 		{"as of", "THIS AGREEMENT is made and entered into as of April 15, 2019, by", extract.Dated, "2019-04-15"},
 		{"letters in a date", "THIS DEED, made this l5th day of Apri1, 2OI9, by", extract.Dated, "2019-04-15"},
@@ -37,6 +39,8 @@ func TestValues(t *testing.T) {
 		{"official records", "O.R. Book 523 Page 642\n", extract.BookType, "Official Records"},
 		{"reel", "Reel 523 Image 642\n", extract.PageNumber, "642"},
 		{"prior deed", "Prior instrument reference: Deed Book 2417 Page 883\n", extract.Book, ""},
+		{"number of the pages", "BK 2417 PG 883 - 2\n", extract.PageTo, ""},
+		{"reference after a line break", "DEED\nand recorded in the office of the Recorder in Deed\nBook 1106, Page 0241, granted", extract.Book, ""},
 		{"plat", "DEED\nas shown on the plat recorded in Plat Book 12, Page 34\n", extract.Book, ""},
 
 		{"instrument number", "Instrument No. 201904170093382\n", extract.InstrumentNumber, "201904170093382"},
@@ -47,6 +51,7 @@ func TestValues(t *testing.T) {
 		{"time with seconds", "Recorded: 04/17/2019 10:42:07 AM\n", extract.RecordedTime, "10:42:07"},
 		{"afternoon", "Filed for record April 17, 2019 at 2:42 o'clock P.M.\n", extract.RecordedTime, "14:42"},
 		{"time that could be either", "Recorded: 04/17/2019 2:42\n", extract.RecordedTime, ""},
+		{"signed at the end of a page", "DEED\nRecorder of Deeds\nSigned this 16th day of May, 2015.\n", extract.Recorded, ""},
 		{"fax header", "04/17/2019 10:42 FAX 304 555 0101 P.01\nRecorder\n", extract.Recorded, ""},
 		{"recorded before it was signed", "Recorded: 04/17/2009\nTHIS DEED, made this 15th day of April, 2019, by", extract.Recorded, ""},
 
@@ -56,6 +61,7 @@ func TestValues(t *testing.T) {
 		{"words and figures that differ", "for and in consideration of the sum of Three Hundred Thousand Dollars ($387,500.00), paid",
 			extract.Consideration, ""},
 		{"points for commas", "in consideration of the sum of $387.500.00, paid", extract.Consideration, "387500.00"},
+		{"blank in an amount", "in consideration of the sum of $1 87,500.00, paid", extract.Consideration, ""},
 		{"nominal", "in consideration of the sum of Ten Dollars ($10.00) and other good and valuable consideration",
 			extract.Consideration, "10.00"},
 		{"nominal beside the price", "in consideration of the sum of Ten Dollars ($10.00)\nConsideration: $387,500.00\n", extract.Consideration,
@@ -74,6 +80,8 @@ func TestValues(t *testing.T) {
 
 		{"lot", "Lot 12, Block C, Sunset Hills, as shown", extract.Lot, "12"},
 		{"block", "Lot 12, Block C, Sunset Hills, as shown", extract.Block, "C"},
+		{"block without a subdivision", "known as Lot 38 in Block 6 on a certain map", extract.Subdivision, ""},
+		{"label below a subdivision", "LOT 24A, BLK 30, FOX RUN\nAssessor's Property Tax Parcel No.: 12-345\n", extract.Subdivision, "FOX RUN"},
 		{"subdivision", "Lot 12, Block C, of the Plan of Sunset\nHills, Phase II, as shown", extract.Subdivision, "Sunset Hills, Phase II"},
 
 		{"county of a stamp", "Deed Book 12 Page 3\nRecorder of Deeds, Wexcombe County\n", extract.County, "Wexcombe"},
@@ -84,6 +92,9 @@ func TestValues(t *testing.T) {
 		{"county of the land", "THIS DEED, made by John Smith of Story County, conveys land situated in St. Louis County, Missouri",
 			extract.County, "St. Louis"},
 		{"state of the land", "WITNESSETH: the property lying in the County of Polk and State of Iowa, to wit", extract.State, "Iowa"},
+		{"clerk of a county", "Recorded 04/17/2019\nJames T. Kessler County Clerk, Santa Clara County, Texas\n", extract.County, "Santa Clara"},
+		{"company before a county", "Recorded 04/17/2019\nFifth Third Bank DAVIDSON COUNTY, IDAHO\n", extract.County, "Davidson"},
+		{"county of a saint", "Recorded 04/17/2019\nCLERK OF ST. LOUIS COUNTY\n", extract.County, "St. Louis"},
 		{"county without a name", "Recorded 04/17/2019\nOffice of the County Clerk\nThis County\n", extract.County, ""},
 		{"county of a notary", "THIS DEED, made by John Smith\nIN WITNESS WHEREOF, he signs.\nSTATE OF OHIO\nCOUNTY OF SUMMIT\n",
 			extract.County, ""},
@@ -125,6 +136,11 @@ func TestParties(t *testing.T) {
 		{"suit", "IN THE CIRCUIT COURT OF KING COUNTY\nFirst Bank, N.A.,\nPlaintiff,\nvs.\nJohn Smith,\nDefendant.\nNOTICE " +
 			"OF LIS PENDENS\n", "John Smith",
 			"First Bank, N.A."},
+		{"name with an of", "THIS INDENTURE WITNESSETH, That John Doe, of Marion County, mortgages and warrants to Citizens State Bank of " +
+			"Ashland, of Ashland, the following", "John Doe", "Citizens State Bank of Ashland"},
+		{"trustee of a trust", "WITNESSETH, That Mary Doe, Trustee of the Doe Family Trust, conveys and warrants to Peter Jones, of Marion, the " +
+			"following", "Mary Doe, Trustee of the Doe Family Trust", "Peter Jones"},
+		{"surname like a title", "THIS INDENTURE, made the 26th day of January, 2022, by and between GRANT\nY. DOE, Grantor, and Peter Jones, Grantee,", "GRANT Y. DOE", "Peter Jones"},
 		{"blank form", "by and between ____________, Grantor, and ____________, Grantee,", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -54,6 +54,17 @@ FIRST BANK, N.A. does hereby certify that the mortgage executed by JOHN A. DOE a
 KNOW ALL MEN BY THESE PRESENTS that JOHN A. DOE and JANE DOE, husband and wife ("Mortgagors"), for value received, grant, with
 mortgage covenants, to FIRST BANK, N.A. ("Mortgagee"), whose address is 1 Main Street, the following real property:
 `, doe, "FIRST BANK, N.A."},
+		{"misread label", `THIS DEED, by and between JOHN A. DOE and JANE DOE (hereinafter -
+called tbe Grant0r-), and MARY ROE and RICHARD ROE (hereinafter called the Grantees), witnesseth
+`, "", ""},
+		{"called", `THIS INDENTURE, by and between JOHN A. DOE and JANE DOE, as parties of the first part, hereinafter called Grantor, and
+MARY ROE, a single woman, and RICHARD ROE, a single man, as parties of the second part, hereinafter called Grantee:
+`, doe, roe},
+		{"stamp above", `E-RECORDED simplifile
+WARRANTY DEED
+of the real property described below, by the estate of the decedent named in it, whose heirs, legatees, and devisees, known
+and unknown, are all of age and were given notice as required by the law of this State, the "Grantor," and others
+`, "", ""},
 		{"not a name", `WARRANTY DEED
 In consideration of the covenants of each of the parties described below ("Grantors") the following is agreed.
 `, "", ""},

@@ -36,6 +36,12 @@ const byLabel = -1
 // maxLabeled is how far before a label its names may start.
 const maxLabeled = 420
 
+// maxPartyLines is how many lines the names before a label may have if no word says where they start.
+const maxPartyLines = 3
+
+// otherLabel matches what may be a label that OCR misread.
+var otherLabel = regexp.MustCompile(`(?i)[(\["]|\bherein`)
+
 // maxPartyStarts is how many words before a label are tried as the start of its names.
 const maxPartyStarts = 6
 
@@ -64,10 +70,15 @@ func (r *reader) labeled(field string, from, to int) (c candidate, ok bool) {
 	if at := strings.LastIndex(r.source.text[from:to], "\n\n"); at >= 0 && strings.TrimSpace(r.source.text[from+at:to]) != "" {
 		from += at
 	}
-	starts := []int{from}
+	line := from // three lines above, unless another label is nearer
+	if lines := strings.SplitAfter(r.source.text[from:to], "\n"); len(lines) > maxPartyLines {
+		line = to - len(strings.Join(lines[len(lines)-maxPartyLines:], ""))
+	}
+	starts := []int{line}
 	for _, m := range r.rules.partyStart.FindAllStringIndex(r.source.text[from:to], -1) {
 		starts = append(starts, from+m[1])
 	}
+	slices.Sort(starts)
 	if len(starts) > maxPartyStarts {
 		starts = starts[len(starts)-maxPartyStarts:]
 	}
@@ -76,8 +87,8 @@ func (r *reader) labeled(field string, from, to int) (c candidate, ok bool) {
 			return c, false
 		}
 		names, sure := r.names(start, to)
-		if len(names) > 0 && sure {
-			end := start + len(strings.TrimRight(r.mask(start, to), " ;,"))
+		end := start + len(strings.TrimRight(r.mask(start, to), " ;,"))
+		if len(names) > 0 && sure && !otherLabel.MatchString(r.source.text[end:to]) {
 			return candidate{rank: byLabel, at: start, name: field, field: r.fieldOf(names, start, end)}, r.isSure(field, start, end)
 		}
 	}

@@ -13,6 +13,9 @@ var figures = regexp.MustCompile(`[$§]\s*([0-9OolI|SsBZ][0-9OolI|SsBZ,.\s]*)|\b
 
 var grouped = regexp.MustCompile(`^(\d{1,3}(?:[,.]\d{3})+|\d+)(?:[.,](\d{2}))?$`)
 
+// amountRest matches the end of an amount after a blank that OCR read into it.
+var amountRest = regexp.MustCompile(`^[ ][0-9]{1,3}[,.][0-9]{2}`)
+
 // maxNominal is the largest nominal consideration in dollars, which deeds state instead of the price.
 const maxNominal = 100
 
@@ -25,6 +28,9 @@ func isNominal(value string) bool {
 // states both, they must be equal.
 func (r *reader) money(from, to int) ([]string, bool) {
 	text := r.source.text[from:to]
+	if amountRest.MatchString(r.source.text[to:]) {
+		return nil, false
+	}
 	inFigures, words := "", text
 	if at := figures.FindStringSubmatchIndex(text); at != nil {
 		words = text[:at[0]]

@@ -32,6 +32,9 @@ type nameReader struct {
 // names returns the names of the parties in a part of the text. There are none unless all of them
 // look like names.
 func (r *reader) names(from, to int) (list []string, ok bool) {
+	if actsFor.MatchString(r.source.text[from:to]) {
+		to += len(trustOrEstate.FindString(r.source.text[to:]))
+	}
 	n := nameReader{r: r, at: from, text: r.mask(from, to)}
 	for _, atom := range n.atoms() {
 		parts := n.split(atom)
@@ -62,6 +65,13 @@ func (r *reader) names(from, to int) (list []string, ok bool) {
 	return list, true
 }
 
+var (
+	// actsFor matches the capacity at the end of a name, and trustOrEstate what follows it: "of the Smith Family Trust".
+	actsFor       = regexp.MustCompile(`(?i)\b(?:trustees?|executors?|executrix|administrators?|administratrix|representatives?)$`)
+	trustOrEstate = regexp.MustCompile(`^,?\s+(?i:of\s+the)\s+(?:[A-Z][\w.'-]*\s+){1,5}(?i:trust)\b|` +
+		`^,?\s+(?i:of\s+the\s+estate\s+of)\s+(?:[A-Z][\w'-]*\.?(?:\s+|\b)){2,4}`)
+)
+
 // mask returns a part of the text with the descriptions of the parties replaced by semicolons. It ends
 // where the names end.
 func (r *reader) mask(from, to int) string {
@@ -73,7 +83,7 @@ func (r *reader) mask(from, to int) string {
 		copy(masked[from:to], with)
 	}
 	start := len(masked) - len(strings.TrimLeft(string(masked), " \n,:;"))
-	for { // titles above the name
+	for r.source.atLineStart(from + start) { // titles above the name
 		end := bytes.IndexByte(masked[start:], '\n')
 		if end < 0 || !r.isHeading(strings.TrimSpace(string(masked[start:start+end]))) {
 			break

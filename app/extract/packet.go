@@ -151,7 +151,8 @@ func (f pageFacts) otherStamp(next pageFacts) bool {
 		return false
 	}
 	otherDay := f.recorded != "" && f.recorded != next.recorded && next.isStamp()
-	return otherDay || f.number.differs(next.number) || f.book.differs(next.book) || f.bookTop.differs(next.bookTop)
+	otherBook := f.book.differs(next.book) || f.bookTop.differs(next.bookTop)
+	return otherDay || f.number.differs(next.number) || otherBook && (next.hasBody || next.isStamp()) // or a reference at the top
 }
 
 // sameStamp reports whether a page has the recording stamp of the instrument. The number of the page in the book may

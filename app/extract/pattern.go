@@ -298,6 +298,7 @@ var (
 	certificate = regexp.MustCompile(`(?i)\b(?:admitted to record|received for record|filed for record|duly recorded` +
 		`|this day)\s+(?:and\s+recorded\s+)?in\s+$`)
 	recordedPhrase = regexp.MustCompile(`^\W*(?:Filed|FILED|Recorded|RECORDED|Received|RECEIVED)\b`)
-	preposition    = regexp.MustCompile(`(?i)\b(?:in|at|of|under|as|by)\s+(?:(?:the|said)\s+)?(?:(?:plan|plat|map|deed` +
-		`|mortgage|official|condominium|land|record)s?[ ]+){0,2}$`)
+	// preposition matches what is before a reference in running text. A line may break after "Deed", as in "in Deed Book 12".
+	preposition = regexp.MustCompile(`(?i)\b(?:in|at|of|under|as|by)\s+(?:(?:the|said)\s+)?(?:(?:plan|plat|map|deed` +
+		`|mortgage|official|condominium|land|record)s?[ ]+){0,2}(?:(?:plan|plat|map|deed|mortgage|record)\n\s*)?$`)
 )

@@ -16,7 +16,7 @@ var cleaners map[string]cleaner
 func init() { // the cleaners of names use the reader, which uses the cleaners
 	cleaners = map[string]cleaner{
 		InstrumentNumber: (*reader).instrumentNumber, BookType: (*reader).bookType, Book: (*reader).bookNumber, PageNumber: (*reader).bookNumber,
-		PageTo: (*reader).bookNumber, CaseNumber: (*reader).caseNumber, Recorded: (*reader).date, Dated: (*reader).signed,
+		PageTo: (*reader).bookNumber, CaseNumber: (*reader).caseNumber, Recorded: (*reader).recorded, Dated: (*reader).signed,
 		RecordedTime: (*reader).time, Grantors: (*reader).names, Grantees: (*reader).names, Trustee: (*reader).names, Nominee: (*reader).names,
 		Consideration: (*reader).money, ConsiderationText: (*reader).considerationText, Parcels: (*reader).parcels,
 		Subdivision: (*reader).subdivision, Lot: (*reader).lot, Block: (*reader).lot, County: (*reader).county, State: (*reader).state,
@@ -221,6 +221,9 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 	if at := blankLine.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}
+	if at := labelBelow.FindStringIndex(r.source.text[from:min(to+maxLabel, len(r.source.text))]); len(at) > 0 && from+at[0] < to {
+		text = r.text(from, from+at[0])
+	}
 	words := strings.Fields(text)
 	for n, word := range words { // a heading in all caps follows
 		if n > 0 && isAllCaps(word) && !isAllCaps(words[0]) {
@@ -229,11 +232,21 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 		}
 	}
 	text = strings.Trim(strings.Join(words, " "), " .,:;-\"'")
-	if len(text) < minSubdivision {
+	if len(text) < minSubdivision || isPartOfPlat.MatchString(text) {
 		return nil, true
 	}
 	return []string{text}, true
 }
+
+var (
+	// isPartOfPlat matches a lot, a block, or a section, which isn't the name of a subdivision.
+	isPartOfPlat = regexp.MustCompile(`(?i)^(?:lot|block|blk|square|section|sec|unit|phase)\b\W*(?:\d+[a-z]?|[a-z])?$`)
+	// labelBelow matches the start of a line with a label.
+	labelBelow = regexp.MustCompile(`\n[^\n:]{3,60}:`)
+)
+
+// maxLabel is the maximum length of a label.
+const maxLabel = 60
 
 // notCounty matches words before "County" that aren't its name.
 var notCounty = regexp.MustCompile(`(?i)^(?:the|said|this|such|each|any|same|a|in|of|and|for|clerk|recorder|register|office|official` +
@@ -243,10 +256,14 @@ var notCounty = regexp.MustCompile(`(?i)^(?:the|said|this|such|each|any|same|a|i
 func (r *reader) county(from, to int) ([]string, bool) {
 	words := strings.Fields(strings.Trim(r.text(from, to), " .,:;-"))
 	for n := len(words) - 1; n >= 0; n-- {
-		if notCounty.MatchString(strings.Trim(words[n], ".,:;")) || strings.ContainsFunc(words[n], unicode.IsDigit) {
+		otherCase := isAllCaps(words[len(words)-1]) && !isAllCaps(words[n]) && len(words[n]) > len("St.")
+		if notCounty.MatchString(strings.Trim(words[n], ".,:;")) || otherCase || strings.ContainsFunc(words[n], unicode.IsDigit) {
 			words = words[n+1:]
 			break
 		}
+	}
+	if r.isPerson(words, from) {
+		return nil, true
 	}
 	const maxCountyWords = 3
 	name := strings.Join(words, " ")
@@ -255,6 +272,21 @@ func (r *reader) county(from, to int) ([]string, bool) {
 	}
 	return []string{capitalize(name)}, true
 }
+
+// isPerson reports whether words at an offset in the text end the name of a person, such as the clerk of a county.
+func (r *reader) isPerson(words []string, at int) bool {
+	before := r.source.text[strings.LastIndexByte(r.source.text[:at], '\n')+1 : at]
+	names := append(strings.Fields(before), words...)
+	for n := max(len(names)-len(words)-2, 0); n+1 < len(names); n++ {
+		word := strings.ToLower(names[n])
+		if middleInitial.MatchString(names[n]) || r.rules.givenNames[word] {
+			return true
+		}
+	}
+	return false
+}
+
+var middleInitial = regexp.MustCompile(`^[A-Z]\.$`)
 
 // state returns a state.
 func (r *reader) state(from, to int) ([]string, bool) {
