@@ -53,7 +53,7 @@ func (r *reader) calibrate() {
 				percent = s.Percent
 			}
 		}
-		f.Confidence, f.Doubtful = &percent, f.Doubtful || percent < MinConfidence
+		f.Confidence, f.Doubtful = &percent, f.Doubtful || percent < MinConfidence || f.lowest < minSureConfidence
 		r.fields[name] = f
 	}
 }

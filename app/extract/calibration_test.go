@@ -161,19 +161,22 @@ func TestCalibration(t *testing.T) {
 	if count == 0 || 10*right < 9*count {
 		t.Errorf("of %d fields shown with at least 90%%, %d are right, want nine of ten", count, right)
 	}
-	doubtful, wrong, missed := 0, 0, 0
+	var all, doubtful [2]int // of the wrong fields, and of the right ones
 	for _, f := range list {
-		if f.Doubtful {
-			doubtful++
+		n := 0
+		if f.right {
+			n = 1
 		}
-		if !f.right {
-			wrong++
-			if !f.Doubtful {
-				missed++
-			}
+		all[n]++
+		if f.Doubtful {
+			doubtful[n]++
 		}
 	}
-	t.Logf("%d of %d fields are wrong, %d of them are not doubtful; %d fields are doubtful", wrong, len(list), missed, doubtful)
+	t.Logf("doubtful: %d of %d wrong fields (%d%%), %d of %d right ones (%d%%)", doubtful[0], all[0], 100*doubtful[0]/max(all[0], 1),
+		doubtful[1], all[1], 100*doubtful[1]/max(all[1], 1))
+	if 10*doubtful[0] < 4*all[0] || 10*doubtful[1] > all[1] {
+		t.Error("want at least 40% of the wrong fields doubtful, and at most 10% of the right ones")
+	}
 }
 
 // reliability logs how many fields are right by the confidence shown, in ten steps. It returns the number of fields with at

@@ -31,7 +31,7 @@ type Field struct {
 	Page       int      // where the field was read, from 1
 	Line       string   // as it was read there
 	Confidence *int     // how many of 100 such fields are right; nil if the text is not from OCR
-	Doubtful   bool     // Confidence is below MinConfidence, or there are other readings
+	Doubtful   bool     // a person should compare it with the page: OCR isn't sure, or there are other readings
 	Readings   []string // what the values may be instead: OCR confuses letters such as rn and m
 	mean       int      // confidence of OCR in the words
 	lowest     int      // the same for the word that it is the least sure of
@@ -84,6 +84,7 @@ func Read(pages []Page, rules *Rules, types model.DocumentTypes) Fields {
 	r.readHeading()
 	r.readPatterns(rules.patterns, r.readLabels()...)
 	r.drop()
+	r.compareFields()
 	r.calibrate()
 	return r.fields
 }

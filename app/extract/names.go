@@ -210,6 +210,9 @@ func (n nameReader) name(s span) string {
 	for at, word := range words {
 		words[at] = initial(lettersOf(word))
 		others[at] = n.r.otherReading(words[at], isEntity)
+		if at > 1 && at == len(words)-1 && !isEntity {
+			others[at] = numeralReading(others[at])
+		}
 	}
 	name, other := n.r.joinName(words), n.r.joinName(others)
 	if other != name {

@@ -84,7 +84,7 @@ func (n stampNumber) differs(o stampNumber) bool {
 }
 
 // minSureConfidence is the lowest confidence of a word of a number that OCR can't have confused.
-const minSureConfidence = 80
+const minSureConfidence = 85
 
 // add adds the facts of a further page of an instrument.
 func (f *pageFacts) add(next pageFacts) {

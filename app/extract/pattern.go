@@ -71,6 +71,10 @@ func (r *reader) readPatterns(set patternSet, found ...candidate) {
 	}
 	for _, c := range found {
 		if decided[c.name] {
+			if field, known := r.fields[c.name]; known && !c.doubtful {
+				field.compare(c.name, c.field)
+				r.fields[c.name] = field
+			}
 			continue
 		}
 		decided[c.name] = true
@@ -165,6 +169,7 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 			continue
 		default:
 			c.field = r.fieldOf(values, from, to)
+			c.field.Doubtful = c.field.Doubtful || r.isCorrected(name, values, from, to)
 			c.doubtful = !r.isSure(name, from, to)
 		}
 		list = append(list, c)

@@ -131,6 +131,9 @@ var (
 	shortParcel = 5
 )
 
+// parcelRest matches what may be the end of a parcel number after a blank that OCR read into it.
+var parcelRest = regexp.MustCompile(`^[ ][A-Z]{0,2}-?[0-9][0-9A-Z.-]*(?:\s|$)`)
+
 // decimalComma matches a decimal point that OCR read as a comma.
 var decimalComma = regexp.MustCompile(`\d,\d`)
 
@@ -138,13 +141,17 @@ func (r *reader) parcels(from, to int) (list []string, ok bool) {
 	if end := r.source.text[to:]; decimalComma.MatchString(r.source.text[from:min(to+2, len(r.source.text))]) || strings.HasPrefix(end, "~") {
 		return nil, false
 	}
-	for _, text := range parcelEnd.Split(r.text(from, to), -1) {
+	rest := parcelRest.FindString(r.source.text[to:])
+	parts := parcelEnd.Split(r.text(from, to), -1)
+	for n, text := range parts {
 		number, ok := parcelNumber(strings.Trim(text, " .,:;-#"))
 		if !ok {
 			return nil, false
 		}
 		if joined := blankAtDash.ReplaceAllString(number, "-"); joined != number {
 			r.noteReading(number, joined)
+		} else if n == len(parts)-1 && rest != "" {
+			r.noteReading(number, number+strings.TrimSpace(rest))
 		}
 		if number != "" {
 			list = append(list, number)

@@ -113,19 +113,20 @@ func (i Instrument) PlaceDifferences(a Abstract) (list []PlaceDifference) {
 	} else if otherState {
 		list = append(list, PlaceDifference{"state", i.State, a.State})
 	}
-	known := parcelNumbers(a.ParcelID())
-	if len(known) > 0 && len(i.Parcels) > 0 &&
-		!slices.ContainsFunc(i.Parcels, func(p string) bool { return slices.Contains(known, NormalizeNumber(p)) }) {
+	known := a.ParcelIDs()
+	if len(known) > 0 && len(i.Parcels) > 0 && !slices.ContainsFunc(i.Parcels, func(p string) bool {
+		return slices.ContainsFunc(known, func(id string) bool { return NormalizeNumber(p) == NormalizeNumber(id) })
+	}) {
 		list = append(list, PlaceDifference{"parcels", "parcel " + strings.Join(i.Parcels, ", "), "parcel " + a.ParcelID()})
 	}
 	return list
 }
 
-// parcelNumbers returns the parcel numbers in a text, normalized.
-func parcelNumbers(text string) (list []string) {
-	for number := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",;&\n", r) }) {
-		if number = NormalizeNumber(number); number != "" {
-			list = append(list, number)
+// ParcelIDs returns the numbers that the Parcel ID consists of.
+func (a Abstract) ParcelIDs() (list []string) {
+	for number := range strings.FieldsFuncSeq(a.ParcelID(), func(r rune) bool { return strings.ContainsRune(",;&\n", r) }) {
+		if NormalizeNumber(number) != "" {
+			list = append(list, strings.TrimSpace(number))
 		}
 	}
 	return list

@@ -280,6 +280,7 @@ var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, e
 // a document with one part describes it, too.
 func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts int) (g Suggestion, ok bool) {
 	read := part.Fields
+	read.CompareKnown(d.parcels, d.blank.County)
 	fields, named := model.SuggestFromFilename(f.Filename, d.types)
 	if !named || parts > 1 {
 		fields, named = model.InstrumentInput{}, false

@@ -209,6 +209,7 @@ func withoutCycles(list []Suggestion, rejected []RejectedRow) ([]Suggestion, []R
 // suggestionDraft is what suggestions for an abstract start from.
 type suggestionDraft struct {
 	blank     model.Instrument // with the county and state of the abstract
+	parcels   []string         // of the abstract
 	types     model.DocumentTypes
 	recorded  map[uint64]model.Instrument // live instruments of the abstract
 	sequence  []uint64                    // of the runsheet
@@ -232,6 +233,7 @@ func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft,
 	}
 	d.sequence, err = s.runsheetSequence(t, abstract)
 	d.blank = model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
+	d.parcels = a.ParcelIDs()
 	d.recorded, d.positions = make(map[uint64]model.Instrument, len(list)), positionsOf(d.sequence)
 	d.existing = runsheet.NewDuplicates(d.types, func(id uint64) (model.Instrument, bool) { return d.recorded[id], true })
 	for _, i := range list {
