@@ -41,6 +41,8 @@ func TestValues(t *testing.T) {
 		{"prior deed", "Prior instrument reference: Deed Book 2417 Page 883\n", extract.Book, ""},
 		{"number of the pages", "BK 2417 PG 883 - 2\n", extract.PageTo, ""},
 		{"reference after a line break", "DEED\nand recorded in the office of the Recorder in Deed\nBook 1106, Page 0241, granted", extract.Book, ""},
+		{"reference in running text", "being a part of the land that was conveyed to him in\n1921, Deed Book 212, Page 77.\n\n" +
+			"Book 2417 Page 0885\n", extract.Book, "2417"},
 		{"plat", "DEED\nas shown on the plat recorded in Plat Book 12, Page 34\n", extract.Book, ""},
 
 		{"instrument number", "Instrument No. 201904170093382\n", extract.InstrumentNumber, "201904170093382"},

@@ -33,6 +33,7 @@ type candidate struct {
 	rank, at int    // of its pattern, and in the text
 	name     string // of the field
 	field    Field
+	running  bool // a recording reference in running text
 	doubtful bool // the text is there, but it can't be read reliably
 }
 
@@ -57,7 +58,7 @@ func (r *reader) readPatterns(set patternSet, found ...candidate) {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int {
-		if x, y := a.nominal(), b.nominal(); x != y {
+		if x, y := a.order(), b.order(); x != y {
 			return x - y
 		}
 		if a.rank != b.rank {
@@ -84,12 +85,21 @@ func (r *reader) readPatterns(set patternSet, found ...candidate) {
 	}
 }
 
-// nominal returns 1 for a nominal consideration, which counts only if there is no other, and otherwise 0.
-func (c candidate) nominal() int {
-	if value := c.field.Value(); c.name == Consideration && isNominal(value) {
+// order returns 1 for what counts only if there is nothing else, and otherwise 0: a nominal consideration, and a recording
+// reference in running text.
+func (c candidate) order() int {
+	if c.running || c.name == Consideration && isNominal(c.field.Value()) {
 		return 1
 	}
 	return 0
+}
+
+// isRunning reports whether an offset in the text is in running text: on a line of it, or on the line below.
+func (r *reader) isRunning(at int) bool {
+	text := r.source.text
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	above := strings.LastIndexByte(text[:max(start-1, 0)], '\n') + 1
+	return prose.MatchString(text[above:at])
 }
 
 // windowEnd returns the end of the window that starts at an offset.
@@ -161,7 +171,7 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 		}
 		from, to := at+m[2*n], at+m[2*n+1]
 		values, ok := cleaners[name](r, from, to)
-		c := candidate{rank: p.rank, at: from, name: name}
+		c := candidate{rank: p.rank, at: from, name: name, running: p.zone == inStamp && name != Recorded && r.isRunning(from)}
 		switch {
 		case !ok:
 			c.doubtful = true
