@@ -55,8 +55,11 @@ func AreReadings(a, b string) bool {
 // parties, a document states those of other instruments, too.
 var comparedFields = []string{InstrumentNumber, Book, PageNumber, CaseNumber, Consideration, Parcels, County, State}
 
-// compare marks a field doubtful if another pattern found another value.
+// compare marks a field doubtful if another pattern found another value. Pages of a document have their own pages of the book.
 func (f *Field) compare(name string, other Field) {
+	if name == PageNumber && other.Page != f.Page {
+		return
+	}
 	reading := strings.Join(other.Values, "; ")
 	isOther := reading != "" && !slices.EqualFunc(f.Values, other.Values, func(a, b string) bool {
 		return model.NormalizeRecordingNumber(a) == model.NormalizeRecordingNumber(b)

@@ -65,7 +65,17 @@ func TestDoubtful(t *testing.T) {
 	}
 }
 
-// What is known about the property shows misreadings in the document.
+// Pages of an instrument have their own pages of the book.
+func TestPagesOfBook(t *testing.T) {
+	pages := []extract.Page{extract.PlainText("Deed Book 2417 Page 0883\nWARRANTY DEED\n"), extract.PlainText("Deed Book 2417 Page 0884\n")}
+	for _, name := range []string{extract.Book, extract.PageNumber} {
+		if f := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes())[name]; f.Doubtful || f.Value() == "" {
+			t.Errorf("%s %q is doubtful, other readings %q", name, f.Values, f.Readings)
+		}
+	}
+}
+
+// Facts about the property show misreadings in the document.
 func TestCompareKnown(t *testing.T) {
 	for _, c := range []struct{ name, text, field, readings string }{
 		{"same parcel", "Tax Map Parcel 47-0312-B-119.04\n", extract.Parcels, ""},
