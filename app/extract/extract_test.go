@@ -40,7 +40,8 @@ func TestValues(t *testing.T) {
 		{"reel", "Reel 523 Image 642\n", extract.PageNumber, "642"},
 		{"prior deed", "Prior instrument reference: Deed Book 2417 Page 883\n", extract.Book, ""},
 		{"number of the pages", "BK 2417 PG 883 - 2\n", extract.PageTo, ""},
-		{"reference after a line break", "DEED\nand recorded in the office of the Recorder in Deed\nBook 1106, Page 0241, granted", extract.Book, ""},
+		{"reference after a line break", "DEED\nand recorded in the office of the Recorder in Deed\nBook 1106, Page 0241, granted",
+			extract.Book, ""},
 		{"reference in running text", "being a part of the land that was conveyed to him in\n1921, Deed Book 212, Page 77.\n\n" +
 			"Book 2417 Page 0885\n", extract.Book, "2417"},
 		{"plat", "DEED\nas shown on the plat recorded in Plat Book 12, Page 34\n", extract.Book, ""},
@@ -140,9 +141,10 @@ func TestParties(t *testing.T) {
 			"First Bank, N.A."},
 		{"name with an of", "THIS INDENTURE WITNESSETH, That John Doe, of Marion County, mortgages and warrants to Citizens State Bank of " +
 			"Ashland, of Ashland, the following", "John Doe", "Citizens State Bank of Ashland"},
-		{"trustee of a trust", "WITNESSETH, That Mary Doe, Trustee of the Doe Family Trust, conveys and warrants to Peter Jones, of Marion, the " +
-			"following", "Mary Doe, Trustee of the Doe Family Trust", "Peter Jones"},
-		{"surname like a title", "THIS INDENTURE, made the 26th day of January, 2022, by and between GRANT\nY. DOE, Grantor, and Peter Jones, Grantee,", "GRANT Y. DOE", "Peter Jones"},
+		{"trustee of a trust", "WITNESSETH, That Mary Doe, Trustee of the Doe Family Trust, conveys and warrants to Peter Jones, of " +
+			"Marion, the following", "Mary Doe, Trustee of the Doe Family Trust", "Peter Jones"},
+		{"surname like a title", "THIS INDENTURE, made the 26th day of January, 2022, by and between GRANT\nY. DOE, Grantor, and " +
+			"Peter Jones, Grantee,", "GRANT Y. DOE", "Peter Jones"},
 		{"blank form", "by and between ____________, Grantor, and ____________, Grantee,", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
