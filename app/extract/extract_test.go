@@ -245,7 +245,10 @@ func TestHostileText(t *testing.T) {
 	for name, part := range map[string]string{
 		"letters": "a", "digits": "1", "spaces": " ", "lines": "\n", "book": "book 1 ", "between": "between A and ",
 		"dollars":  "one hundred thousand ",
-		"presents": "presents that John ", "dates": "April 1, 2019 ", "misread": "Grantcr ", "invalid": "\xff\xfe", "and": "and,",
+		"presents": "presents that John ",
+		"labels":   "to John Doe (\"Grantor\") ",
+		"names":    "that John Doe and to Jane Doe, the \"Grantee\" ",
+		"dates":    "April 1, 2019 ", "misread": "Grantcr ", "invalid": "\xff\xfe", "and": "and,",
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
