@@ -145,6 +145,9 @@ func TestParties(t *testing.T) {
 			"Marion, the following", "Mary Doe, Trustee of the Doe Family Trust", "Peter Jones"},
 		{"surname like a title", "THIS INDENTURE, made the 26th day of January, 2022, by and between GRANT\nY. DOE, Grantor, and " +
 			"Peter Jones, Grantee,", "GRANT Y. DOE", "Peter Jones"},
+		{"kind of a company", "MORTGAGE\nThis Mortgage is given by\nPennsylvania banking institution (\"Borrower\") to Peter " +
+			"Jones (\"Lender\")\n", "", "Peter Jones"},
+		{"line within a name", "QUITCLAIM DEED\nfor ten dollars paid by John Doe, an\nOhio Homes (\"Grantee\")\n", "", ""},
 		{"blank form", "by and between ____________, Grantor, and ____________, Grantee,", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -303,6 +306,20 @@ WITNESSETH, that in consideration of the sum of THREE HUNDRED EIGHTY-SEVEN
 THOUSAND FIVE HUNDRED AND 00/100 DOLLARS ($387,500.00), in hand paid, the
 receipt whereof is hereby acknowledged, the said Grantors do hereby grant and convey, sell,
 transfer and confirm unto the said Grantee, its successors and assigns,
+`, []string{"HARLAN T. QUILLFEATHER", "ODESSA M. QUILLFEATHER"}, []string{"BRINDLEWOOD ORCHARD HOLDINGS, LLC"}}, {`DEED
+
+ THIS       INDENTURE,         made      the 15th day of April, in the year Two   Thousand   Nineteen
+ (2019), BETWEEN              HARLAN        T. QUILLFEATHER           and ODESSA   M. QUILLFEATHER,
+
+ husband      and     wife,   of   88    Candlewick     Hollow     Road,    Nether   Gossamer,   Pennsylvania,
+
+ hereinafter called the Grantors, AND               BRINDLEWOOD             ORCHARD        HOLDINGS,   LLC,   a
+
+ Pennsylvania limited liability            company,     with an address of 1200 Tollgate Parade, Suite 4,
+ Merriweather, Pennsylvania, hereinafter called the Grantee.
+
+ WITNESSETH, that in consideration of the sum of THREE HUNDRED EIGHTY- SEVEN
+ THOUSAND FIVE HUNDRED AND 00/100 DOLLARS ($387,500.00), in hand paid, the
 `, []string{"HARLAN T. QUILLFEATHER", "ODESSA M. QUILLFEATHER"}, []string{"BRINDLEWOOD ORCHARD HOLDINGS, LLC"}}, {`OPEN-END MORTGAGE
 
 THIS MORTGAGE is made April 15, 2019 between BRINDLEWOOD ORCHARD

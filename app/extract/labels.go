@@ -39,6 +39,9 @@ const maxLabeled = 420
 // maxPartyLines is how many lines the names before a label may have if no word says where they start.
 const maxPartyLines = 3
 
+// midSentence matches what is before a line that starts in the middle of a sentence: "and Acme Homes, LLC, an".
+var midSentence = regexp.MustCompile(`(?:\b[a-z]+|,)\s*$`)
+
 // otherLabel matches what may be a label that OCR misread.
 var otherLabel = regexp.MustCompile(`(?i)[(\["]|\bherein`)
 
@@ -74,7 +77,10 @@ func (r *reader) labeled(field string, from, to int) (c candidate, ok bool) {
 	if lines := strings.SplitAfter(r.source.text[from:to], "\n"); len(lines) > maxPartyLines {
 		line = to - len(strings.Join(lines[len(lines)-maxPartyLines:], ""))
 	}
-	starts := []int{line}
+	var starts []int
+	if !midSentence.MatchString(r.source.text[:line]) {
+		starts = append(starts, line)
+	}
 	for _, m := range r.rules.partyStart.FindAllStringIndex(r.source.text[from:to], -1) {
 		starts = append(starts, from+m[1])
 	}

@@ -339,7 +339,8 @@ var personWord = regexp.MustCompile(`^[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'.-]*$`)
 func (r *reader) isParty(name string) bool {
 	first := firstRune(name)
 	words := strings.FieldsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || c == ',' })
-	if !unicode.IsUpper(first) && !unicode.IsDigit(first) || len(words) > maxNameWords || len(name) > model.MaxNameLength {
+	if !unicode.IsUpper(first) && !unicode.IsDigit(first) || len(words) > maxNameWords || len(name) > model.MaxNameLength ||
+		r.rules.notParty.MatchString(name) {
 		return false
 	}
 	plain := name

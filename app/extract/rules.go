@@ -30,6 +30,7 @@ type Rules struct {
 	givenNames  map[string]bool
 	surnames    map[string]bool
 	notNames    map[string]bool
+	notParty    *regexp.Regexp // what a party is: "Ohio corporation"
 	labels      labels
 	partyStart  *regexp.Regexp // a word after which the names of a party start
 	conveyance  *regexp.Regexp // a word between the parties
@@ -55,6 +56,7 @@ type ruleFile struct {
 	GivenNames   string              `yaml:"given_names"`
 	Surnames     string              `yaml:"surnames"`
 	NotNames     string              `yaml:"not_names"`
+	NotParty     []string            `yaml:"not_party"`
 	LabelStart   string              `yaml:"label_start"`
 	LabelEnd     string              `yaml:"label_end"`
 	Labels       []labelRule         `yaml:"labels"`
@@ -98,7 +100,7 @@ func parseRules(text []byte) (*Rules, error) {
 		start, end string
 	}{
 		{&r.bodyStart, file.BodyStart, ``, ``}, {&r.tailStart, file.TailStart, `\b`, ``}, {&r.reference, file.Reference, `\b`, `\b`},
-		{&r.nameEnd, file.NameEnd, ``, ``},
+		{&r.nameEnd, file.NameEnd, ``, ``}, {&r.notParty, file.NotParty, ``, ``},
 		{&r.description, file.Descriptions, ``, ``}, {&r.suffixes, file.Suffixes, `\A\s*`, ``},
 		{&r.partyStart, file.PartyStart, ``, ``}, {&r.conveyance, file.Conveyance, `\b`, `\b`},
 	} {

@@ -49,8 +49,12 @@ func newSource(pages []Page, rules *Rules) *source {
 			break
 		}
 		left := min(maxPageText, maxText-b.Len())
-		for _, line := range page.Lines {
+		double := page.isDoubleSpaced()
+		for n, line := range page.Lines {
 			text := line.Text
+			if double && n > 0 && isBlank(line) && !isBlank(page.Lines[n-1]) {
+				continue
+			}
 			if len(text) > left {
 				text = text[:left]
 			}
@@ -73,6 +77,32 @@ func newSource(pages []Page, rules *Rules) *source {
 		}
 	}
 	return s
+}
+
+func isBlank(l Line) bool { return strings.TrimSpace(l.Text) == "" }
+
+// startsLower reports whether a line starts in the middle of a sentence.
+func startsLower(l Line) bool { return unicode.IsLower(firstRune(strings.TrimSpace(l.Text))) }
+
+// minDoubleSpaced is how many sentences must go across blank lines on a page with double spacing.
+const minDoubleSpaced = 2
+
+// isDoubleSpaced reports whether there is a blank line between the lines of a paragraph: more sentences go across a blank line
+// than from a line to the next one.
+func (p Page) isDoubleSpaced() bool {
+	across, next := 0, 0
+	for n, line := range p.Lines[:max(len(p.Lines)-1, 0)] {
+		if isBlank(line) || strings.HasSuffix(strings.TrimSpace(line.Text), ".") {
+			continue
+		}
+		switch below := p.Lines[n+1]; {
+		case startsLower(below):
+			next++
+		case isBlank(below) && n+2 < len(p.Lines) && startsLower(p.Lines[n+2]):
+			across++
+		}
+	}
+	return across >= minDoubleSpaced && across > next
 }
 
 // maxHeader is the maximum number of lines above the body.
