@@ -199,6 +199,7 @@ func testViewerPanelKeeps(t *testing.T, env *browserEnv) {
 	p.waitFor(`document.querySelector("[data-instrument-form]").dataset.id == "0"`)
 	p.waitFor(`document.querySelector("[name='instrument.relations.0.instrument_id']").value == "other"`)
 	p.expect("dialog: beforeunload")
+	p.waitFor(`new URL(location.href).searchParams.get("page") == "3"`) // which the viewer stores later
 	at := eval[string](p.tab, "location.href")
 	eval[bool](p.tab, `document.querySelector("[data-pages]").focus(), true`)
 	p.press("n")
