@@ -110,17 +110,15 @@ func (r *request) object(limit int64, known ...string) (map[string]json.RawMessa
 	return sent, err
 }
 
-// input converts a member of a JSON body to a text input.
-func input(raw json.RawMessage) model.Input {
-	switch jsontext.Value(raw).Kind() {
-	case '"':
-		if s, ok := decode.String(raw); ok {
-			return model.StringInput(s)
+// inputs converts the known members of a JSON body.
+func inputs(sent map[string]json.RawMessage, known ...string) map[string]model.Input {
+	in := map[string]model.Input{}
+	for _, name := range known {
+		if raw, ok := sent[name]; ok {
+			in[name] = model.JSONInput(raw)
 		}
-	case 'n', 0: // 0 means that there is no value
-		return model.Input{}
 	}
-	return model.Input{Kind: model.InputNotString}
+	return in
 }
 
 // number converts a member of a JSON body to an ID input.
@@ -169,7 +167,7 @@ type bodyFields interface {
 // jsonFields maps the name of a member of a JSON body to its value.
 type jsonFields map[string]json.RawMessage
 
-func (f jsonFields) input(name string) model.Input    { return input(f[name]) }
+func (f jsonFields) input(name string) model.Input    { return model.JSONInput(f[name]) }
 func (f jsonFields) number(name string) model.IDInput { return number(f[name]) }
 func (f jsonFields) custom(name string) model.Custom  { return custom(f[name]) }
 

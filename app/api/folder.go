@@ -53,6 +53,7 @@ func (h folderHandler) create(r *request) (response, error) {
 			body: apitypes.FolderCreated{Success: true, Message: "Folder created successfully", Folder: encode.Folder(f)}}
 	}
 	return perform(r, render, func(keep vault.Idempotency[model.Folder]) (model.Folder, error) {
-		return h.service.Create(r.Context(), r.actor, model.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, keep)
+		draft := model.FolderDraft{Name: model.JSONInput(sent["name"]), ParentID: number(sent["parent_id"])}
+		return h.service.Create(r.Context(), r.actor, draft, keep)
 	})
 }

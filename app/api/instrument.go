@@ -28,31 +28,28 @@ func newInstrumentHandler(s *server) instrumentHandler {
 	h := instrumentHandler{service: v}
 	h.recordHandler = recordHandler[vault.InstrumentView, vault.InstrumentPatch]{
 		server: s, etag: s.etags[instrumentType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
-		id:     (*request).numberID,
-		fields: model.InstrumentFields(),
-		patchOf: func(_ *request, body patchBody) vault.InstrumentPatch {
-			position, err := instrumentPosition(body)
-			return vault.InstrumentPatch{Input: model.InstrumentInput(body), Position: position, Rejected: err}
-		},
-		render: func(_ *request, i vault.InstrumentView) response { return s.instrumentResponse(http.StatusOK, i) },
+		id:      (*request).numberID,
+		fields:  model.InstrumentFields(),
+		patchOf: func(_ *request, body patchBody) vault.InstrumentPatch { return instrumentPatch(body) },
+		render:  func(_ *request, i vault.InstrumentView) response { return s.instrumentResponse(http.StatusOK, i) },
 	}
 	return h
 }
 
-// instrumentPosition returns the place in the runsheet that a request asks for, or 0 if there is
-// none.
-func instrumentPosition(body map[string]json.RawMessage) (int, errs.Fields) {
-	var rejected errs.Fields
+// instrumentPatch returns the fields of an instrument and the place in the runsheet that a request asks for.
+func instrumentPatch(body map[string]json.RawMessage) vault.InstrumentPatch {
+	p := vault.InstrumentPatch{Input: inputs(body, model.InstrumentFields()...)}
 	n := number(body["position"])
 	switch {
 	case !n.Present:
-		return 0, nil
+		return p
 	case !n.Valid:
-		rejected.Add("position", errs.NotInteger)
+		p.Rejected.Add("position", errs.NotInteger)
 	case n.Value < 1:
-		rejected.Add("position", errs.InvalidChoice)
+		p.Rejected.Add("position", errs.InvalidChoice)
 	}
-	return int(min(n.Value, 1<<30)), rejected
+	p.Position = int(min(n.Value, 1<<30))
+	return p
 }
 
 func (s *server) instrumentResponse(status int, i vault.InstrumentView) response {
@@ -160,10 +157,10 @@ func (h instrumentHandler) create(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	position, rejected := instrumentPosition(sent)
+	patch := instrumentPatch(sent)
 	render := func(i vault.InstrumentView) response { return h.server.instrumentResponse(http.StatusCreated, i) }
 	return perform(r, render, func(keep vault.Idempotency[vault.InstrumentView]) (vault.InstrumentView, error) {
-		return h.service.Create(r.Context(), r.actor, id, vault.InstrumentPatch{Input: sent, Position: position, Rejected: rejected}, keep)
+		return h.service.Create(r.Context(), r.actor, id, patch, keep)
 	})
 }
 

@@ -27,6 +27,8 @@ func TestDecodedCost(t *testing.T) {
 		{"long members", "{" + keys(`"`+strings.Repeat("v", 100)+`"`) + "}"},
 		{"custom fields", `{"custom_fields":{` + keys("1") + "}}"},
 		{"an array", "{\"custom_fields\":[" + repeat("0,") + "0]}"},
+		{"rows of an instrument", `{"relations":[` + strings.Repeat(`{"a":0},`, members/2) + "{}]}"},
+		{"names of an instrument", `{"grantors":[` + repeat("0,") + "0]}"},
 		{"deep arrays", "{\"custom_fields\":[" + strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", members/20) + "[]]}"},
 		{"a string", `{"order_number":"` + strings.Repeat("x", 1<<20) + `"}`},
 		{"an escaped string", `{"order_number":"\n` + strings.Repeat("x", 1<<20) + `"}`},
@@ -41,7 +43,7 @@ func TestDecodedCost(t *testing.T) {
 				if err != nil {
 					t.Fatalf("decode.Object: %v", err)
 				}
-				input(sent["order_number"])
+				inputs(sent, "order_number", "relations", "grantors")
 				custom(sent["custom_fields"])
 			} else if _, err := decode.ParseForm(raw); err != nil {
 				t.Fatalf("decode.ParseForm: %v", err)

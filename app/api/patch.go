@@ -17,7 +17,7 @@ type patchBody map[string]json.RawMessage
 
 func (body patchBody) input(name string) model.Optional[model.Input] {
 	raw, sent := body[name]
-	return model.Optional[model.Input]{Present: sent, Value: input(raw)}
+	return model.Optional[model.Input]{Present: sent, Value: model.JSONInput(raw)}
 }
 
 func (body patchBody) number(name string) model.Optional[model.IDInput] {
@@ -29,7 +29,7 @@ func (body patchBody) number(name string) model.Optional[model.IDInput] {
 // have becomes one that doesn't exist.
 func (body patchBody) opaque(name string, ids *secret.IDs) model.Optional[model.IDInput] {
 	raw, sent := body[name]
-	in := input(raw)
+	in := model.JSONInput(raw)
 	id, ok := ids.Decode(in.Value)
 	switch {
 	case in.Kind == model.InputMissing || in.Kind == model.InputString && in.Value == "":

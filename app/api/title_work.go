@@ -31,6 +31,12 @@ const (
 	checksType       = "checks"
 )
 
+// Fields of requests.
+var (
+	assignmentFields  = []string{"searcher", "examiner", "due_date"}
+	certificateFields = []string{"effective_date", "effective_time", "search_from", "indices_searched", "accepted"}
+)
+
 // read returns the title work of the abstract in the path.
 func (h titleWorkHandler) read(r *request) (work model.TitleWork, err error) {
 	id, err := r.opaqueID(h.server.abstracts)
@@ -84,9 +90,9 @@ func (h titleWorkHandler) setOrder(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	in := input(sent["order_id"])
+	in := model.JSONInput(sent["order_id"])
 	var order uint64
-	if in.Kind != model.InputMissing && in.Value != "" || in.Kind == model.InputNotString {
+	if in.Kind != model.InputMissing && (in.Kind != model.InputString || in.Value != "") {
 		var ok bool
 		if order, ok = h.server.orders.Decode(in.Value); !ok {
 			return response{}, errs.InvalidField("order_id", errs.InvalidChoice)
@@ -139,18 +145,19 @@ func (h titleWorkHandler) assignmentResponse(work model.TitleWork) response {
 }
 
 func (h titleWorkHandler) setAssignment(r *request) (response, error) {
-	work, sent, err := h.replacement(r, "searcher", "examiner", "due_date")
+	work, sent, err := h.replacement(r, assignmentFields...)
 	if err != nil {
 		return response{}, err
 	}
 	id := work.AbstractID
-	work, err = h.service.SetAssignment(r.Context(), r.actor, id, sent, h.server.etags[assignmentType].match(r.Header, id))
+	work, err = h.service.SetAssignment(r.Context(), r.actor, id, inputs(sent, assignmentFields...),
+		h.server.etags[assignmentType].match(r.Header, id))
 	return h.assignmentResponse(work), err
 }
 
 // rowsOf returns the rows of a body. Clients may send them as "data", the name that responses use.
-func rowsOf(sent map[string]json.RawMessage) json.RawMessage {
-	return json.RawMessage(cmp.Or(string(sent["rows"]), string(sent["data"])))
+func rowsOf(sent map[string]json.RawMessage) model.Input {
+	return model.JSONInput(cmp.Or(string(sent["rows"]), string(sent["data"])))
 }
 
 func (h titleWorkHandler) namesRun(r *request) (response, error) {
@@ -253,7 +260,7 @@ func (h titleWorkHandler) certificates(r *request) (response, error) {
 }
 
 func (h titleWorkHandler) certify(r *request) (response, error) {
-	work, sent, err := h.body(r, "effective_date", "effective_time", "search_from", "indices_searched", "accepted")
+	work, sent, err := h.body(r, certificateFields...)
 	if err != nil {
 		return response{}, err
 	}
@@ -261,7 +268,7 @@ func (h titleWorkHandler) certify(r *request) (response, error) {
 		return response{status: http.StatusCreated, body: apitypes.CertificateBody{Data: certificate(c, c.RunsheetVersion)}}
 	}
 	return perform(r, render, func(keep vault.Idempotency[model.Certificate]) (model.Certificate, error) {
-		return h.service.Certify(r.Context(), r.actor, work.AbstractID, vault.CertificateRequest{Members: sent,
+		return h.service.Certify(r.Context(), r.actor, work.AbstractID, vault.CertificateRequest{Members: inputs(sent, certificateFields...),
 			Match: h.server.etags[checksType].match(r.Header, work.AbstractID)}, keep)
 	})
 }

@@ -2,7 +2,6 @@ package integrity_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,19 +31,19 @@ func closedTitleWork(t *testing.T) instance.Options {
 	if err != nil {
 		t.Fatalf("SetOrder: %v", err)
 	}
-	members := map[string]json.RawMessage{"searcher": json.RawMessage(fmt.Sprint(user.ID)), "due_date": json.RawMessage(`"2026-12-01"`)}
+	members := map[string]model.Input{"searcher": model.JSONInput(fmt.Sprint(user.ID)), "due_date": model.JSONInput(`"2026-12-01"`)}
 	if _, err := work.SetAssignment(t.Context(), vaulttest.Operator, abstract, members, vault.Match{}); err != nil {
 		t.Fatalf("SetAssignment: %v", err)
 	}
-	names := json.RawMessage(`[{"name": "Bea Cole", "from": "1990-01-01", "result": "none"}]`)
+	names := model.JSONInput(`[{"name": "Bea Cole", "from": "1990-01-01", "result": "none"}]`)
 	if _, err := work.SetNamesRun(t.Context(), vaulttest.Operator, abstract, names, vault.Match{}); err != nil {
 		t.Fatalf("SetNamesRun: %v", err)
 	}
-	rows := json.RawMessage(`[{"kind": "requirement", "text": "Release of the mortgage"}]`)
+	rows := model.JSONInput(`[{"kind": "requirement", "text": "Release of the mortgage"}]`)
 	if _, err := work.SetRequirements(t.Context(), vaulttest.Operator, abstract, rows, vault.Match{}); err != nil {
 		t.Fatalf("SetRequirements: %v", err)
 	}
-	certificate := vault.CertificateRequest{Members: map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-01-02"`)}}
+	certificate := vault.CertificateRequest{Members: map[string]model.Input{"effective_date": model.JSONInput(`"2026-01-02"`)}}
 	if _, err := work.Certify(t.Context(), vaulttest.Operator, abstract, certificate, vault.Idempotency[model.Certificate]{}); err != nil {
 		t.Fatalf("Certify: %v", err)
 	}

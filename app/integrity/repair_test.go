@@ -1,10 +1,8 @@
 package integrity_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +39,7 @@ func openDamaged(t *testing.T, damage func(database string)) (*instance.Instance
 // recordRelease records a mortgage, its release, and a note.
 func recordRelease(t *testing.T, v *instance.Instance, abstract uint64) {
 	t.Helper()
-	text := func(s string) json.RawMessage { return json.RawMessage(strconv.Quote(s)) }
+	text := model.StringInput
 	if _, err := v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, []vault.NewInstrument{
 		{Row: 1, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Mortgage"), "book": text("417")}}},
 		{Row: 2, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Release or Satisfaction")}},

@@ -106,7 +106,7 @@ func (f *validation) value(field string, def Field, raw json.RawMessage) json.Ra
 // text validates the value of a text, choice, or date field. It also accepts a JSON number,
 // except for dates.
 func (f *validation) text(field string, def Field, raw json.RawMessage) json.RawMessage {
-	in := Input{Kind: InputNotString}
+	in := Input{Kind: InputOther}
 	if s, ok := decodeString(raw); ok {
 		in = StringInput(s)
 	} else if isNumber(raw) && def.Type != Date {
@@ -141,7 +141,7 @@ func (f *validation) text(field string, def Field, raw json.RawMessage) json.Raw
 
 // paragraph validates multi-line text and keeps its white space.
 func (f *validation) paragraph(field string, in Input) string {
-	if in.Kind == InputNotString {
+	if !in.isText() {
 		f.Add(field, errs.NotString)
 		return ""
 	}

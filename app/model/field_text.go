@@ -193,15 +193,8 @@ func ParseConsideration(text string) (amount, says string) {
 
 // ConsiderationInput returns the input for an instrument after a user typed a consideration.
 func ConsiderationInput(text string) InstrumentInput {
-	in := InstrumentInput{"consideration": null, "consideration_text": null}
 	amount, says := ParseConsideration(text)
-	if amount != "" {
-		in["consideration"] = encodeJSON(amount)
-	}
-	if says != "" {
-		in["consideration_text"] = encodeJSON(says)
-	}
-	return in
+	return InstrumentInput{"consideration": StringInput(amount), "consideration_text": StringInput(says)}
 }
 
 // money validates an amount and normalizes it like NormalizeMoney. Negative amounts are
@@ -262,7 +255,7 @@ func (f *validation) url(field string, in Input) string {
 // store. It adds an error with the code if format returns "" or the input isn't a string.
 func (f *validation) formatted(field string, in Input, limit int, code errs.Code,
 	format func(text string) string) string {
-	if in.Kind == InputNotString {
+	if !in.isText() {
 		f.Add(field, code)
 		return ""
 	}

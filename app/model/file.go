@@ -222,7 +222,7 @@ func (p FilePatch) Check(old File, knownFolder, knownAbstract bool) (File, errs.
 func (f *validation) filename(field string, in Input, old File) string {
 	name := in.Value
 	switch {
-	case in.Kind == InputNotString:
+	case !in.isText():
 		f.Add(field, errs.NotString)
 	case in.Kind == InputMissing || strings.TrimSpace(name) == "":
 		f.Add(field, errs.Required)

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -92,7 +90,7 @@ func (n *filenameParser) has(field string) bool { _, ok := n.fields[field]; retu
 
 func (n *filenameParser) set(field, value string) {
 	if value != "" && !n.has(field) {
-		n.fields[field] = encodeJSON(value)
+		n.fields[field] = StringInput(value)
 	}
 }
 
@@ -164,7 +162,7 @@ func (n *filenameParser) takeDates() {
 	if len(unlabeled) > 0 {
 		n.set("recorded", unlabeled[len(unlabeled)-1])
 	}
-	if len(unlabeled) > 1 || len(unlabeled) == 1 && string(n.fields["recorded"]) != `"`+unlabeled[0]+`"` {
+	if len(unlabeled) > 1 || len(unlabeled) == 1 && n.fields["recorded"].Value != unlabeled[0] {
 		n.set("dated", unlabeled[0])
 	}
 }
@@ -273,7 +271,7 @@ func (n *filenameParser) takePosition() {
 		if err != nil || position == 0 {
 			return false
 		}
-		n.fields["position"] = json.RawMessage(fmt.Sprint(position))
+		n.fields["position"] = NumberInput(position)
 		return true
 	})
 }
@@ -362,7 +360,7 @@ func (n *filenameParser) setParties() {
 		from, to = to, from
 	}
 	if from != "" && to != "" {
-		n.fields["grantors"], n.fields["grantees"] = encodeJSON([]string{from}), encodeJSON([]string{to})
+		n.fields["grantors"], n.fields["grantees"] = StringsInput([]string{from}), StringsInput([]string{to})
 	}
 }
 

@@ -103,11 +103,12 @@ func TestSuggestTypesOfFirm(t *testing.T) {
 	types := DocumentTypes{{ID: 1, Name: "Deed"}, {ID: 2, Name: "Timber Deed"}, {ID: 3, Name: "Mortgage", Retired: true},
 		{ID: 4, Name: "Water Right"}}
 	for name, want := range map[string]string{
-		"Deed 2019-03-14.pdf": `"Deed"`, "Timber Deed 2019-03-14.pdf": `"Timber Deed"`, "Water Right 2019-03-14.pdf": `"Water Right"`, "Mortgage 2019-03-14.pdf": "",
+		"Deed 2019-03-14.pdf": "Deed", "Timber Deed 2019-03-14.pdf": "Timber Deed", "Water Right 2019-03-14.pdf": "Water Right",
+		"Mortgage 2019-03-14.pdf": "",
 	} {
 		fields, ok := SuggestFromFilename(name, types)
-		if !ok || string(fields["type"]) != want {
-			t.Errorf("SuggestFromFilename(%q) = %s, %v, want type %s", name, fields["type"], ok, want)
+		if !ok || fields["type"].Value != want {
+			t.Errorf("SuggestFromFilename(%q) = %q, %v, want type %q", name, fields["type"].Value, ok, want)
 		}
 	}
 }
@@ -127,7 +128,7 @@ func FuzzSuggestFromFilename(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		fields, ok := SuggestFromFilename(name, types)
 		if _, rejected := fields.Check(Instrument{AbstractID: 1}, InstrumentContext{Types: types}); ok && len(rejected) > 0 {
-			t.Errorf("SuggestFromFilename(%q) = %s, rejected %v", name, fields, rejected)
+			t.Errorf("SuggestFromFilename(%q) = %+v, rejected %v", name, fields, rejected)
 		}
 	})
 }

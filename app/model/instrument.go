@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +62,11 @@ type Party struct {
 	Name string `json:"name"`
 }
 
+// Input returns the input of the party.
+func (p Party) Input() Input {
+	return ObjectInput(map[string]Input{"role": StringInput(p.Role), "name": StringInput(p.Name)})
+}
+
 // Relation says what an instrument does to another one. The target is an instrument, or text for
 // one that isn't recorded here, such as "Bk 1022 Pg 311".
 type Relation struct {
@@ -69,11 +75,32 @@ type Relation struct {
 	Text         string `json:"text,omitempty"`
 }
 
+// Input returns the input of the relation.
+func (r Relation) Input() Input {
+	members := map[string]Input{"kind": StringInput(r.Kind)}
+	if r.InstrumentID != 0 {
+		members["instrument_id"] = NumberInput(r.InstrumentID)
+	}
+	if r.Text != "" {
+		members["text"] = StringInput(r.Text)
+	}
+	return ObjectInput(members)
+}
+
 // DocumentLink says which document contains an instrument and, if it is only a part of the
 // document, on which pages.
 type DocumentLink struct {
 	FileID uint64 `json:"file_id"`
 	Pages  string `json:"pages,omitempty"` // "3-7" or "1,3-5"
+}
+
+// Input returns the input of the link.
+func (l DocumentLink) Input() Input {
+	members := map[string]Input{"file_id": NumberInput(l.FileID)}
+	if l.Pages != "" {
+		members["pages"] = StringInput(l.Pages)
+	}
+	return ObjectInput(members)
 }
 
 // Kinds of relations that change the status of their target.
@@ -285,37 +312,49 @@ func (i Instrument) Title(t DocumentType) string {
 // Normalize returns the input with the values that an instrument got from it.
 func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) InstrumentInput {
 	out := InstrumentInput{}
-	for name := range in {
-		switch name {
-		case "type", "type_id":
-			t, _ := types.ByID(i.TypeID)
-			out["type"] = encodeJSON(t.Name)
-		case "other_parties":
-			out[name] = encodeValue(i.OtherParties)
-		case "relations":
-			out[name] = encodeValue(i.Relations)
-		case "documents":
-			out[name] = encodeValue(i.Documents)
-		case "position":
-			out[name] = in[name]
+	for name, value := range i.input(types) {
+		if _, sent := in[name]; sent || name == "type" && in["type_id"].Kind != InputMissing {
+			out[name] = value
 		}
 	}
-	for _, field := range instrumentTexts {
-		if _, sent := in[field.Name]; sent {
-			out[field.Name] = encodeJSON(*field.value(&i))
-		}
-	}
-	for _, field := range instrumentLists {
-		if _, sent := in[field.Name]; sent {
-			out[field.Name] = encodeJSON(*field.value(&i))
-		}
-	}
-	for name, raw := range out {
-		if isEmptyValue(raw) {
-			delete(out, name)
-		}
+	if position := in["position"]; !position.IsBlank() {
+		out["position"] = position
 	}
 	return out
+}
+
+// Input returns the input that sets the fields to the values of the instrument.
+func (i Instrument) Input(fields ...string) InstrumentInput {
+	all, in := i.input(nil), InstrumentInput{}
+	all["type_id"] = NumberInput(i.TypeID)
+	for _, name := range fields {
+		in[name] = all[name] // a missing value clears the field
+	}
+	return in
+}
+
+// input returns the fields of the instrument that have a value.
+func (i Instrument) input(types DocumentTypes) InstrumentInput {
+	t, _ := types.ByID(i.TypeID)
+	in := InstrumentInput{"type": StringInput(t.Name), "other_parties": RowsInput(i.OtherParties), "relations": RowsInput(i.Relations),
+		"documents": RowsInput(i.Documents)}
+	for _, field := range instrumentTexts {
+		in[field.Name] = StringInput(*field.value(&i))
+	}
+	for _, field := range instrumentLists {
+		in[field.Name] = StringsInput(*field.value(&i))
+	}
+	maps.DeleteFunc(in, func(_ string, value Input) bool { return value.IsBlank() })
+	return in
+}
+
+// RowsInput returns the input of a list of rows.
+func RowsInput[T interface{ Input() Input }](list []T) Input {
+	in := ListInput()
+	for _, row := range list {
+		in.Items = append(in.Items, row.Input())
+	}
+	return in
 }
 
 // JoinNames returns a text with names, which separator separates: a semicolon or a line break. A name

@@ -1,12 +1,10 @@
 package model
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"deedkeep/app/errs"
 )
@@ -31,9 +29,9 @@ const (
 	PageToAlone   errs.Code = "The {field} field must not be set without a page."
 )
 
-// InstrumentInput contains the members of a request for an instrument. A member that isn't there
-// stays unchanged, and null clears it.
-type InstrumentInput map[string]json.RawMessage
+// InstrumentInput contains the fields of a request for an instrument. A field that isn't there stays
+// unchanged, and a blank one is cleared.
+type InstrumentInput map[string]Input
 
 // InstrumentContext is what Check needs to know about the vault.
 type InstrumentContext struct {
@@ -118,7 +116,7 @@ func (in InstrumentInput) Check(old Instrument, about InstrumentContext) (Instru
 	in.checkType(&f, &i, about.Types)
 	for _, field := range instrumentTexts {
 		if raw, sent := in[field.Name]; sent {
-			*field.value(&i) = field.check(&f, field.Name, textInput(raw))
+			*field.value(&i) = field.check(&f, field.Name, raw.asText())
 		}
 	}
 	if _, sent := in["status"]; sent {
@@ -149,7 +147,7 @@ func (in InstrumentInput) Check(old Instrument, about InstrumentContext) (Instru
 // checkType sets the type from type_id or, if that isn't there, from type, which is a name.
 func (in InstrumentInput) checkType(f *validation, i *Instrument, types DocumentTypes) {
 	if raw, sent := in["type_id"]; sent {
-		id, present, ok := idOf(raw)
+		id, present, ok := raw.asID()
 		t, known := types.ByID(id)
 		switch {
 		case !present:
@@ -167,7 +165,7 @@ func (in InstrumentInput) checkType(f *validation, i *Instrument, types Document
 	if !sent {
 		return
 	}
-	name := f.line("type", textInput(raw), MaxNameLength)
+	name := f.line("type", raw.asText(), MaxNameLength)
 	t, known := types.ByName(name)
 	switch {
 	case name == "":
@@ -179,28 +177,10 @@ func (in InstrumentInput) checkType(f *validation, i *Instrument, types Document
 	}
 }
 
-// textInput returns a member as text. A JSON number counts as text, because clients send book and
-// page numbers and amounts as numbers.
-func textInput(raw json.RawMessage) Input {
-	if isEmptyValue(raw) {
-		return Input{}
-	}
-	if s, ok := decodeString(raw); ok {
-		return StringInput(s)
-	}
-	if isNumber(raw) {
-		return StringInput(string(raw))
-	}
-	return Input{Kind: InputNotString}
-}
-
-// idOf returns a member as an ID. present is false if it is empty.
-func idOf(raw json.RawMessage) (id uint64, present, ok bool) {
-	text := string(raw)
-	if s, isText := decodeString(raw); isText {
-		text = strings.TrimSpace(s)
-	}
-	if isEmptyValue(raw) || text == "" {
+// asID returns the input as an ID. present is false if it is blank.
+func (in Input) asID() (id uint64, present, ok bool) {
+	text := strings.TrimSpace(in.asText().Value)
+	if in.IsBlank() || text == "" && in.isText() {
 		return 0, false, true
 	}
 	_, err := fmt.Sscanf(text, "%d", &id)
@@ -258,39 +238,28 @@ func (f *validation) timeOfDay(field string, in Input) string {
 	})
 }
 
-// items returns the elements of a list. A value that isn't an array counts as a list of one if
-// single is true.
-func (f *validation) items(field string, raw json.RawMessage, single bool) []json.RawMessage {
-	if isEmptyValue(raw) {
+// items returns the elements of a list. A value that isn't a list counts as a list of one if single is
+// true.
+func (f *validation) items(field string, in Input, single bool) []Input {
+	switch {
+	case in.IsBlank():
 		return nil
-	}
-	var items []json.RawMessage
-	if raw[0] != '[' {
-		if !single {
-			f.Add(field, errs.NotArray)
-			return nil
-		}
-		return []json.RawMessage{raw}
-	}
-	if err := json.Unmarshal(raw, &items); err != nil {
+	case in.Kind != InputList && single:
+		return []Input{in}
+	case in.Kind != InputList:
 		f.Add(field, errs.NotArray)
 		return nil
-	}
-	if len(items) > MaxListItems {
+	case len(in.Items) > MaxListItems:
 		f.Add(field, TooManyItems, MaxListItems)
 		return nil
 	}
-	return items
+	return in.Items
 }
 
 // nameList validates a list of names or numbers. It omits empty ones.
-func (f *validation) nameList(field string, raw json.RawMessage) (list []string) {
-	for _, item := range f.items(field, raw, true) {
-		in := textInput(item)
-		if in.Kind == InputString && !utf8.ValidString(in.Value) {
-			in.Kind = InputNotString
-		}
-		if name := f.line(field, in, MaxNameLength); name != "" {
+func (f *validation) nameList(field string, in Input) (list []string) {
+	for _, item := range f.items(field, in, true) {
+		if name := f.line(field, item.asText(), MaxNameLength); name != "" {
 			list = append(list, name)
 		}
 	}
@@ -301,25 +270,24 @@ func (f *validation) nameList(field string, raw json.RawMessage) (list []string)
 func itemField(field string, n int) string { return fmt.Sprintf("%s.%d", field, n) }
 
 // members returns the members of an element, which must be an object.
-func (f *validation) members(field string, raw json.RawMessage) (map[string]json.RawMessage, bool) {
-	var members map[string]json.RawMessage
-	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
+func (f *validation) members(field string, in Input) (map[string]Input, bool) {
+	if in.Kind != InputObject {
 		list, _, _ := strings.Cut(field, ".")
 		f.AddProblem(field, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(list, "_", " ")})
 		return nil, false
 	}
-	return members, true
+	return in.Members, true
 }
 
-func (f *validation) parties(field string, raw json.RawMessage) (list []Party) {
-	for n, item := range f.items(field, raw, false) {
+func (f *validation) parties(field string, in Input) (list []Party) {
+	for n, item := range f.items(field, in, false) {
 		members, ok := f.members(itemField(field, n), item)
 		if !ok {
 			continue
 		}
 		p := Party{
-			Role: f.line(itemField(field, n)+".role", textInput(members["role"]), MaxNameLength),
-			Name: f.line(itemField(field, n)+".name", textInput(members["name"]), MaxNameLength),
+			Role: f.line(itemField(field, n)+".role", members["role"].asText(), MaxNameLength),
+			Name: f.line(itemField(field, n)+".name", members["name"].asText(), MaxNameLength),
 		}
 		if p.Name == "" && p.Role != "" {
 			f.Add(itemField(field, n)+".name", errs.Required)
@@ -331,14 +299,14 @@ func (f *validation) parties(field string, raw json.RawMessage) (list []Party) {
 	return list
 }
 
-func (f *validation) relations(field string, raw json.RawMessage, self uint64, find func(uint64) (Instrument, bool)) (list []Relation) {
+func (f *validation) relations(field string, in Input, self uint64, find func(uint64) (Instrument, bool)) (list []Relation) {
 	seen := map[uint64]bool{}
-	for n, item := range f.items(field, raw, false) {
+	for n, item := range f.items(field, in, false) {
 		members, ok := f.members(itemField(field, n), item)
 		if !ok {
 			continue
 		}
-		r := Relation{Kind: f.line(itemField(field, n)+".kind", textInput(members["kind"]), MaxLineLength)}
+		r := Relation{Kind: f.line(itemField(field, n)+".kind", members["kind"].asText(), MaxLineLength)}
 		switch {
 		case r.Kind == "":
 			f.Add(itemField(field, n)+".kind", errs.Required)
@@ -346,8 +314,8 @@ func (f *validation) relations(field string, raw json.RawMessage, self uint64, f
 			f.Add(itemField(field, n)+".kind", errs.InvalidChoice)
 		}
 		target := itemField(field, n) + ".instrument_id"
-		r.Text = f.line(itemField(field, n)+".text", textInput(members["text"]), MaxLineLength)
-		id, present, valid := idOf(members["instrument_id"])
+		r.Text = f.line(itemField(field, n)+".text", members["text"].asText(), MaxLineLength)
+		id, present, valid := members["instrument_id"].asID()
 		switch {
 		case !valid:
 			f.Add(target, errs.NotInteger)
@@ -397,14 +365,14 @@ func (f *validation) checkTarget(field string, r Relation, self uint64, find fun
 
 // documents validates links to documents. A link that the instrument already has stays valid even
 // if its document was moved or is in the trash.
-func (f *validation) documents(field string, raw json.RawMessage, old []DocumentLink, find func(uint64) (pages *int, ok bool),
+func (f *validation) documents(field string, in Input, old []DocumentLink, find func(uint64) (pages *int, ok bool),
 ) (list []DocumentLink) {
-	for n, item := range f.items(field, raw, false) {
+	for n, item := range f.items(field, in, false) {
 		members, ok := f.members(itemField(field, n), item)
 		if !ok {
 			continue
 		}
-		id, present, valid := idOf(members["file_id"])
+		id, present, valid := members["file_id"].asID()
 		at := itemField(field, n) + ".file_id"
 		count, known := find(id)
 		switch {
@@ -416,7 +384,7 @@ func (f *validation) documents(field string, raw json.RawMessage, old []Document
 			f.Add(at, errs.InvalidChoice)
 		}
 		link := DocumentLink{FileID: id}
-		if text := f.line(itemField(field, n)+".pages", textInput(members["pages"]), MaxLineLength); text != "" {
+		if text := f.line(itemField(field, n)+".pages", members["pages"].asText(), MaxLineLength); text != "" {
 			link.Pages = f.pages(itemField(field, n)+".pages", text, count, known)
 		}
 		if !slices.Contains(list, link) {

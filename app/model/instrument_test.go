@@ -192,7 +192,7 @@ func TestCycleCheckReadsOnce(t *testing.T) {
 		}
 	}
 	reads := 0
-	_, rejected := InstrumentInput{"relations": encodeValue(relations(layers - 1))}.Check(Instrument{ID: 5000}, InstrumentContext{
+	_, rejected := InstrumentInput{"relations": RowsInput(relations(layers - 1))}.Check(Instrument{ID: 5000}, InstrumentContext{
 		Types: NewDocumentTypes(), Instrument: func(id uint64) (Instrument, bool) { reads++; i, ok := others[id]; return i, ok }})
 	if want := layers*width + width; len(rejected) > 0 || reads > want {
 		t.Errorf("Check read %d instruments and rejected %v, want at most %d reads", reads, rejected, want)

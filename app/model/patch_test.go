@@ -11,7 +11,7 @@ import (
 
 var (
 	cleared   = Some(Input{})
-	notString = Some(Input{Kind: InputNotString})
+	notString = Some(Input{Kind: InputOther})
 )
 
 func sendText(text string) Optional[Input] { return Some(StringInput(text)) }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -16,46 +15,44 @@ const MaxTitleRows = 500
 const DateBefore errs.Code = "The {field} field must not be before the %s field."
 
 // rows returns the elements of a list of up to MaxTitleRows objects.
-func (f *validation) rows(field string, raw json.RawMessage) []json.RawMessage {
-	var items []json.RawMessage
+func (f *validation) rows(field string, in Input) []Input {
 	switch {
-	case isEmptyValue(raw):
-		return nil
-	case raw[0] != '[' || json.Unmarshal(raw, &items) != nil:
+	case in.IsBlank():
+	case in.Kind != InputList:
 		f.Add(field, errs.NotArray)
-	case len(items) > MaxTitleRows:
+	case len(in.Items) > MaxTitleRows:
 		f.Add(field, TooManyItems, MaxTitleRows)
 	default:
-		return items
+		return in.Items
 	}
 	return nil
 }
 
 // list is like rows, but the list is required: it replaces another one, which only an empty list clears.
-func (f *validation) list(field string, raw json.RawMessage) []json.RawMessage {
-	if len(raw) == 0 || string(raw) == "null" {
+func (f *validation) list(field string, in Input) []Input {
+	if in.Kind == InputMissing {
 		f.Add(field, errs.Required)
 	}
-	return f.rows(field, raw)
+	return f.rows(field, in)
 }
 
 // CheckNamesRun validates a list of names run and returns all errors. A row that the current list
 // has, too, keeps who added it and when.
-func CheckNamesRun(raw json.RawMessage, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
+func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
 	var f validation
 	var list []NameRun
-	for n, item := range f.list("rows", raw) {
+	for n, item := range f.list("rows", in) {
 		field := itemField("rows", n)
 		members, ok := f.members(field, item)
 		if !ok {
 			continue
 		}
 		run := NameRun{
-			Name:    f.line(field+".name", textInput(members["name"]), MaxNameLength),
-			From:    f.date(field+".from", textInput(members["from"])),
-			To:      f.date(field+".to", textInput(members["to"])),
+			Name:    f.line(field+".name", members["name"].asText(), MaxNameLength),
+			From:    f.date(field+".from", members["from"].asText()),
+			To:      f.date(field+".to", members["to"].asText()),
 			Indexes: f.nameList(field+".indexes", members["indexes"]),
-			Result:  f.optionalParagraph(field+".result", textInput(members["result"])),
+			Result:  f.optionalParagraph(field+".result", members["result"].asText()),
 			By:      Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}, At: at,
 		}
 		f.require(field+".name", run.Name)
@@ -78,23 +75,23 @@ func (r NameRun) sameSearch(other NameRun) bool {
 
 // CheckRequirements validates a list of requirements and exceptions and returns all errors. It
 // ignores rows whose source is an instrument, because they follow from the instrument.
-func CheckRequirements(raw json.RawMessage, isInstrument func(id uint64) bool) ([]RequirementRow, errs.Fields) {
+func CheckRequirements(in Input, isInstrument func(id uint64) bool) ([]RequirementRow, errs.Fields) {
 	var f validation
 	var list []RequirementRow
-	for n, item := range f.list("rows", raw) {
+	for n, item := range f.list("rows", in) {
 		field := itemField("rows", n)
 		members, ok := f.members(field, item)
-		if source, _ := decodeString(members["source"]); !ok || source == "instrument" {
+		if !ok || members["source"].Value == "instrument" {
 			continue
 		}
 		row := RequirementRow{
-			Kind:    choiceOf(RequirementKind, ExceptionKind)(&f, field+".kind", textInput(members["kind"])),
-			Text:    f.optionalParagraph(field+".text", textInput(members["text"])),
-			Cleared: f.date(field+".cleared", textInput(members["cleared"])),
+			Kind:    choiceOf(RequirementKind, ExceptionKind)(&f, field+".kind", members["kind"].asText()),
+			Text:    f.optionalParagraph(field+".text", members["text"].asText()),
+			Cleared: f.date(field+".cleared", members["cleared"].asText()),
 		}
 		f.require(field+".kind", row.Kind)
 		f.require(field+".text", row.Text)
-		id, present, valid := idOf(members["instrument_id"])
+		id, present, valid := members["instrument_id"].asID()
 		switch {
 		case !valid:
 			f.Add(field+".instrument_id", errs.NotInteger)
@@ -110,14 +107,14 @@ func CheckRequirements(raw json.RawMessage, isInstrument func(id uint64) bool) (
 
 // CheckAssignment validates the members of an assignment and returns all errors. canWork reports
 // whether a user exists and may work on abstracts.
-func CheckAssignment(members map[string]json.RawMessage, canWork func(user uint64) bool) (Assignment, errs.Fields) {
+func CheckAssignment(members map[string]Input, canWork func(user uint64) bool) (Assignment, errs.Fields) {
 	var f validation
 	var a Assignment
 	for _, person := range []struct {
 		field string
 		value *uint64
 	}{{"searcher", &a.SearcherID}, {"examiner", &a.ExaminerID}} {
-		id, present, valid := idOf(members[person.field])
+		id, present, valid := members[person.field].asID()
 		switch {
 		case !valid:
 			f.Add(person.field, errs.NotInteger)
@@ -127,17 +124,17 @@ func CheckAssignment(members map[string]json.RawMessage, canWork func(user uint6
 			*person.value = id
 		}
 	}
-	a.DueDate = f.date("due_date", textInput(members["due_date"]))
+	a.DueDate = f.date("due_date", members["due_date"].asText())
 	return a, f.Fields
 }
 
 // CheckCertificate validates the members of a certificate and returns all errors.
-func CheckCertificate(members map[string]json.RawMessage) (Certificate, errs.Fields) {
+func CheckCertificate(members map[string]Input) (Certificate, errs.Fields) {
 	var f validation
 	c := Certificate{
-		EffectiveDate:   f.date("effective_date", textInput(members["effective_date"])),
-		EffectiveTime:   f.timeOfDay("effective_time", textInput(members["effective_time"])),
-		SearchFrom:      f.date("search_from", textInput(members["search_from"])),
+		EffectiveDate:   f.date("effective_date", members["effective_date"].asText()),
+		EffectiveTime:   f.timeOfDay("effective_time", members["effective_time"].asText()),
+		SearchFrom:      f.date("search_from", members["search_from"].asText()),
 		IndicesSearched: f.nameList("indices_searched", members["indices_searched"]),
 		Accepted:        f.accepted(members["accepted"]),
 	}
@@ -149,16 +146,16 @@ func CheckCertificate(members map[string]json.RawMessage) (Certificate, errs.Fie
 }
 
 // accepted validates the findings that a certificate accepts.
-func (f *validation) accepted(raw json.RawMessage) (list []AcceptedCheck) {
-	for n, item := range f.rows("accepted", raw) {
+func (f *validation) accepted(in Input) (list []AcceptedCheck) {
+	for n, item := range f.rows("accepted", in) {
 		field := itemField("accepted", n)
 		members, ok := f.members(field, item)
 		if !ok {
 			continue
 		}
 		row := AcceptedCheck{
-			Check:  f.line(field+".check", textInput(members["check"]), MaxLineLength),
-			Reason: f.line(field+".reason", textInput(members["reason"]), MaxLineLength),
+			Check:  f.line(field+".check", members["check"].asText(), MaxLineLength),
+			Reason: f.line(field+".reason", members["reason"].asText(), MaxLineLength),
 		}
 		f.require(field+".check", row.Check)
 		f.require(field+".reason", row.Reason)

@@ -125,7 +125,7 @@ func FuzzInstrumentInput(f *testing.F) {
 				if !isJSON(raw) {
 					continue
 				}
-				in := InstrumentInput{field: []byte(raw)}
+				in := InstrumentInput{field: JSONInput([]byte(raw))}
 				i, rejected := in.Check(Instrument{ID: 1, AbstractID: 1, Page: "1"}, about)
 				if len(rejected) > 0 {
 					continue

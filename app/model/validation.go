@@ -1,7 +1,10 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,19 +25,156 @@ type InputKind int
 
 // Values of Input.Kind.
 const (
-	InputMissing   InputKind = iota // absent, or JSON null
-	InputString                     // a string
-	InputNotString                  // JSON of another type
+	InputMissing InputKind = iota // absent, or JSON null
+	InputString
+	InputNumber
+	InputList
+	InputObject
+	InputOther // true, false, or nested deeper than any field is
 )
 
-// Input is a one-line text field as received, before validation.
+// Input is the value of a field as received, before validation.
 type Input struct {
-	Kind  InputKind
-	Value string
+	Kind    InputKind
+	Value   string           // of a string, or the digits of a number
+	Items   []Input          // of a list
+	Members map[string]Input // of an object
 }
 
 // StringInput returns an Input that holds a string.
-func StringInput(value string) Input { return Input{InputString, value} }
+func StringInput(value string) Input { return Input{Kind: InputString, Value: value} }
+
+// NumberInput returns an Input that holds a number, or a missing one for 0.
+func NumberInput[N int | uint64](n N) Input {
+	if n == 0 {
+		return Input{}
+	}
+	return Input{Kind: InputNumber, Value: fmt.Sprint(n)}
+}
+
+// ListInput returns an Input that holds a list.
+func ListInput(items ...Input) Input { return Input{Kind: InputList, Items: items} }
+
+// StringsInput returns an Input that holds a list of strings.
+func StringsInput(list []string) Input {
+	in := ListInput()
+	for _, text := range list {
+		in.Items = append(in.Items, StringInput(text))
+	}
+	return in
+}
+
+// ObjectInput returns an Input that holds an object.
+func ObjectInput(members map[string]Input) Input { return Input{Kind: InputObject, Members: members} }
+
+// isText reports whether the input is a string or missing.
+func (in Input) isText() bool { return in.Kind == InputString || in.Kind == InputMissing }
+
+// IsBlank reports whether the input is missing, null, "", or an empty list.
+func (in Input) IsBlank() bool {
+	switch in.Kind {
+	case InputMissing:
+		return true
+	case InputString:
+		return in.Value == ""
+	case InputList:
+		return len(in.Items) == 0
+	case InputNumber, InputObject, InputOther:
+	}
+	return false
+}
+
+// asText returns the input of a text field that also accepts a number, because clients send book and page
+// numbers and amounts as numbers.
+func (in Input) asText() Input {
+	switch {
+	case in.IsBlank():
+		return Input{}
+	case in.Kind == InputNumber:
+		return StringInput(in.Value)
+	}
+	return in
+}
+
+// Texts returns the text of the input or, for a list, of its items.
+func (in Input) Texts() (list []string) {
+	if in.Kind == InputString || in.Kind == InputNumber {
+		return []string{in.Value}
+	}
+	for _, item := range in.Items {
+		list = append(list, item.Texts()...)
+	}
+	return list
+}
+
+// Limits of an Input. More is decoded only to be rejected.
+const (
+	maxInputDepth = 3                // lists and objects inside each other: rows with a list of texts
+	maxInputItems = MaxTitleRows + 1 // of a list
+)
+
+// JSONInput returns an Input that holds a JSON value. Text that isn't JSON is an InputOther.
+func JSONInput[T ~string | ~[]byte](raw T) (in Input) {
+	if in.decode(json.RawMessage(raw), maxInputDepth) != nil {
+		return Input{Kind: InputOther}
+	}
+	return in
+}
+
+// UnmarshalJSON sets the input to a JSON value.
+func (in *Input) UnmarshalJSON(raw []byte) error { return in.decode(raw, maxInputDepth) }
+
+func (in *Input) decode(raw json.RawMessage, depth int) error {
+	*in = Input{Kind: InputOther}
+	switch raw = bytes.TrimSpace(raw); {
+	case len(raw) == 0 || raw[0] == 'n':
+		in.Kind = InputMissing
+	case raw[0] == '"':
+		in.Kind = InputString
+		return json.Unmarshal(raw, &in.Value)
+	case raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9':
+		in.Kind, in.Value = InputNumber, string(raw)
+	case depth == 0:
+	case raw[0] == '[':
+		var items []json.RawMessage
+		err := json.Unmarshal(raw, &items)
+		in.Kind, in.Items = InputList, make([]Input, min(len(items), maxInputItems))
+		for n := range in.Items {
+			err = errors.Join(err, in.Items[n].decode(items[n], depth-1))
+		}
+		return err
+	case raw[0] == '{':
+		var members map[string]json.RawMessage
+		err := json.Unmarshal(raw, &members)
+		in.Kind, in.Members = InputObject, make(map[string]Input, len(members))
+		for name, member := range members {
+			var value Input
+			err = errors.Join(err, value.decode(member, depth-1))
+			in.Members[name] = value
+		}
+		return err
+	}
+	return nil
+}
+
+// MarshalJSON returns JSON.
+func (in Input) MarshalJSON() ([]byte, error) { return in.JSON(), nil }
+
+// JSON returns the input as JSON. An InputOther becomes null.
+func (in Input) JSON() json.RawMessage {
+	switch in.Kind {
+	case InputString:
+		return encodeJSON(in.Value)
+	case InputNumber:
+		return json.RawMessage(in.Value)
+	case InputList:
+		return marshalPlain(append([]Input{}, in.Items...))
+	case InputObject:
+		return marshalPlain(in.Members)
+	case InputMissing, InputOther:
+	}
+	return null
+}
 
 // IDInput is an ID as received. Present is false if it was absent or empty. Valid is false if it
 // was present but not an integer. A record with a valid ID doesn't necessarily exist.
@@ -91,10 +231,7 @@ func (c Custom) reportUnknownKeys(defs []Field) {
 // line trims and validates one-line text. The text must be valid UTF-8 without NUL and at most
 // limit code points long. line returns "" after an error.
 func (f *validation) line(field string, in Input, limit int) string {
-	switch in.Kind {
-	case InputMissing:
-		return ""
-	case InputNotString:
+	if !in.isText() {
 		f.Add(field, errs.NotString)
 		return ""
 	}
@@ -112,7 +249,7 @@ func (f *validation) line(field string, in Input, limit int) string {
 
 // date validates a calendar date in the format YYYY-MM-DD.
 func (f *validation) date(field string, in Input) string {
-	if in.Kind == InputNotString {
+	if !in.isText() {
 		f.Add(field, errs.NotDate)
 		return ""
 	}

@@ -25,7 +25,7 @@ func TestLine(t *testing.T) {
 		{"NUL at the end", StringInput("a\x00"), "", "The address field contains invalid characters."},
 		{"not UTF-8", StringInput("caf\xe9"), "", "The address field contains invalid characters."},
 		{"a surrogate in UTF-8", StringInput("\xed\xa0\x80"), "", "The address field contains invalid characters."},
-		{"JSON of another type", Input{Kind: InputNotString, Value: "x"}, "", "The address field must be a string."},
+		{"JSON of another type", Input{Kind: InputOther}, "", "The address field must be a string."},
 		{"inner line break stays", StringInput("a\nb"), "a\nb", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestDate(t *testing.T) {
 		{"signed year", StringInput("-026-06-15"), "", bad},
 		{"other digits", StringInput("２０２６-06-15"), "", bad},
 		{"words", StringInput("tomorrow"), "", bad},
-		{"a number", Input{Kind: InputNotString}, "", bad},
+		{"a number", Input{Kind: InputOther}, "", bad},
 		{"NUL", StringInput("2026-06-15\x00"), "", "due_date: The due date field contains invalid characters."},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -64,8 +64,8 @@ func FormatBookPage(i model.Instrument) string {
 func (e *Entry) readBookPage(cell string) {
 	r := ParseBookPage(cell)
 	for field, value := range map[string]string{"book_type": r.BookType, "book": r.Book, "page": r.Page, "page_to": r.PageTo} {
-		if value != "" && e.Fields[field] == nil {
-			e.Fields[field] = encode(value)
+		if value != "" && e.Fields[field].IsBlank() {
+			e.Fields[field] = model.StringInput(value)
 		}
 	}
 }

@@ -7,7 +7,6 @@
 package runsheet
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,24 +137,4 @@ func relations(r *Row) string {
 		}
 	}
 	return model.JoinNames(list, "; ")
-}
-
-// encode returns the JSON of a text or a list. Both can always be encoded.
-func encode(v any) json.RawMessage {
-	raw, _ := json.Marshal(v)
-	return raw
-}
-
-// textRelation is a relation to an instrument that isn't in the file.
-type textRelation struct {
-	Kind string `json:"kind"`
-	Text string `json:"text"`
-}
-
-// decode returns a value that encode encoded, or the zero value if there is none.
-func decode[T any](raw json.RawMessage) (v T) {
-	if raw != nil {
-		_ = json.Unmarshal(raw, &v) // encode wrote it
-	}
-	return v
 }

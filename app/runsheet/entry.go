@@ -2,6 +2,7 @@ package runsheet
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -73,15 +74,8 @@ func (t Table) Read(o Options) Sheet {
 
 // swapParties exchanges grantors and grantees.
 func (e *Entry) swapParties() {
-	grantors, grantees := e.Fields["grantors"], e.Fields["grantees"]
-	delete(e.Fields, "grantors")
-	delete(e.Fields, "grantees")
-	if grantees != nil {
-		e.Fields["grantors"] = grantees
-	}
-	if grantors != nil {
-		e.Fields["grantees"] = grantors
-	}
+	e.Fields["grantors"], e.Fields["grantees"] = e.Fields["grantees"], e.Fields["grantors"]
+	maps.DeleteFunc(e.Fields, func(_ string, value model.Input) bool { return value.IsBlank() })
 }
 
 // interpreter converts cells to fields.
@@ -93,7 +87,7 @@ type interpreter struct {
 
 // readCell adds the value of a cell to an entry.
 func (r *interpreter) readCell(e *Entry, c Column, cell string) {
-	add := func(field, value string) { e.Fields[field] = encode(value) }
+	add := func(field, value string) { e.Fields[field] = model.StringInput(value) }
 	switch c.Field {
 	case LeaveOut:
 	case Position:
@@ -128,9 +122,9 @@ func (r *interpreter) readCell(e *Entry, c Column, cell string) {
 		}
 		names := model.SplitNames(cell)
 		if before, sent := e.Fields[c.Field]; sent {
-			names = append(decode[[]string](before), names...)
+			names = append(before.Texts(), names...)
 		}
-		e.Fields[c.Field] = encode(names)
+		e.Fields[c.Field] = model.StringsInput(names)
 	}
 }
 
@@ -150,9 +144,9 @@ func (r *interpreter) readDate(e *Entry, field, cell string) {
 		latest = model.LatestFuture(r.now)
 	}
 	day, at := r.dateAndTime(cell, latest)
-	e.Fields[field] = encode(day)
-	if field == "recorded" && at != "" && e.Fields["recorded_time"] == nil {
-		e.Fields["recorded_time"] = encode(at)
+	e.Fields[field] = model.StringInput(day)
+	if field == "recorded" && at != "" && e.Fields["recorded_time"].IsBlank() {
+		e.Fields["recorded_time"] = model.StringInput(at)
 	}
 }
 
@@ -161,15 +155,15 @@ func (e *Entry) addRemark(c Column, cell string) {
 	if c.Heading != "" && fieldsByTitle()[normalizeTitle(c.Heading)] != remarks {
 		cell = c.Heading + ": " + cell
 	}
-	if before := decode[string](e.Fields[remarks]); before != "" {
+	if before := e.Fields[remarks].Value; before != "" {
 		cell = before + "\n" + cell
 	}
-	e.Fields[remarks] = encode(cell)
+	e.Fields[remarks] = model.StringInput(cell)
 }
 
 // addParties adds other parties. A heading such as Trustee is their role.
 func (e *Entry) addParties(c Column, cell string) {
-	list := decode[[]model.Party](e.Fields["other_parties"])
+	list := e.Fields["other_parties"].Items
 	for _, text := range model.SplitNames(cell) {
 		role, name, found := strings.Cut(text, ":")
 		if !found {
@@ -178,19 +172,19 @@ func (e *Entry) addParties(c Column, cell string) {
 				role = c.Heading
 			}
 		}
-		list = append(list, model.Party{Role: strings.TrimSpace(role), Name: strings.TrimSpace(name)})
+		list = append(list, model.Party{Role: strings.TrimSpace(role), Name: strings.TrimSpace(name)}.Input())
 	}
-	e.Fields["other_parties"] = encode(list)
+	e.Fields["other_parties"] = model.ListInput(list...)
 }
 
 // readConsideration reads an amount or what the instrument says. A text of its own column wins.
 func (e *Entry) readConsideration(cell string) {
 	amount, says := model.ParseConsideration(cell)
 	if amount != "" {
-		e.Fields["consideration"] = encode(amount)
+		e.Fields["consideration"] = model.StringInput(amount)
 	}
-	if says != "" && e.Fields["consideration_text"] == nil {
-		e.Fields["consideration_text"] = encode(says)
+	if says != "" && e.Fields["consideration_text"].IsBlank() {
+		e.Fields["consideration_text"] = model.StringInput(says)
 	}
 }
 
@@ -221,7 +215,8 @@ func (e *Entry) addRelation(kind, target string) {
 		e.Relations = append(e.Relations, RelationEntry{kind, n})
 		return
 	}
-	e.Fields["relations"] = encode(append(decode[[]textRelation](e.Fields["relations"]), textRelation{kind, unquoteNumber(target)}))
+	relation := model.Relation{Kind: kind, Text: unquoteNumber(target)}
+	e.Fields["relations"] = model.ListInput(append(e.Fields["relations"].Items, relation.Input())...)
 }
 
 // statusPart finds the parts of a status as the runsheet shows it: "Released Released by No. 3", or
@@ -245,12 +240,12 @@ var otherPlace = regexp.MustCompile(`^Names (?:parcel (.+)|([^,]+?)(?: County| P
 
 // addPlace adds parcels, a county, and a state. Those of separate columns win.
 func (e *Entry) addPlace(parcels, county, state string) {
-	if parcels != "" && e.Fields["parcels"] == nil {
-		e.Fields["parcels"] = encode(strings.Split(parcels, ", "))
+	if parcels != "" && e.Fields["parcels"].IsBlank() {
+		e.Fields["parcels"] = model.StringsInput(strings.Split(parcels, ", "))
 	}
 	for field, value := range map[string]string{"county": county, "state": state} {
-		if value != "" && e.Fields[field] == nil {
-			e.Fields[field] = encode(value)
+		if value != "" && e.Fields[field].IsBlank() {
+			e.Fields[field] = model.StringInput(value)
 		}
 	}
 }
@@ -278,7 +273,7 @@ func (e *Entry) readStatus(c Column, cell string) {
 			continue
 		}
 		if known != "" {
-			e.Fields["status"] = encode(known)
+			e.Fields["status"] = model.StringInput(known)
 		}
 		if n == len(words) {
 			return

@@ -71,7 +71,7 @@ func TestReadTable(t *testing.T) {
 		want    string
 	}{
 		{options, `{"consideration":"10.00","consideration_text":"$10 \u0026 OVC","grantees":["C"],"grantors":["A","B"],` +
-			`"other_parties":[{"role":"Trustee","name":"T Co"}],"recorded":"1998-03-09","recorded_time":"2:05 pm",` +
+			`"other_parties":[{"name":"T Co","role":"Trustee"}],"recorded":"1998-03-09","recorded_time":"2:05 pm",` +
 			`"remarks":"Color: red\nStatus: Released 5/1/2010\nn\nx","status":"released","type":"Mortgage"} 7 [] ` +
 			`{"county":"Polk","parcels":["1-2","3"],` +
 			`"recorded":"1998-03-09","recorded_time":"12:00","relations":[{"kind":"references","text":"Bk 1 Pg 2"}],` +
@@ -80,7 +80,7 @@ func TestReadTable(t *testing.T) {
 		{Options{Types: options.Types, Now: options.Now, Columns: map[int]string{4: LeaveOut, 5: "court", 7: "legal", 10: LeaveOut},
 			Swapped: []int{2}},
 			`{"consideration":"10.00","consideration_text":"$10 \u0026 OVC","court":"Released 5/1/2010","grantees":["A","B"],"grantors":["C"],` +
-				`"legal":"n","other_parties":[{"role":"Trustee","name":"T Co"}],"recorded":"1998-03-09","recorded_time":"2:05 pm",` +
+				`"legal":"n","other_parties":[{"name":"T Co","role":"Trustee"}],"recorded":"1998-03-09","recorded_time":"2:05 pm",` +
 				`"type":"Mortgage"} 7 [] ` +
 				`{"court":"Releases No. 7 References Bk 1 Pg 2 Released by No. 3 ` +
 				`Names Polk County, IA Names parcel 1-2, 3","recorded":"1998-03-09",` +

@@ -93,9 +93,9 @@ func TestRoundTrip(t *testing.T) {
 			if want := []RelationEntry{{"releases", 1}}; !slices.Equal(entries[1].Relations, want) {
 				t.Errorf("relations = %v, want %v", entries[1].Relations, want)
 			}
-			var other []map[string]string
-			if err := json.Unmarshal(entries[1].Fields["relations"], &other); err != nil || len(other) != 1 || other[0]["text"] != "Bk 1 Pg 2" {
-				t.Errorf("other relations = %v, %v, want a partial release of Bk 1 Pg 2", other, err)
+			other := entries[1].Fields["relations"].Items
+			if len(other) != 1 || other[0].Members["text"].Value != "Bk 1 Pg 2" {
+				t.Errorf("other relations = %+v, want a partial release of Bk 1 Pg 2", other)
 			}
 		})
 	}

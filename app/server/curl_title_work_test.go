@@ -3,11 +3,9 @@
 package server_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"deedkeep/app/model"
@@ -23,7 +21,7 @@ func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint6
 	operator := model.Actor{Kind: "operator"}
 	var ids []uint64
 	for n := range 3 {
-		input := model.InstrumentInput{"type": json.RawMessage(`"Mortgage"`), "book": json.RawMessage(strconv.Itoa(2417 + n))}
+		input := model.InstrumentInput{"type": model.StringInput("Mortgage"), "book": model.NumberInput(2417 + n)}
 		created, err := r.vault.Instruments.Create(t.Context(), operator, abstract, vault.InstrumentPatch{Input: input},
 			vault.Idempotency[vault.InstrumentView]{})
 		if err != nil {

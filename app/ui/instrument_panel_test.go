@@ -1,7 +1,6 @@
 package ui_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -253,13 +252,13 @@ func TestInstrumentConflict(t *testing.T) {
 		}
 		return p.post(want, p.deed, form)
 	}
-	change(model.InstrumentInput{"remarks": json.RawMessage(`"by Ann"`)})
+	change(model.InstrumentInput{"remarks": model.JSONInput(`"by Ann"`)})
 	send(200, "book", "8", "grantors", "Kim", "remarks", "")
 	if now := p.only(); now.Book != "8" || now.Remarks != "by Ann" || !slices.Equal(now.Grantors, []string{"Kim"}) {
 		t.Errorf("instrument = %+v, want book 8 and the remarks by Ann", now)
 	}
 	mine = inputs(p.staff.get(t, 200, p.path(p.deed, "/instruments")+"&instrument="+number, "HX-Request", "true"), "was.")
-	change(model.InstrumentInput{"book": json.RawMessage(`"9"`)})
+	change(model.InstrumentInput{"book": model.JSONInput(`"9"`)})
 	got := send(412, "book", "10", "grantors", "Kim", "remarks", "by Ann")
 	got.has(t, "Ann Poe changed this to “9” on ", `value="10"`, `name="pick.instrument.book"`, "yours are not saved yet")
 	mine = inputs(got, "was.")

@@ -157,7 +157,7 @@ func TestAbstractWorkHeader(t *testing.T) {
 	if _, err := h.vault.TitleWork.SetOrder(t.Context(), staff.actor, created.Abstract.ID, order.ID, vault.Match{}); err != nil {
 		t.Fatalf("TitleWork.SetOrder: %v", err)
 	}
-	members := map[string]json.RawMessage{"searcher": rawJSON(fmt.Sprint(staff.actor.ID)), "due_date": rawJSON(`"2030-12-01"`)}
+	members := map[string]model.Input{"searcher": model.JSONInput(fmt.Sprint(staff.actor.ID)), "due_date": model.JSONInput(`"2030-12-01"`)}
 	if _, err := h.vault.TitleWork.SetAssignment(t.Context(), staff.actor, created.Abstract.ID, members, vault.Match{}); err != nil {
 		t.Fatalf("TitleWork.SetAssignment: %v", err)
 	}

@@ -38,12 +38,12 @@ func TestBringDown(t *testing.T) {
 	mortgage := addInstrument(t, v, id, `{"type":"Mortgage"}`)
 	set := func(_ model.TitleWork, err error) { t.Helper(); vaulttest.NoError(t, err) }
 	set(v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, id, order.ID, vault.Match{}))
-	set(v.TitleWork.SetAssignment(t.Context(), vaulttest.Operator, id, map[string]json.RawMessage{"due_date": json.RawMessage(`"2026-12-01"`),
-		"searcher": json.RawMessage(fmt.Sprint(kim.ID)), "examiner": json.RawMessage(fmt.Sprint(gone.ID))}, vault.Match{}))
-	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, id, json.RawMessage(
+	set(v.TitleWork.SetAssignment(t.Context(), vaulttest.Operator, id, map[string]model.Input{"due_date": model.JSONInput(`"2026-12-01"`),
+		"searcher": model.JSONInput(fmt.Sprint(kim.ID)), "examiner": model.JSONInput(fmt.Sprint(gone.ID))}, vault.Match{}))
+	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, id, model.JSONInput(
 		`[{"name":"Lee, Ann","from":"1966-01-01","to":"2026-01-02","indexes":["Deeds"],"result":"None"},{"name":"Lee, Ann","result":"2nd"}]`),
 		vault.Match{}))
-	set(v.TitleWork.SetRequirements(t.Context(), vaulttest.Operator, id, json.RawMessage(fmt.Sprintf(`[
+	set(v.TitleWork.SetRequirements(t.Context(), vaulttest.Operator, id, model.JSONInput(fmt.Sprintf(`[
 		{"kind":"exception","text":"Taxes"},{"kind":"requirement","text":"Pay off","instrument_id":%d},
 		{"kind":"requirement","text":"Done","cleared":"2026-01-01"}]`, mortgage.ID)), vault.Match{}))
 	_, err = v.Users.Disable(t.Context(), vaulttest.Operator, gone.ID)
@@ -91,12 +91,12 @@ func TestBringDown(t *testing.T) {
 			"new_effective_date": json.RawMessage(`"2026-02-03"`)}})}, vault.Match{})
 	vaulttest.NoError(t, err)
 	certificate, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, a.ID, vault.CertificateRequest{
-		Members: map[string]json.RawMessage{"effective_time": json.RawMessage(`"8:00 am"`)}}, vault.Idempotency[model.Certificate]{})
+		Members: map[string]model.Input{"effective_time": model.JSONInput(`"8:00 am"`)}}, vault.Idempotency[model.Certificate]{})
 	if err != nil || certificate.SearchFrom != "2026-01-03" || certificate.EffectiveDate != "2026-02-03" {
 		t.Errorf("Certify: got %+v, %v, want the period of the bring-down's own fields", certificate, err)
 	}
 	_, err = v.TitleWork.Certify(t.Context(), vaulttest.Operator, a.ID, vault.CertificateRequest{
-		Members: map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-02-04"`), "search_from": json.RawMessage(`"2026-01-01"`)}},
+		Members: map[string]model.Input{"effective_date": model.JSONInput(`"2026-02-04"`), "search_from": model.JSONInput(`"2026-01-01"`)}},
 		vault.Idempotency[model.Certificate]{})
 	vaulttest.NoError(t, err)
 	after, err := v.Abstracts.Get(t.Context(), a.ID)
@@ -116,7 +116,7 @@ func TestBringDown(t *testing.T) {
 		t.Errorf("Checks: got %s, want the name to run again", got)
 	}
 	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, a.ID,
-		json.RawMessage(`[{"name":"Lee, Ann","from":"2026-01-02","indexes":["Deeds"],"result":"None"}]`), vault.Match{}))
+		model.JSONInput(`[{"name":"Lee, Ann","from":"2026-01-02","indexes":["Deeds"],"result":"None"}]`), vault.Match{}))
 	if got := checks(); strings.Contains(got, "Ann Lee") && strings.Contains(got, "name_not_run") {
 		t.Errorf("Checks: got %s, want no name to run", got)
 	}

@@ -34,7 +34,7 @@ const fieldAccepted = "accepted"
 // CertificateRequest is the input for a certificate.
 type CertificateRequest struct {
 	// Members are the fields of the certificate. One that is absent defaults to the abstract's field.
-	Members map[string]json.RawMessage
+	Members map[string]model.Input
 	// Match is a condition on Checks.Version.
 	Match Match
 	// AllAccepted rejects the certificate unless each finding is accepted.
@@ -196,7 +196,7 @@ func (d *certificateDraft) complete(findings []titlecheck.Finding, document mode
 }
 
 // newCertificate validates a certificate against the abstract and its template.
-func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[string]json.RawMessage) (d certificateDraft, err error) {
+func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[string]model.Input) (d certificateDraft, err error) {
 	if d.result, err = AbstractOps.get(t, abstract); err != nil {
 		return d, err
 	}
@@ -210,17 +210,17 @@ func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[str
 			return d, err
 		}
 	}
-	all := map[string]json.RawMessage{fieldAccepted: members[fieldAccepted]}
+	all := map[string]model.Input{fieldAccepted: members[fieldAccepted]}
 	custom := model.Custom{Values: map[string]json.RawMessage{}}
 	for _, key := range []string{fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched} {
 		value, sent := members[key]
 		field, found := template.CertificateField(key)
 		if !sent {
-			value = a.Custom[field.Key]
+			value = model.JSONInput(a.Custom[field.Key])
 		}
 		all[key] = value
 		if sent && found && (field.Key == key || key == fieldEffectiveDate) { // a prior effective date stays
-			custom.Values[field.Key] = value
+			custom.Values[field.Key] = value.JSON()
 		}
 	}
 	d.certificate, d.rejected = model.CheckCertificate(all)
@@ -241,7 +241,7 @@ type Checks struct {
 
 // Checks returns what to fix or to accept before the search of an abstract is certified. members are those of the
 // certificate, as for Certify; invalid ones count as missing.
-func (s *TitleWork) Checks(ctx context.Context, abstract uint64, members map[string]json.RawMessage) (checks Checks, err error) {
+func (s *TitleWork) Checks(ctx context.Context, abstract uint64, members map[string]model.Input) (checks Checks, err error) {
 	if err := s.v.events.FlushViews(ctx); err != nil {
 		return checks, err
 	}

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -287,13 +286,13 @@ func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts in
 	}
 	g = Suggestion{Row: 1, Fields: fields, Evidence: map[string]Evidence{}, Files: []model.File{f}}
 	if _, found := read[extract.Book]; found {
-		maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return slices.Contains(placeFields, name) })
+		maps.DeleteFunc(fields, func(name string, _ model.Input) bool { return slices.Contains(placeFields, name) })
 	}
 	for name, field := range read {
 		if isList, known := instrumentFields[name]; known && isList {
-			g.set(name, field, field.Values)
+			g.set(name, field, model.StringsInput(field.Values))
 		} else if known {
-			g.set(name, field, field.Value())
+			g.set(name, field, model.StringInput(field.Value()))
 		}
 	}
 	g.setOtherParties(read)
@@ -305,11 +304,7 @@ func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts in
 		g.Pages = pageRange(part.First, part.Last)
 	}
 	if f.AbstractID != 0 {
-		raw, err := json.Marshal([]model.DocumentLink{{FileID: f.ID, Pages: g.Pages}})
-		if err != nil {
-			return g, false
-		}
-		fields["documents"] = raw
+		fields["documents"] = model.RowsInput([]model.DocumentLink{{FileID: f.ID, Pages: g.Pages}})
 	} else {
 		delete(fields, "position")
 	}
@@ -343,12 +338,8 @@ func (d suggestionDraft) validate(g Suggestion, f model.File) (Suggestion, bool)
 }
 
 // set sets a field to what the text states.
-func (g *Suggestion) set(name string, field extract.Field, value any) {
-	raw, err := json.Marshal(value)
-	if err != nil { // strings can always be encoded
-		return
-	}
-	g.Fields[name] = raw
+func (g *Suggestion) set(name string, field extract.Field, value model.Input) {
+	g.Fields[name] = value
 	g.Evidence[name] = Evidence{field.Page, field.Line, field.Confidence, field.Doubtful, field.Readings}
 }
 
@@ -365,13 +356,13 @@ func (g *Suggestion) setOtherParties(fields extract.Fields) {
 		}
 	}
 	if len(parties) > 0 {
-		g.set("other_parties", first, parties)
+		g.set("other_parties", first, model.RowsInput(parties))
 	}
 }
 
 // setLegal sets the short legal description to the lot and the subdivision.
 func (g *Suggestion) setLegal(fields extract.Fields) {
 	if l, ok := fields.LotReference(); ok {
-		g.set("legal", fields[extract.Lot], l.String())
+		g.set("legal", fields[extract.Lot], model.StringInput(l.String()))
 	}
 }

@@ -173,8 +173,8 @@ func TestSuggestionsOfPacket(t *testing.T) {
 		t.Errorf("suggestions are %q, want %q", got, want)
 	}
 	all, _ := v.Instruments.SuggestFromDocument(t.Context(), file.ID, 0)
-	if len(all) == 3 && (string(all[1].Fields["documents"]) != `[{"file_id":1,"pages":"2-3"}]` || all[1].Evidence["book"].Page != 2) {
-		t.Errorf("documents of the deed are %s, and its book is on page %d", all[1].Fields["documents"], all[1].Evidence["book"].Page)
+	if len(all) == 3 && (string(all[1].Fields["documents"].JSON()) != `[{"file_id":1,"pages":"2-3"}]` || all[1].Evidence["book"].Page != 2) {
+		t.Errorf("documents of the deed are %s, and its book is on page %d", all[1].Fields["documents"].JSON(), all[1].Evidence["book"].Page)
 	}
 	// Saved with one page too few
 	deed := addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 1, "pages": "2"}]}`).ID

@@ -51,7 +51,7 @@ func (w *auditWalk) addNote(text string) model.Note {
 	return n
 }
 
-func members(text string) (m map[string]json.RawMessage) {
+func members(text string) (m map[string]model.Input) {
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
 		panic(err)
 	}
@@ -224,14 +224,15 @@ func walkSteps() map[string]walkStep {
 		}, "", "order_id due_date"},
 		"TitleWork.SetNamesRun": {func(w *auditWalk) error {
 			set := func(rows string) error {
-				_, err := w.v.TitleWork.SetNamesRun(w.Context(), who, w.abstract, json.RawMessage(rows), always)
+				_, err := w.v.TitleWork.SetNamesRun(w.Context(), who, w.abstract, model.JSONInput(rows), always)
 				return err
 			}
 			vaulttest.NoError(w.T, set(`[{"name":"Jones","result":"judgment found"},{"name":"Cole"}]`))
 			return set(`[{"name":"Jones","result":"clear"}]`)
 		}, "names_run.changed", "names_run"},
 		"TitleWork.SetRequirements": {func(w *auditWalk) error {
-			_, err := w.v.TitleWork.SetRequirements(w.Context(), who, w.abstract, json.RawMessage(`[{"kind":"requirement","text":"Release"}]`), always)
+			rows := model.JSONInput(`[{"kind":"requirement","text":"Release"}]`)
+			_, err := w.v.TitleWork.SetRequirements(w.Context(), who, w.abstract, rows, always)
 			return err
 		}, "requirements.changed", "requirements"},
 		"TitleWork.Certify": {func(w *auditWalk) error {
@@ -307,7 +308,7 @@ func setUpPurge(w *auditWalk) error {
 		vault.Match{}); err != nil {
 		return err
 	}
-	rows := fmt.Appendf(nil, `[{"kind":"requirement","text":"Release","instrument_id":%d}]`, w.mortgage)
+	rows := model.JSONInput(fmt.Sprintf(`[{"kind":"requirement","text":"Release","instrument_id":%d}]`, w.mortgage))
 	if _, err := w.v.TitleWork.SetRequirements(w.Context(), vaulttest.Operator, w.abstract, rows, vault.Match{}); err != nil {
 		return err
 	}

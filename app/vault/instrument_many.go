@@ -3,7 +3,6 @@ package vault
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -316,10 +315,10 @@ func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item Ne
 // typedOnly returns what the input for a new instrument results in without the county and state of its
 // abstract.
 func typedOnly(in model.InstrumentInput, i model.Instrument) model.Instrument {
-	if in["county"] == nil {
+	if in["county"].IsBlank() {
 		i.County = ""
 	}
-	if in["state"] == nil {
+	if in["state"].IsBlank() {
 		i.State = ""
 	}
 	return i
@@ -382,7 +381,7 @@ func (g StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
 	blank := model.InstrumentInput{}
 	for _, field := range g.Fields {
 		if i.Version == g.Version {
-			blank[field] = json.RawMessage("null")
+			blank[field] = model.Input{}
 		}
 	}
 	i, _ = blank.Check(i, model.InstrumentContext{})
@@ -439,12 +438,4 @@ func placeMany(work *model.TitleWork, keys []model.RunsheetKey, positions map[ui
 	if !slices.Equal(wanted, natural) {
 		work.Sequence = wanted
 	}
-}
-
-// positionOf returns the member position of an input, or 0.
-func positionOf(in model.InstrumentInput) (position int) {
-	if json.Unmarshal(in["position"], &position) != nil || position < 0 {
-		return 0
-	}
-	return position
 }

@@ -110,10 +110,10 @@ func FuzzRunsheet(f *testing.F) {
 func createRows(t *testing.T, v *instance.Instance, abstract uint64, rows []derivedRow) (ids []uint64, ok bool) {
 	var list []vault.NewInstrument
 	for n, row := range rows {
-		in := model.InstrumentInput{"type": fmt.Appendf(nil, "%q", row.kind), "book": fmt.Appendf(nil, "%d", n+1)}
+		in := model.InstrumentInput{"type": model.StringInput(row.kind), "book": model.NumberInput(n + 1)}
 		for name, value := range map[string]string{"status": row.status, "expires": row.expires} {
 			if value != "" {
-				in[name] = fmt.Appendf(nil, "%q", value)
+				in[name] = model.StringInput(value)
 			}
 		}
 		item := vault.NewInstrument{InstrumentPatch: vault.InstrumentPatch{Input: in, Position: n + 1}, Row: n + 1}

@@ -3,11 +3,11 @@ package vault
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"time"
 
 	"deedkeep/app/errs"
@@ -55,7 +55,11 @@ type RejectedRow struct {
 
 // Input returns the suggestion as input for CreateMany.
 func (g Suggestion) Input() NewInstrument {
-	return NewInstrument{InstrumentPatch: InstrumentPatch{Input: g.Fields, Position: positionOf(g.Fields)}, Row: g.Row, Relations: g.Relations}
+	position, err := strconv.Atoi(g.Fields["position"].Value)
+	if err != nil || position < 0 {
+		position = 0
+	}
+	return NewInstrument{InstrumentPatch: InstrumentPatch{Input: g.Fields, Position: position}, Row: g.Row, Relations: g.Relations}
 }
 
 // The codes of runsheet files.
@@ -145,7 +149,7 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 		}
 		if _, twice := rows[e.Position]; e.Position > 0 && !twice {
 			rows[e.Position] = e.Row
-			g.Fields["position"] = json.RawMessage(fmt.Sprint(e.Position))
+			g.Fields["position"] = model.NumberInput(e.Position)
 		}
 		list = append(list, g)
 	}
@@ -181,7 +185,7 @@ func (g *Suggestion) resolveRelations(rows map[int]int, recorded []uint64) {
 			relation = model.Relation{Kind: r.Kind, InstrumentID: recorded[r.Row-1]}
 		}
 		g.Instrument.Relations = append(g.Instrument.Relations, relation)
-		g.Fields["relations"] = json.RawMessage(`[]`) // placeholder; Normalize writes the relations
+		g.Fields["relations"] = model.ListInput() // Normalize sets its items
 	}
 	g.Relations = known
 }
@@ -392,6 +396,6 @@ func (g *Suggestion) addFile(f model.File, reading bool) {
 		return
 	}
 	g.Files, g.Reading = append(g.Files, f), g.Reading || reading
-	links := bytes.TrimSuffix(g.Fields["documents"], []byte("]"))
-	g.Fields["documents"] = fmt.Appendf(bytes.Clone(links), `,{"file_id":%d}]`, f.ID)
+	links := g.Fields["documents"].Items
+	g.Fields["documents"] = model.ListInput(append(slices.Clone(links), model.DocumentLink{FileID: f.ID}.Input())...)
 }

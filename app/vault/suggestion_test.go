@@ -367,7 +367,7 @@ func TestRequirementsOfPurgedInstrument(t *testing.T) {
 	purged, kept := addInstrument(t, v, a, `{"book": "1"}`), addInstrument(t, v, a, `{"book": "2"}`)
 	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.BroughtDown]{})
 	vaulttest.NoError(t, err)
-	rows := json.RawMessage(fmt.Sprintf(`[{"kind": "requirement", "text": "Release", "instrument_id": %d},
+	rows := model.JSONInput(fmt.Sprintf(`[{"kind": "requirement", "text": "Release", "instrument_id": %d},
 		{"kind": "exception", "text": "Easement", "instrument_id": %d}]`, purged.ID, kept.ID))
 	_, err = v.TitleWork.SetRequirements(t.Context(), vaulttest.Operator, down.Abstract.ID, rows, vault.Match{})
 	vaulttest.NoError(t, err)

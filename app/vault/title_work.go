@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
@@ -159,7 +158,7 @@ func (p *purgeRun) unlinkOrder(t *store.Tx, order uint64) error {
 }
 
 // SetAssignment sets who works on an abstract. It returns Invalid, listing every invalid field.
-func (s *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members map[string]json.RawMessage, match Match,
+func (s *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members map[string]model.Input, match Match,
 ) (model.TitleWork, error) {
 	return s.change(ctx, actor, abstract, assignmentPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		return checkAssignment(t, members, &work.Assignment)
@@ -168,7 +167,7 @@ func (s *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstra
 
 // checkAssignment replaces an assignment with the validated members. Only enabled users who may make
 // changes can work on an abstract, but people who already do stay valid.
-func checkAssignment(t *store.Tx, members map[string]json.RawMessage, a *model.Assignment) error {
+func checkAssignment(t *store.Tx, members map[string]model.Input, a *model.Assignment) error {
 	assignment, rejected := model.CheckAssignment(members, func(id uint64) bool {
 		u, err := t.User(id)
 		known := id == a.SearcherID || id == a.ExaminerID
@@ -181,7 +180,7 @@ func checkAssignment(t *store.Tx, members map[string]json.RawMessage, a *model.A
 // CreateForOrder is like Abstracts.Create. In the same transaction, it links the abstract to an order
 // and sets who works on it. It returns Invalid for the field order_id if there is no such order.
 func (s *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order uint64, draft model.AbstractDraft,
-	assignment map[string]json.RawMessage, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	assignment map[string]model.Input, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	var work model.TitleWork
 	check := func(t *store.Tx) error {
 		work = model.TitleWork{OrderID: order, Versions: model.TitleWorkVersions{Order: 1, Assignment: 1}}
@@ -256,7 +255,7 @@ func (s *TitleWork) AssignedTo(ctx context.Context, user uint64, limit int) (lis
 }
 
 // SetNamesRun replaces the names run of an abstract. It returns Invalid, listing every invalid row.
-func (s *TitleWork) SetNamesRun(ctx context.Context, actor model.Actor, abstract uint64, rows json.RawMessage, match Match,
+func (s *TitleWork) SetNamesRun(ctx context.Context, actor model.Actor, abstract uint64, rows model.Input, match Match,
 ) (model.TitleWork, error) {
 	return s.change(ctx, actor, abstract, namesRunPart, match, func(_ *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		list, rejected := model.CheckNamesRun(rows, work.NamesRun, actor, s.v.Now())
@@ -267,7 +266,7 @@ func (s *TitleWork) SetNamesRun(ctx context.Context, actor model.Actor, abstract
 
 // SetRequirements replaces the requirements and exceptions of an abstract that aren't those of its
 // instruments. It returns Invalid, listing every invalid row.
-func (s *TitleWork) SetRequirements(ctx context.Context, actor model.Actor, abstract uint64, rows json.RawMessage, match Match,
+func (s *TitleWork) SetRequirements(ctx context.Context, actor model.Actor, abstract uint64, rows model.Input, match Match,
 ) (model.TitleWork, error) {
 	return s.change(ctx, actor, abstract, requirementsPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		list, rejected := model.CheckRequirements(rows, func(id uint64) bool {

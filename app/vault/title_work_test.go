@@ -41,7 +41,7 @@ func TestCreateForOrder(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	order := vaulttest.CreateOrder(t, v, "2026-1")
 	create := func(order uint64, due string) (vault.AbstractWithFiles, error) {
-		members := map[string]json.RawMessage{"due_date": json.RawMessage(due)}
+		members := map[string]model.Input{"due_date": model.JSONInput(due)}
 		return v.TitleWork.CreateForOrder(t.Context(), vaulttest.Operator, order, model.AbstractDraft{}, members,
 			vaulttest.StageDocs(t, v), vaulttest.IdempotencyKey[vault.AbstractWithFiles](1))
 	}
@@ -96,7 +96,7 @@ func TestCertifyChangingRunsheet(t *testing.T) {
 			abstract := vaulttest.CreateAbstract(t, v).Abstract.ID
 			record = func() { addInstrument(t, v, abstract, `{"type":"Mortgage"}`) }
 			left.Store(row.changes)
-			members := map[string]json.RawMessage{"effective_date": json.RawMessage(`"2026-10-01"`)}
+			members := map[string]model.Input{"effective_date": model.JSONInput(`"2026-10-01"`)}
 			got, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, abstract, vault.CertificateRequest{Members: members},
 				vault.Idempotency[model.Certificate]{})
 			left.Store(0)
@@ -127,8 +127,8 @@ func TestAssignedTo(t *testing.T) {
 	for n, due := range []string{"", "2026-12-02", "2026-12-01"} {
 		a := vaulttest.CreateAbstract(t, v)
 		ids = append(ids, a.Abstract.ID)
-		members := map[string]json.RawMessage{"searcher": json.RawMessage(fmt.Sprint(user.ID)),
-			"due_date": json.RawMessage(fmt.Sprintf("%q", due))}
+		members := map[string]model.Input{"searcher": model.JSONInput(fmt.Sprint(user.ID)),
+			"due_date": model.JSONInput(fmt.Sprintf("%q", due))}
 		if n == 0 {
 			members["examiner"] = members["searcher"]
 		}
@@ -196,8 +196,8 @@ func TestMoveToAbstract(t *testing.T) {
 		t.Errorf("moved instrument: got %+v, %v, want its relation", moved, err)
 	}
 	// An instrument whose target stayed behind can still be changed.
-	in := model.InstrumentInput{"remarks": json.RawMessage(`"x"`),
-		"relations": json.RawMessage(fmt.Sprintf(`[{"kind":"releases","instrument_id":%d}]`, mortgage.ID))}
+	in := model.InstrumentInput{"remarks": model.JSONInput(`"x"`),
+		"relations": model.JSONInput(fmt.Sprintf(`[{"kind":"releases","instrument_id":%d}]`, mortgage.ID))}
 	if _, err := v.Instruments.Patch(t.Context(), vaulttest.Operator, deed.ID, vault.InstrumentPatch{Input: in}, vault.Match{}); err != nil {
 		t.Errorf("Instruments.Patch: %v", err)
 	}
@@ -304,7 +304,7 @@ func TestPurgeLogsUnlinkedRecords(t *testing.T) {
 	deed := addInstrument(t, v, a, `{"book":"1"}`)
 	_, err := v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, a, order.ID, vault.Match{})
 	vaulttest.NoError(t, err)
-	rows := json.RawMessage(fmt.Sprintf(`[{"kind":"exception","text":"x","instrument_id":%d}]`, deed.ID))
+	rows := model.JSONInput(fmt.Sprintf(`[{"kind":"exception","text":"x","instrument_id":%d}]`, deed.ID))
 	_, err = v.TitleWork.SetRequirements(t.Context(), vaulttest.Operator, a, rows, vault.Match{})
 	vaulttest.NoError(t, err)
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))

@@ -81,7 +81,7 @@ func (v instrumentSaver) create() error {
 		return v.reject(http.StatusUnprocessableEntity, form)
 	}
 	pages := v.assignPages(form)
-	patch.Input["documents"] = page.EncodeJSON([]model.DocumentLink{{FileID: v.s.File.ID, Pages: pages}})
+	patch.Input["documents"] = model.RowsInput([]model.DocumentLink{{FileID: v.s.File.ID, Pages: pages}})
 	switch asks, err := form.AsksDuplicate(v.Site, v.r, v.s.File.AbstractID, patch); {
 	case err != nil:
 		return err

@@ -1,7 +1,6 @@
 package instrumentform
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -147,13 +146,9 @@ func (d definition) parts(value string) (list []string) {
 // InputQuestion returns the first question about the fields of an input for an instrument, or "".
 func InputQuestion(old model.Instrument, in model.InstrumentInput, now time.Time) string {
 	for _, d := range definitions {
-		var text string
-		var list []string
-		switch raw := in[d.name]; {
-		case json.Unmarshal(raw, &list) == nil:
-			text = model.JoinNames(list, "\n")
-		case json.Unmarshal(raw, &text) != nil:
-			continue
+		text := in[d.name].Value
+		if in[d.name].Kind == model.InputList {
+			text = model.JoinNames(in[d.name].Texts(), "\n")
 		}
 		if question := Question(old, d.name, text, now); question != "" {
 			return question

@@ -58,7 +58,7 @@ func (f *Form) AsksDuplicate(p *page.Site, r *page.Request, abstract uint64, pat
 		return false, err
 	}
 	d := &Duplicate{ID: repeated.ID, Position: repeated.Position, Path: page.InstrumentPath(repeated.ID), New: f.ID == 0,
-		Document: len(page.StoredTexts(patch.Input[fieldDocuments])) > 0, Then: Then(r), First: f.fields()[0].ID(),
+		Document: !patch.Input[fieldDocuments].IsBlank(), Then: Then(r), First: f.fields()[0].ID(),
 		Text: page.RepeatText(vault.Repeat{Existing: repeated.ID, Possible: repeated.Duplicate.Possible, Position: repeated.Position,
 			Title: repeated.Title(repeated.Type)})}
 	for _, field := range f.fields() {

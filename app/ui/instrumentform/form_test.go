@@ -68,7 +68,7 @@ func FuzzForm(f *testing.F) {
 		kind, _ := about.Types.ByID(i.TypeID)
 		again := New(layout, vault.InstrumentView{Instrument: i, Type: kind}, c)
 		if patch := again.Merge(browserForm(again)); len(patch.Input) > 0 || again.Conflict {
-			t.Errorf("%s %q is stored as %+v, and the unchanged form changes %s", field.Name, text, i, patch.Input)
+			t.Errorf("%s %q is stored as %+v, and the unchanged form changes %+v", field.Name, text, i, patch.Input)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package instrumentform
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -112,50 +111,26 @@ func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 	return patch
 }
 
-// relationInput and documentInput are the shapes of relations and documents in the input for an
-// instrument. IDs are text, so that the vault rejects those that aren't numbers.
-type relationInput struct {
-	Kind   string `json:"kind"`
-	Target string `json:"instrument_id"`
-	Text   string `json:"text"`
-}
-
-type documentInput struct {
-	File  string `json:"file_id"`
-	Pages string `json:"pages"`
-}
-
 // encode adds a normalized text to the changes of an instrument. links are its links to documents.
 func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint64, links []model.DocumentLink) {
-	var encoded any = value
+	in := model.StringInput(value)
 	switch d.control {
 	case names:
-		encoded = model.SplitNames(value)
+		in = model.StringsInput(model.SplitNames(value))
 	case parties:
-		encoded = splitParties(value)
+		in = model.RowsInput(splitParties(value))
 	case relations:
-		list := []relationInput{}
-		for n, line := range nonEmptyLines(value) {
-			cells := splitCells(line, 3)
-			if cells[0] != "" && cells[1]+cells[2] == "" { // asked about, so that the kind isn't lost
-				_, words := page.RelationWords(cells[0])
-				patch.Rejected.Add(fmt.Sprintf("%s.%d.instrument_id", fieldRelations, n), noTarget,
-					strings.ToLower(strings.TrimSuffix(words, " by")))
-				continue
-			}
-			list = append(list, relationInput{cells[0], cells[1], cells[2]})
-		}
-		encoded = list
+		in = relationsInput(patch, value)
 	case documents:
-		list := []documentInput{}
+		in = model.ListInput()
 		for _, line := range nonEmptyLines(value) {
 			cells := splitCells(line, 2)
-			list = append(list, documentInput{cells[0], cells[1]})
+			in.Items = append(in.Items, model.ObjectInput(map[string]model.Input{
+				"file_id": model.StringInput(cells[0]), "pages": model.StringInput(cells[1])}))
 		}
-		encoded = list
 	case pages:
 		others := slices.DeleteFunc(slices.Clone(links), func(l model.DocumentLink) bool { return l.FileID == file })
-		encoded = slices.Concat(others, []model.DocumentLink{{FileID: file, Pages: value}})
+		in = model.RowsInput(append(others, model.DocumentLink{FileID: file, Pages: value}))
 	}
 	switch {
 	case d.name == fieldPosition:
@@ -166,11 +141,25 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 		patch.Position = n
 	case d.control == money:
 		maps.Copy(patch.Input, model.ConsiderationInput(value))
-	case encoded == "":
-		patch.Input[d.name] = json.RawMessage("null")
 	default:
-		patch.Input[d.apiNames()[0]] = page.EncodeJSON(encoded)
+		patch.Input[d.apiNames()[0]] = in
 	}
+}
+
+// relationsInput returns the input of relations. A kind without a target is asked about, so that it isn't lost.
+func relationsInput(patch *vault.InstrumentPatch, value string) model.Input {
+	in := model.ListInput()
+	for n, line := range nonEmptyLines(value) {
+		cells := splitCells(line, 3)
+		if cells[0] != "" && cells[1]+cells[2] == "" {
+			_, words := page.RelationWords(cells[0])
+			patch.Rejected.Add(fmt.Sprintf("%s.%d.instrument_id", fieldRelations, n), noTarget, strings.ToLower(strings.TrimSuffix(words, " by")))
+			continue
+		}
+		in.Items = append(in.Items, model.ObjectInput(map[string]model.Input{"kind": model.StringInput(cells[0]),
+			"instrument_id": model.StringInput(cells[1]), "text": model.StringInput(cells[2])}))
+	}
+	return in
 }
 
 // splitParties returns the parties in a text: one per line, with the role first.

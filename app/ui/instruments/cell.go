@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/instrumentform"
@@ -61,7 +60,7 @@ func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.Doc
 	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
 	if restored := r.PostForm.Get("restore"); restored != "" {
 		err := json.Unmarshal([]byte(restored), &in)
-		maps.DeleteFunc(in, func(name string, _ json.RawMessage) bool { return !slices.Contains(cellFields[column], name) })
+		maps.DeleteFunc(in, func(name string, _ model.Input) bool { return !slices.Contains(cellFields[column], name) })
 		if err != nil || len(in) == 0 {
 			return nil, map[string]string{problemKey: "This change can't be undone. Reload the page and try again."}
 		}
@@ -131,29 +130,11 @@ func (p *Pages) saveCell(r *page.Request) error {
 		case err != nil:
 			return err
 		}
-		before, err := valuesBefore(old, saved, cellFields[column])
-		if err != nil {
-			return err
-		}
-		return p.sendState(r, http.StatusOK, saved, sheetState{Before: before})
+		changed := slices.DeleteFunc(slices.Clone(cellFields[column]), func(field string) bool {
+			return !slices.ContainsFunc(old.Changes(saved.Instrument), func(c model.Change) bool { return c.Field == field })
+		})
+		return p.sendState(r, http.StatusOK, saved, sheetState{Before: old.Input(changed...)})
 	})
-}
-
-// valuesBefore returns the complete values that the changed ones of some fields had. The changes of the audit
-// log have only rows and excerpts.
-func valuesBefore(old, saved vault.InstrumentView, fields []string) (model.InstrumentInput, error) {
-	all := model.InstrumentInput{}
-	if err := json.Unmarshal(page.EncodeJSON(encode.Instrument(old.Instrument, old.Type, "", old.Instrument.Status, 0)), &all); err != nil {
-		return nil, err
-	}
-	all["status"] = textOrNull(old.Instrument.Status) // not the one that follows from other instruments
-	before := model.InstrumentInput{}
-	for _, c := range old.Changes(saved.Instrument) {
-		if slices.Contains(fields, c.Field) {
-			before[c.Field] = all[c.Field]
-		}
-	}
-	return before, nil
 }
 
 // normalized returns text without the differences that browsers make.

@@ -1,7 +1,6 @@
 package instruments
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -77,34 +76,35 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		if !found && text != "" {
 			return nil, tablerow.UnknownType(text) + " Select one from the list."
 		}
-		return model.InstrumentInput{"type_id": numberOrNull(t.ID)}, ""
+		return model.InstrumentInput{"type_id": model.NumberInput(t.ID)}, ""
 	case "dated":
-		return model.InstrumentInput{"dated": textOrNull(typedDate(text))}, ""
+		return model.InstrumentInput{"dated": model.StringInput(typedDate(text))}, ""
 	case columnRecorded:
 		date, at, _ := strings.Cut(text, " ")
 		if _, err := time.Parse(time.DateOnly, typedDate(date)); err != nil { // such as "Jan 2, 2006"
 			date, at = text, ""
 		}
-		return model.InstrumentInput{"recorded": textOrNull(typedDate(date)), "recorded_time": textOrNull(strings.TrimSpace(at))}, ""
+		return model.InstrumentInput{"recorded": model.StringInput(typedDate(date)),
+			"recorded_time": model.StringInput(strings.TrimSpace(at))}, ""
 	case columnBookPage:
 		place := runsheet.ParseBookPage(text)
 		if place.BookType == "" && place.Book != "" {
 			place.BookType = old.BookType // typing only 1022/311 keeps it
 		}
-		return model.InstrumentInput{"book_type": textOrNull(place.BookType), "book": textOrNull(place.Book),
-			"page": textOrNull(place.Page), "page_to": textOrNull(place.PageTo)}, ""
+		return model.InstrumentInput{"book_type": model.StringInput(place.BookType), "book": model.StringInput(place.Book),
+			"page": model.StringInput(place.Page), "page_to": model.StringInput(place.PageTo)}, ""
 	case columnStatus:
 		status, found := findStatus(text)
 		if !found {
 			return nil, "“" + page.Truncate(text, 100) + "” isn't a status. Select one from the list."
 		}
-		return model.InstrumentInput{column: textOrNull(status)}, ""
+		return model.InstrumentInput{column: model.StringInput(status)}, ""
 	case "consideration":
 		return model.ConsiderationInput(text), ""
 	case "grantors", "grantees":
-		return model.InstrumentInput{column: page.EncodeJSON(model.SplitNames(text))}, ""
+		return model.InstrumentInput{column: model.StringsInput(model.SplitNames(text))}, ""
 	}
-	return model.InstrumentInput{column: textOrNull(text)}, ""
+	return model.InstrumentInput{column: model.StringInput(text)}, ""
 }
 
 // findStatus returns the status that a text names completely, or "" if the status is automatic.
@@ -129,20 +129,4 @@ func statusTexts() map[string]string {
 		}
 	}
 	return texts
-}
-
-// textOrNull returns the JSON of a text, or null if it is empty.
-func textOrNull(text string) json.RawMessage {
-	if text == "" {
-		return json.RawMessage("null")
-	}
-	return page.EncodeJSON(text)
-}
-
-// numberOrNull returns the JSON of an ID, or null if it is 0.
-func numberOrNull(id uint64) json.RawMessage {
-	if id == 0 {
-		return json.RawMessage("null")
-	}
-	return page.EncodeJSON(id)
 }

@@ -2,7 +2,6 @@ package records
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -167,8 +166,8 @@ func (p *Pages) createAbstract(r *page.Request) error {
 			if order.ID == 0 {
 				return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
 			}
-			due := page.EncodeJSON(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))
-			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]json.RawMessage{"due_date": due}, tray,
+			due := model.StringInput(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))
+			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]model.Input{"due_date": due}, tray,
 				idempotency)
 		}, p.renderNewAbstract)
 }

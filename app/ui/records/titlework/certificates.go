@@ -3,7 +3,6 @@ package titlework
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -218,8 +217,8 @@ func (p *Pages) nameCertifier(r *page.Request, view *Certificates) error {
 }
 
 // certificateMembers returns the submitted fields of a certificate.
-func (s source) certificateMembers(form url.Values, now time.Time) map[string]json.RawMessage {
-	members := map[string]json.RawMessage{}
+func (s source) certificateMembers(form url.Values, now time.Time) map[string]model.Input {
+	members := map[string]model.Input{}
 	for _, def := range certificateFields {
 		sent, there := form[def.Key]
 		if !there {
@@ -229,11 +228,11 @@ func (s source) certificateMembers(form url.Values, now time.Time) map[string]js
 		values := page.SubmittedValues(def.Type, def.Key, sent, now)
 		switch {
 		case def.Type == model.Multiselect:
-			members[def.Key] = page.EncodeJSON(values)
+			members[def.Key] = model.StringsInput(values)
 		case def.Key == "indices_searched":
-			members[def.Key] = page.EncodeJSON(splitList(values[0]))
+			members[def.Key] = model.StringsInput(splitList(values[0]))
 		default:
-			members[def.Key] = page.EncodeJSON(values[0])
+			members[def.Key] = model.StringInput(values[0])
 		}
 	}
 	return members
@@ -241,11 +240,12 @@ func (s source) certificateMembers(form url.Values, now time.Time) map[string]js
 
 // acceptedRows returns the findings that still exist and for which a reason was submitted, and the checks with a
 // reason for all of their other findings.
-func acceptedRows(groups []CheckGroup) json.RawMessage {
-	rows := []map[string]string{}
+func acceptedRows(groups []CheckGroup) model.Input {
+	rows := model.ListInput()
 	add := func(check, reason string) {
 		if reason != "" {
-			rows = append(rows, map[string]string{"check": check, "reason": reason})
+			row := map[string]model.Input{"check": model.StringInput(check), "reason": model.StringInput(reason)}
+			rows.Items = append(rows.Items, model.ObjectInput(row))
 		}
 	}
 	for _, group := range groups {
@@ -256,7 +256,7 @@ func acceptedRows(groups []CheckGroup) json.RawMessage {
 		}
 		add(group.Check, group.Reason)
 	}
-	return page.EncodeJSON(rows)
+	return rows
 }
 
 // changedSearch is the problem of a form whose list of findings is out of date.

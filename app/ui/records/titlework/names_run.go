@@ -1,7 +1,6 @@
 package titlework
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -33,6 +32,12 @@ type NameRow struct {
 
 // Blank reports whether the row has no values.
 func (n NameRow) Blank() bool { return n.Name+n.From+n.To+n.Indexes+n.Result == "" }
+
+// Input returns the input of the row.
+func (n NameRow) Input() model.Input {
+	return model.ObjectInput(map[string]model.Input{"name": model.StringInput(n.Name), "from": model.StringInput(n.From),
+		"to": model.StringInput(n.To), "indexes": model.StringsInput(splitList(n.Indexes)), "result": model.StringInput(n.Result)})
+}
 
 // Pending reports whether there are names to run again.
 func (v NamesRun) Pending() bool {
@@ -163,7 +168,7 @@ func (p *Pages) saveNamesRun(r *page.Request) error {
 		return p.showNamesRun(r, http.StatusOK, s, view.edited(rows))
 	}
 	rows = slices.DeleteFunc(rows, NameRow.Blank)
-	work, err := p.Vault.TitleWork.SetNamesRun(r.Context(), r.Actor, s.abstract.ID, encodeNames(rows), match(r))
+	work, err := p.Vault.TitleWork.SetNamesRun(r.Context(), r.Actor, s.abstract.ID, model.RowsInput(rows), match(r))
 	if why, ok := rejected(err); ok {
 		view = view.edited(rows)
 		for i := range rows {
@@ -186,14 +191,4 @@ func (p *Pages) saveNamesRun(r *page.Request) error {
 	view.Focus = true
 	changed(r)
 	return p.showNamesRun(r, http.StatusOK, s, view)
-}
-
-// encodeNames encodes rows as the service expects them.
-func encodeNames(rows []NameRow) json.RawMessage {
-	list := make([]map[string]any, 0, len(rows))
-	for _, row := range rows {
-		list = append(list, map[string]any{"name": row.Name, "from": row.From, "to": row.To, "indexes": splitList(row.Indexes),
-			"result": row.Result})
-	}
-	return page.EncodeJSON(list)
 }

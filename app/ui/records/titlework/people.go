@@ -1,7 +1,6 @@
 package titlework
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -119,11 +118,9 @@ func (p *Pages) savePeople(r *page.Request) error {
 		return err
 	}
 	form := r.PostForm
-	members := map[string]json.RawMessage{}
-	for _, field := range []string{"searcher", "examiner"} {
-		members[field] = page.EncodeJSON(formText(form, field, 0))
-	}
-	members["due_date"] = page.EncodeJSON(page.TypedDate("due_date", formText(form, "due_date", 0), p.LocalNow()))
+	members := map[string]model.Input{"searcher": model.StringInput(formText(form, "searcher", 0)),
+		"examiner": model.StringInput(formText(form, "examiner", 0)),
+		"due_date": model.StringInput(page.TypedDate("due_date", formText(form, "due_date", 0), p.LocalNow()))}
 	work, err := p.Vault.TitleWork.SetAssignment(r.Context(), r.Actor, s.abstract.ID, members, match(r))
 	if why, ok := rejected(err); ok {
 		view, err := p.people(r, s)

@@ -1,7 +1,6 @@
 package titlework
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -66,6 +65,12 @@ func (v Requirements) Lists() []requirementList {
 
 // Blank reports whether the row has no values.
 func (q RequirementRow) Blank() bool { return q.Text == "" && q.Cleared == "" && q.InstrumentID == 0 }
+
+// Input returns the input of the row.
+func (q RequirementRow) Input() model.Input {
+	return model.ObjectInput(map[string]model.Input{"kind": model.StringInput(q.Kind), "text": model.StringInput(q.Text),
+		"cleared": model.StringInput(q.Cleared), "instrument_id": model.NumberInput(q.InstrumentID)})
+}
 
 // requirements returns the requirements and exceptions of an abstract.
 func (p *Pages) requirements(r *page.Request, s source) (view Requirements, err error) {
@@ -198,7 +203,7 @@ func (p *Pages) saveRequirements(r *page.Request) error {
 		return p.showRequirements(r, http.StatusOK, s, view.edited(rows))
 	}
 	rows = slices.DeleteFunc(rows, RequirementRow.Blank)
-	work, err := p.Vault.TitleWork.SetRequirements(r.Context(), r.Actor, s.abstract.ID, encodeRequirements(rows), match(r))
+	work, err := p.Vault.TitleWork.SetRequirements(r.Context(), r.Actor, s.abstract.ID, model.RowsInput(rows), match(r))
 	if why, ok := rejected(err); ok {
 		view = view.edited(rows)
 		for i := range rows {
@@ -223,17 +228,4 @@ func (p *Pages) saveRequirements(r *page.Request) error {
 	view.Focus = true
 	changed(r)
 	return p.showRequirements(r, http.StatusOK, s, view)
-}
-
-// encodeRequirements encodes rows as the service expects them.
-func encodeRequirements(rows []RequirementRow) json.RawMessage {
-	list := make([]map[string]any, 0, len(rows))
-	for _, row := range rows {
-		one := map[string]any{"kind": row.Kind, "text": row.Text, "cleared": row.Cleared}
-		if row.InstrumentID != 0 {
-			one["instrument_id"] = row.InstrumentID
-		}
-		list = append(list, one)
-	}
-	return page.EncodeJSON(list)
 }
