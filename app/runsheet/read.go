@@ -38,6 +38,15 @@ type TableRow struct {
 	Cells []string `json:"cells"`
 }
 
+// CellsByRow returns the cells of each row.
+func (t Table) CellsByRow() map[int][]string {
+	cells := make(map[int][]string, len(t.Rows))
+	for _, row := range t.Rows {
+		cells[row.Row] = row.Cells
+	}
+	return cells
+}
+
 // Valid reports whether a row can come from a file. Check it for rows from a worker process.
 func (r TableRow) Valid() bool { return r.Row > 0 && len(r.Cells) <= maxColumns }
 

@@ -58,7 +58,7 @@ func TestRunsheetUpload(t *testing.T) {
 		form := url.Values{"row": rows, "once": hidden["once"], "packed": hidden["packed"]}
 		return staff.post(t, status, path+"/runsheet/accept", form)
 	}
-	accept(422).has(t, "No rows are selected.")
+	accept(422).has(t, "No rows are selected.", `name="cell.4.1" value="Spaceship"`)
 	done := accept(303, "2", "3")
 	if to := done.Header.Get("Location"); to != path+"?view=runsheet" {
 		t.Errorf("Location = %q, want the runsheet", to)
@@ -120,6 +120,35 @@ func TestCorrectRowsOfFile(t *testing.T) {
 	if notice := h.noticeOf(t, staff.post(t, 303, path+"/runsheet/accept", form)); notice != "2 instruments added." {
 		t.Errorf("notice = %q", notice)
 	}
+}
+
+// However many rows of a file are wrong, the page has no more fields than the server reads, and the other rows follow
+// after the first ones are corrected.
+func TestManyWrongRowsOfFile(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	body, kind := fileForm("Type,Recorded,Dated,Expires,Cleared\n" +
+		strings.Repeat("Spaceship,2/30/1998,2/30/1998,2/30/1998,2/30/1998\n", 2001))
+	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	got.has(t, "2,001 rows can't be added yet.", "Inputs for 1,201 rows follow", `name="cell.801.0"`,
+		"isn&#39;t a document type")
+	got.lacks(t, `name="cell.802.0"`)
+	form := reviewForm(got)
+	for row := 2; row <= 801; row++ {
+		form.Set(fmt.Sprintf("cell.%d.0", row), "Mortgage")
+		for column := 1; column <= 4; column++ {
+			form.Set(fmt.Sprintf("cell.%d.%d", row, column), "3/9/1998")
+		}
+	}
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "1,201 rows can't be added yet.", "Inputs for 401 rows follow", `name="cell.802.0"`)
+	h.vault.Settings.Runsheet.Rows = 10_000
+	body, _ = fileForm("Type,Book\n" + strings.Repeat("Plat,1\n", 5001))
+	got = h.sendBody(t, 422, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	got.has(t, "The file has more than 5,000 rows.")
 }
 
 // reviewForm returns the hidden fields of a review.

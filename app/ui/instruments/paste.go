@@ -18,7 +18,7 @@ import (
 // Limits of pasted rows. Files may have more rows.
 const (
 	maxPastedRows    = 500
-	maxPastedColumns = 100
+	maxPastedColumns = tablerow.MaxColumns
 )
 
 // sheetFields are the fields of the columns of the runsheet, to which pasted cells go if they have no header.

@@ -28,6 +28,7 @@ type pasteView struct {
 	Swapped               []int
 	Good, Bad             int
 	Chosen, Skipped       int  // how many of the good rows are stored, by the choices for rows that are on the runsheet, and how many aren't
+	NoInputs              int  // rejected rows whose inputs follow later
 	Guessed               bool // the rows have no header
 	Types                 model.DocumentTypes
 }
@@ -157,10 +158,7 @@ func (p *Pages) checkPaste(r *page.Request, view *pasteView) (checked vault.Chec
 // show adds what pasted rows contain to the view.
 func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet, form url.Values) {
 	view.Columns = slices.DeleteFunc(slices.Clone(checked.Columns), func(c runsheet.Column) bool { return c.Blank })
-	cells := map[int][]string{}
-	for _, row := range table.Rows {
-		cells[row.Row] = row.Cells
-	}
+	cells := table.CellsByRow()
 	for _, e := range checked.Entries {
 		row, swapped := tablerow.New(e.Row, cells[e.Row], view.Columns), slices.Contains(view.Swapped, e.Row)
 		if at := slices.IndexFunc(checked.Valid, func(g vault.Suggestion) bool { return g.Row == e.Row }); at >= 0 {
@@ -173,6 +171,7 @@ func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet,
 		}
 		view.Rows = append(view.Rows, row)
 	}
+	view.NoInputs = tablerow.LimitInputs(view.Rows)
 	_, view.Chosen = page.ChosenRows(checked.Valid, form, func(vault.Suggestion) bool { return true })
 	view.Skipped = view.Good - view.Chosen
 	fields := ""

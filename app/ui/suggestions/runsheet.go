@@ -36,6 +36,7 @@ type runsheetPage struct {
 	Columns        []runsheet.Column
 	Rows           []reviewRow
 	Rejected       []tablerow.Row
+	NoInputs       int                 // rejected rows whose inputs follow later
 	Types          model.DocumentTypes // offered for rejected rows
 	Chosen         int                 // number of selected rows
 	Packed         string
@@ -87,6 +88,11 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 	})
 }
 
+// maxRows is the maximum number of rows on a page, because each can have a field of its form; see tablerow.LimitInputs.
+const maxRows = 5000
+
+const tooManyRows = "The file has more than 5,000 rows. Split it and import each part, or use the API."
+
 // readRunsheet shows the instruments in an uploaded file. It stores nothing.
 func (p *Pages) readRunsheet(r *page.Request) error {
 	raw, done, err := p.readFile(r)
@@ -104,12 +110,16 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.review(r, table, nil, nil)
+	if len(table.Rows) > maxRows {
+		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: tooManyRows})
+	}
+	return p.review(r, table, nil, nil, "")
 }
 
 // review shows the instruments in the cells of a file, and the rows that must be corrected. fields are those that a
-// person chose, by column. The rows in left are not selected.
-func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]string, left map[int]bool) error {
+// person chose, by column. The rows in left are not selected. problem says why nothing was added, if it was tried.
+func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]string, left map[int]bool,
+	problem string) error {
 	checked, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, table, runsheet.Options{Columns: fields})
 	if err != nil {
 		return err
@@ -126,6 +136,13 @@ func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]str
 	if err != nil {
 		return err
 	}
+	return p.showReview(r, view, problem)
+}
+
+func (p *Pages) showReview(r *page.Request, view runsheetPage, problem string) error {
+	if view.Problem = problem; problem != "" {
+		return p.showRunsheet(r, http.StatusUnprocessableEntity, view)
+	}
 	return p.showRunsheet(r, http.StatusOK, view)
 }
 
@@ -133,12 +150,13 @@ func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]str
 func (p *Pages) addRejected(r *page.Request, view *runsheetPage, table runsheet.Table, rejected []vault.RejectedRow) error {
 	types, err := p.Vault.Instruments.Types(r.Context())
 	view.Types = types.Offered()
+	cells := table.CellsByRow()
 	for _, wrong := range rejected {
-		at := slices.IndexFunc(table.Rows, func(row runsheet.TableRow) bool { return row.Row == wrong.Row })
-		row := tablerow.New(wrong.Row, table.Rows[at].Cells, view.Columns)
+		row := tablerow.New(wrong.Row, cells[wrong.Row], view.Columns)
 		row.Reject(wrong.Fields, view.Columns, false)
 		view.Rejected = append(view.Rejected, row)
 	}
+	view.NoInputs = tablerow.LimitInputs(view.Rejected)
 	return err
 }
 
@@ -249,7 +267,13 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	fields, changed := chosenFields(packed.Columns, r.PostForm)
 	corrected := tablerow.Correct(packed.Table.Rows, r.PostForm)
 	if changed || corrected || r.PostForm.Get("check") != "" {
-		return p.review(r, packed.Table, fields, left) // nothing is added that the page didn't show
+		return p.review(r, packed.Table, fields, left, "") // nothing is added that the page didn't show
+	}
+	reviewAgain := func(problem string) error {
+		if len(packed.Columns) > 0 {
+			return p.review(r, packed.Table, fields, left, problem)
+		}
+		return p.reviewDocuments(r, list, chosen, problem)
 	}
 	to := p.RunsheetPath(r.PathID)
 	once := page.AddedIdempotency(r, to)
@@ -257,15 +281,15 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	case err != nil:
 		return err
 	case renewed:
-		return p.reviewAgain(r, list, packed, chosen, "The runsheet has changed in the meantime. Check what to do with each row.")
+		return reviewAgain("The runsheet has changed in the meantime. Check what to do with each row.")
 	}
 	inputs, stores := page.ChosenRows(list, r.PostForm, func(g vault.Suggestion) bool { return chosen[g.Row] })
 	if stores == 0 {
-		return p.reviewAgain(r, list, packed, chosen, "No rows are selected. Select the instruments to add.")
+		return reviewAgain("No rows are selected. Select the instruments to add.")
 	}
 	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		return p.reviewAgain(r, list, packed, chosen, "No instruments were added. "+rowProblem(problem.Fields))
+		return reviewAgain("No instruments were added. " + rowProblem(problem.Fields))
 	}
 	if err != nil {
 		return err
@@ -286,15 +310,14 @@ func (p *Pages) renew(r *page.Request, list []vault.Suggestion, once vault.Idemp
 	return p.Vault.Instruments.RenewRepeats(r.Context(), r.PathID, list)
 }
 
-// reviewAgain shows the suggestions again with a problem.
-func (p *Pages) reviewAgain(r *page.Request, list []vault.Suggestion, packed packedReview, chosen map[int]bool, problem string) error {
-	view, err := p.newReview(r, list, packed, chosen)
+// reviewDocuments shows the suggestions from documents again with a problem.
+func (p *Pages) reviewDocuments(r *page.Request, list []vault.Suggestion, chosen map[int]bool, problem string) error {
+	view, err := p.newReview(r, list, packedReview{}, chosen)
 	if err != nil {
 		return err
 	}
-	view.Problem = problem
-	view.Documents = len(list) > 0 && len(list[0].Files) > 0
-	return p.showRunsheet(r, http.StatusUnprocessableEntity, view)
+	view.Documents = true
+	return p.showReview(r, view, problem)
 }
 
 // undo reverses what accept stored.

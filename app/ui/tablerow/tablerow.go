@@ -13,8 +13,12 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// maxColumns is the maximum number of columns that a form can correct.
-const maxColumns = 100
+// MaxColumns is the maximum number of columns that a form can correct.
+const MaxColumns = 100
+
+// maxInputs is the maximum number of inputs for cells on a page. The server reads at most 10,000 fields of a form, and
+// each row that isn't wrong can have one, too.
+const maxInputs = 4000
 
 const columnType = "type"
 
@@ -71,7 +75,7 @@ func Correct(rows []runsheet.TableRow, form url.Values) (changed bool) {
 		var number, column int
 		n, err := fmt.Sscanf(name, "cell.%d.%d", &number, &column)
 		row := byNumber[number]
-		if n != 2 || err != nil || row == nil || column < 0 || column >= maxColumns {
+		if n != 2 || err != nil || row == nil || column < 0 || column >= MaxColumns {
 			continue
 		}
 		for len(row.Cells) <= column {
@@ -118,6 +122,27 @@ func (row *Row) Reject(fields errs.Fields, columns []runsheet.Column, swapped bo
 			row.Cells[n].Name = cellName(row.Row, c.N)
 		}
 	}
+}
+
+// LimitInputs removes the inputs of those rejected rows that would have more than the maximum together with the rows
+// before them. It returns the number of these rows.
+func LimitInputs(rows []Row) (without int) {
+	inputs := 0
+	for _, row := range rows {
+		for _, cell := range row.Cells {
+			if cell.Name != "" {
+				inputs++
+			}
+		}
+		if !row.Rejected || inputs <= maxInputs {
+			continue
+		}
+		without++
+		for n := range row.Cells {
+			row.Cells[n].Name = ""
+		}
+	}
+	return without
 }
 
 // UnknownType says that there is no document type with this name.
