@@ -45,6 +45,7 @@
 //	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
 //	2     app/encode     domain types to JSON shapes of the API                   -
 //	2     app/extract    fields read in the text of recorded instruments         -
+//	2     app/filename   fields read in the names of documents                   -
 //	2     app/titlecheck what to look at before a search is certified            -
 //	2     app/search/query query language, terms of documents, snippets, find     -
 //	2     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock

@@ -108,3 +108,16 @@ func TestPartyLabels(t *testing.T) {
 		t.Errorf("status of a judgment = %s, want Released or satisfied", got)
 	}
 }
+
+func TestFindType(t *testing.T) {
+	types := NewDocumentTypes()
+	for text, want := range map[string]string{
+		"Warranty Deed": "Warranty Deed", "WARRANTY  deed": "Warranty Deed", "wd": "Warranty Deed", "swd": "Special Warranty Deed", "QCD": "Quitclaim Deed",
+		"war": "Warranty Deed", "mort": "Mortgage", "DOT": "Deed of Trust", "sat": "Release or Satisfaction", "rel": "Release or Satisfaction",
+		"easement": "Easement or Right of Way", "fed": "Federal Tax Lien", "deed": "Deed", "DEED": "Deed", "tax": "", "lien": "", "m": "", "": "", "par": "", "nothing": "",
+	} {
+		if got, found := types.Find(text); got.Name != want || found != (want != "") {
+			t.Errorf("Find(%q) = %q, %t, want %q", text, got.Name, found, want)
+		}
+	}
+}

@@ -21,8 +21,8 @@ import (
 const (
 	MaxEmailLength = 254 // Unicode code points (RFC 5321)
 	MaxPhoneLength = 64  // Unicode code points, including the extension
+	MaxMoneyLength = 16  // 13 digits before the decimal point, so that a float64 can represent every cent
 
-	maxMoneyDigits    = 13 // before the decimal point, so that a float64 can represent every cent
 	minPhoneDigits    = 7  // without an extension
 	maxPhoneDigits    = 15 // excluding the extension (E.164)
 	maxEmailLocalPart = 64 // bytes before the @ (RFC 5321)
@@ -204,8 +204,8 @@ func (f *validation) money(field string, in Input) string {
 		amount, _ := NormalizeMoney(text)
 		return amount
 	})
-	if len(amount) > maxMoneyDigits+len(".00") {
-		f.Add(field, "The {field} field must not be greater than %s.99.", strings.Repeat("9", maxMoneyDigits))
+	if len(amount) > MaxMoneyLength {
+		f.Add(field, "The {field} field must not be greater than %s.99.", strings.Repeat("9", MaxMoneyLength-len(".00")))
 		return ""
 	}
 	return amount

@@ -12,6 +12,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
+	"deedkeep/app/filename"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
 	"deedkeep/app/pagetext"
@@ -280,7 +281,7 @@ var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, e
 func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts int) (g Suggestion, ok bool) {
 	read := part.Fields
 	read.CompareKnown(d.parcels, d.blank.County)
-	fields, named := model.SuggestFromFilename(f.Filename, d.types)
+	fields, named := filename.Instrument(f.Filename, d.types)
 	if !named || parts > 1 {
 		fields, named = model.InstrumentInput{}, false
 	}

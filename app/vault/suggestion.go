@@ -12,6 +12,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
+	"deedkeep/app/filename"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
@@ -376,7 +377,7 @@ func (s *Instruments) isReading(f model.File) (bool, error) {
 // namedFiles returns the documents whose names describe an instrument and that aren't linked to one.
 func namedFiles(t *store.Tx, files []model.File, types model.DocumentTypes) (named []model.File, err error) {
 	for _, f := range files {
-		if _, ok := model.SuggestFromFilename(f.Filename, types); !ok {
+		if _, ok := filename.Instrument(f.Filename, types); !ok {
 			continue
 		}
 		linked, err := t.InstrumentsOfFile(f.ID)

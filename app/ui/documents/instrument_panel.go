@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/filename"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/instrumentform"
 	"deedkeep/app/ui/page"
@@ -277,7 +278,7 @@ func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet 
 // suggestedInstrument returns what the name of a document says about its instrument. Nothing is
 // stored until the user saves the form.
 func suggestedInstrument(file model.File, types model.DocumentTypes) model.Instrument {
-	input, ok := model.SuggestFromFilename(file.Filename, types)
+	input, ok := filename.Instrument(file.Filename, types)
 	if !ok {
 		return model.Instrument{}
 	}

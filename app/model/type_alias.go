@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// filenameTypes lists how users and filenames abbreviate document types. A row comes before the rows that it
+// typeAliases lists how users, titles, and filenames abbreviate document types. A row comes before the rows that it
 // wins over: "Mortgage Release" is a release, and "Oil and Gas Lease" is not a lease. Apostrophes
 // are left out.
-var filenameTypes = []struct {
+var typeAliases = []struct {
 	name    string // of a document type of new vaults
 	aliases []string
 }{
@@ -59,12 +59,6 @@ var filenameTypes = []struct {
 	{"Death Certificate", []string{"death certificate", "death cert"}},
 }
 
-// weakAliases are aliases that also occur in other filenames. They count only together with another
-// field.
-var weakAliases = newSet("rel", "sat", "mod", "row", "aff", "recon", "assign", "release", "survey", "agreement", "discharge",
-	"wd", "qc", "stl", "alr",
-	"aor", "lma", "dot")
-
 // namedInstruments are the words of the instrument that a release, an assignment, a modification,
 // or a subordination is about. They belong to its type, not to its parties.
 var namedInstruments = newSet("of", "mortgage", "mtg", "mtge", "mort", "mortg", "dot", "deed", "trust", "lien", "agreement",
@@ -74,10 +68,10 @@ var namedInstruments = newSet("of", "mortgage", "mtg", "mtge", "mort", "mortg", 
 // anyDeed is the word for a deed, and the name of its type, if the text doesn't say what kind it is.
 const anyDeed = "deed"
 
-// typeAlias finds the document type in the words of a filename, which are in lower case. It
+// Alias finds the document type that a filename or a title names in its words, which are in lower case. It
 // returns the range of words that name it, with the words of the instrument that it is about.
-func typeAlias(words []string, types DocumentTypes) (name, alias string, from, to int) {
-	for _, row := range filenameTypes {
+func (list DocumentTypes) Alias(words []string) (name, alias string, from, to int) {
+	for _, row := range typeAliases {
 		for _, alias := range row.aliases {
 			from, count := indexPhrase(words, alias)
 			if from < 0 {
@@ -88,17 +82,17 @@ func typeAlias(words []string, types DocumentTypes) (name, alias string, from, t
 			}
 			for ; from > 0 && namedInstruments[words[from-1]]; from-- {
 			}
-			return types.offered(row.name), alias, from, to
+			return list.offered(row.name), alias, from, to
 		}
 	}
-	for _, t := range types { // types that the firm added; the longest is the most specific
+	for _, t := range list { // types that the firm added; the longest is the most specific
 		phrase := strings.ReplaceAll(foldWords(t.Name), "'", "")
 		if at, count := indexPhrase(words, phrase); at >= 0 && !t.Retired && len(phrase) > len(alias) {
 			name, alias, from, to = t.Name, phrase, at, at+count
 		}
 	}
 	if at, count := indexPhrase(words, anyDeed); alias == "" && at >= 0 {
-		return types.offered(anyDeed), anyDeed, at, at + count
+		return list.offered(anyDeed), anyDeed, at, at + count
 	}
 	return name, alias, from, to
 }
@@ -139,7 +133,7 @@ func (list DocumentTypes) Find(text string) (DocumentType, bool) {
 		return t, found
 	}
 	words := strings.Fields(strings.NewReplacer("-", " ", ".", " ", "'", "", "’", "").Replace(folded))
-	if name, _, from, to := typeAlias(words, list); name != "" && from == 0 && to == len(words) {
+	if name, _, from, to := list.Alias(words); name != "" && from == 0 && to == len(words) {
 		return list.ByName(name)
 	}
 	if t, found := list.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found && len(folded) > 1 {
@@ -176,4 +170,34 @@ func initials(name string) string {
 		letters.WriteString(word[:1])
 	}
 	return letters.String()
+}
+
+// TypeInTitle returns the document type that the title of an instrument names, such as "General
+// Warranty Deed" or "RELEASE OF DEED OF TRUST". The name is "" if it is a type that the firm doesn't
+// have. It returns false if the title names no type.
+func TypeInTitle(title string, types DocumentTypes) (name string, ok bool) {
+	title = strings.ToLower(strings.ReplaceAll(title, "'", ""))
+	if main, _, found := strings.Cut(title, " with "); found { // "Deed of Trust with Assignment of Rents"
+		if name, ok := TypeInTitle(main, types); ok {
+			return name, true
+		}
+	}
+	words, _ := LowerWords(title)
+	name, alias, _, _ := types.Alias(words)
+	return name, alias != ""
+}
+
+// LowerWords returns the words of a text in lower case, and where they start.
+func LowerWords(text string) (words []string, starts []int) {
+	start := -1
+	for at, r := range text + " " {
+		switch isWord := unicode.IsLetter(r) || unicode.IsDigit(r); {
+		case isWord && start < 0:
+			start = at
+		case !isWord && start >= 0:
+			words, starts = append(words, strings.ToLower(text[start:at])), append(starts, start)
+			start = -1
+		}
+	}
+	return words, starts
 }

@@ -1,4 +1,5 @@
-package model
+// Package filename finds the values of an instrument in the name of a document.
+package filename
 
 import (
 	"regexp"
@@ -8,14 +9,16 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"deedkeep/app/model"
 )
 
-// SuggestFromFilename returns the fields of the instrument that a filename describes, such as
+// Instrument returns the fields of the instrument that a filename describes, such as
 // 02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf. A number at the start is the position in the
 // runsheet. Fields that the name doesn't contain are left out. It returns false if the name doesn't
 // describe an instrument.
-func SuggestFromFilename(name string, types DocumentTypes) (InstrumentInput, bool) {
-	n := filenameParser{text: prepareFilename(name), types: types, fields: InstrumentInput{}}
+func Instrument(name string, types model.DocumentTypes) (model.InstrumentInput, bool) {
+	n := parser{text: prepareFilename(name), types: types, fields: model.InstrumentInput{}}
 	n.takeDates()
 	n.takeNumber(labeledNumber)
 	n.takeBookPage()
@@ -38,7 +41,7 @@ func SuggestFromFilename(name string, types DocumentTypes) (InstrumentInput, boo
 	switch {
 	case n.isOtherPaper():
 		return nil, false
-	case hasRecording, alias != "" && (!weakAliases[alias] && n.has("type") || others > 0 || hasParties):
+	case hasRecording, alias != "" && (!slices.Contains(weakAliases, alias) && n.has("type") || others > 0 || hasParties):
 		return n.fields, true
 	}
 	return n.fields, hasParties && (others > 0 || n.has("position"))
@@ -46,22 +49,28 @@ func SuggestFromFilename(name string, types DocumentTypes) (InstrumentInput, boo
 
 // otherPapers are words of filenames that aren't about an instrument although they have a date or
 // two names.
-var otherPapers = newSet("letter", "email", "invoice", "memo", "checklist", "commitment", "receipt", "statement", "photo", "fax")
+var otherPapers = []string{"letter", "email", "invoice", "memo", "checklist", "commitment", "receipt", "statement", "photo", "fax"}
+
+// weakAliases are aliases that also occur in other filenames. They count only together with another
+// field.
+var weakAliases = []string{"rel", "sat", "mod", "row", "aff", "recon", "assign", "release", "survey", "agreement", "discharge",
+	"wd", "qc", "stl", "alr",
+	"aor", "lma", "dot"}
 
 // isOtherPaper reports whether the filename is that of another paper. The result of a search, such
 // as a judgment search, is not an instrument of the type it names, and neither is a runsheet.
-func (n *filenameParser) isOtherPaper() bool {
-	words, _ := filenameWords(n.text + " " + n.grantor)
+func (n *parser) isOtherPaper() bool {
+	words, _ := model.LowerWords(n.text + " " + n.grantor)
 	return slices.ContainsFunc(words, func(word string) bool {
-		return word == "search" || word == "runsheet" || !n.has("type") && otherPapers[word]
+		return word == "search" || word == "runsheet" || !n.has("type") && slices.Contains(otherPapers, word)
 	})
 }
 
-// filenameParser takes one value after the other out of a filename.
-type filenameParser struct {
+// parser takes one value after the other out of a filename.
+type parser struct {
 	text             string // what is left; taken parts are replaced by a bar
-	types            DocumentTypes
-	fields           InstrumentInput
+	types            model.DocumentTypes
+	fields           model.InstrumentInput
 	grantor, grantee string // text of the parties
 	isSuit           bool   // "Smith v Jones"
 }
@@ -86,17 +95,17 @@ func prepareFilename(name string) string {
 	return " " + apostrophes.Replace(name) + " "
 }
 
-func (n *filenameParser) has(field string) bool { _, ok := n.fields[field]; return ok }
+func (n *parser) has(field string) bool { _, ok := n.fields[field]; return ok }
 
-func (n *filenameParser) set(field, value string) {
+func (n *parser) set(field, value string) {
 	if value != "" && !n.has(field) {
-		n.fields[field] = StringInput(value)
+		n.fields[field] = model.StringInput(value)
 	}
 }
 
 // take finds a pattern, replaces its first group by a bar, and returns the other groups. If accept
 // returns false, it looks further.
-func (n *filenameParser) take(pattern *regexp.Regexp, accept func(groups []string) bool) bool {
+func (n *parser) take(pattern *regexp.Regexp, accept func(groups []string) bool) bool {
 	for start := 0; start < len(n.text); {
 		at := pattern.FindStringSubmatchIndex(n.text[start:])
 		if at == nil {
@@ -134,7 +143,7 @@ const monthNames = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 
 // takeDates takes up to two dates. A date without a label is the recording date. Of two dates
 // without labels, the earlier one is the date of the instrument.
-func (n *filenameParser) takeDates() {
+func (n *parser) takeDates() {
 	var unlabeled []string
 	add := func(label, year, month, day string) bool {
 		date := pastDate(year, month, day)
@@ -168,7 +177,7 @@ func (n *filenameParser) takeDates() {
 }
 
 // takeCompactDate takes a date without separators, such as 20190314.
-func (n *filenameParser) takeCompactDate() {
+func (n *parser) takeCompactDate() {
 	n.take(dateCompact, func(g []string) bool {
 		date := pastDate(g[1], g[2], g[3])
 		if strings.HasPrefix(strings.ToLower(g[0]), "d") {
@@ -182,8 +191,8 @@ func (n *filenameParser) takeCompactDate() {
 
 // pastDate is DateOf for a date that is not in the future.
 func pastDate(year, month, day string) string {
-	latest := LatestPast(time.Now())
-	if date := DateOf(year, month, day, latest); date <= latest.Format(time.DateOnly) {
+	latest := model.LatestPast(time.Now())
+	if date := model.DateOf(year, month, day, latest); date <= latest.Format(time.DateOnly) {
 		return date
 	}
 	return ""
@@ -213,7 +222,7 @@ var bookTypes = map[string]string{
 }
 
 // takeNumber takes an instrument number.
-func (n *filenameParser) takeNumber(pattern *regexp.Regexp) {
+func (n *parser) takeNumber(pattern *regexp.Regexp) {
 	if n.has("instrument_number") {
 		return
 	}
@@ -225,7 +234,7 @@ func (n *filenameParser) takeNumber(pattern *regexp.Regexp) {
 
 // takeBookPage takes a book with a page. A word before "Book" is its type only if "Book" is written
 // out: in "Deed Bk 12", it is more likely the type of the document.
-func (n *filenameParser) takeBookPage() {
+func (n *parser) takeBookPage() {
 	accept := func(g []string) bool {
 		series, book := strings.ToLower(strings.Trim(g[0], " -")), strings.ToLower(g[1])
 		if series != "" && book != "book" && series != "or" && series != "official records" {
@@ -252,10 +261,10 @@ func (n *filenameParser) takeBookPage() {
 var amount = regexp.MustCompile(`(\$ ?([0-9][0-9,]*(?:\.[0-9]{2})?))`)
 
 // takeAmount takes an amount of dollars.
-func (n *filenameParser) takeAmount() {
+func (n *parser) takeAmount() {
 	n.take(amount, func(g []string) bool {
-		value, ok := NormalizeMoney(g[0])
-		if ok = ok && len(value) <= maxMoneyDigits+len(".00"); ok {
+		value, ok := model.NormalizeMoney(g[0])
+		if ok = ok && len(value) <= model.MaxMoneyLength; ok {
 			n.set("consideration", value)
 		}
 		return ok
@@ -265,13 +274,13 @@ func (n *filenameParser) takeAmount() {
 var sequenceNumber = regexp.MustCompile(`^ *(#?(\d{1,3})[a-z]?)(?:[-_. )|]|$)`)
 
 // takePosition takes the number at the start.
-func (n *filenameParser) takePosition() {
+func (n *parser) takePosition() {
 	n.take(sequenceNumber, func(g []string) bool {
 		position, err := strconv.Atoi(g[0])
 		if err != nil || position == 0 {
 			return false
 		}
-		n.fields["position"] = NumberInput(position)
+		n.fields["position"] = model.NumberInput(position)
 		return true
 	})
 }
@@ -283,7 +292,7 @@ var (
 
 // takeParties takes the text around "to", up to what was taken before or up to another separator
 // than the one beside "to". It returns false if there are no parties.
-func (n *filenameParser) takeParties() bool {
+func (n *parser) takeParties() bool {
 	at := fromTo.FindStringSubmatchIndex(n.text)
 	if at == nil {
 		at = versus.FindStringSubmatchIndex(n.text)
@@ -318,10 +327,10 @@ func (n *filenameParser) takeParties() bool {
 
 // takeType takes the document type, which isn't usually among the words of the parties. It returns
 // the words that name it.
-func (n *filenameParser) takeType() (alias string) {
+func (n *parser) takeType() (alias string) {
 	for _, place := range []*string{&n.text, &n.grantor, &n.grantee} {
-		words, starts := filenameWords(*place)
-		name, found, from, to := typeAlias(words, n.types)
+		words, starts := model.LowerWords(*place)
+		name, found, from, to := n.types.Alias(words)
 		if found == "" {
 			continue
 		}
@@ -338,29 +347,14 @@ func (n *filenameParser) takeType() (alias string) {
 	return ""
 }
 
-// filenameWords returns the words of a text in lower case, and where they start.
-func filenameWords(text string) (words []string, starts []int) {
-	start := -1
-	for at, r := range text + " " {
-		switch isWord := unicode.IsLetter(r) || unicode.IsDigit(r); {
-		case isWord && start < 0:
-			start = at
-		case !isWord && start >= 0:
-			words, starts = append(words, strings.ToLower(text[start:at])), append(starts, start)
-			start = -1
-		}
-	}
-	return words, starts
-}
-
 // setParties sets the grantors and grantees. In a suit, the defendant is the grantor.
-func (n *filenameParser) setParties() {
+func (n *parser) setParties() {
 	from, to := partyText(n.grantor), partyText(n.grantee)
 	if n.isSuit {
 		from, to = to, from
 	}
 	if from != "" && to != "" {
-		n.fields["grantors"], n.fields["grantees"] = StringsInput([]string{from}), StringsInput([]string{to})
+		n.fields["grantors"], n.fields["grantees"] = model.StringsInput([]string{from}), model.StringsInput([]string{to})
 	}
 }
 
@@ -377,7 +371,7 @@ func partyText(text string) string {
 	}
 	name = years.ReplaceAllString(strings.Join(strings.Fields(name), " "), " ")
 	name = strings.TrimLeft(strings.Trim(etUx.ReplaceAllString(name, "et $1"), " -,;()"), " .-")
-	if !strings.ContainsFunc(name, unicode.IsLetter) || utf8.RuneCountInString(name) > MaxNameLength {
+	if !strings.ContainsFunc(name, unicode.IsLetter) || utf8.RuneCountInString(name) > model.MaxNameLength {
 		return ""
 	}
 	words := strings.Fields(name)
