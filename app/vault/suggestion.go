@@ -275,13 +275,15 @@ func (s *Instruments) RenewRepeats(ctx context.Context, abstract uint64, list []
 	if err != nil {
 		return false, err
 	}
+	old := slices.Clone(list)
 	for n := range list {
-		g, was := &list[n], list[n].Repeat
-		g.Repeat = Repeat{}
-		if d.findRepeat(g); was.Existing == 0 && g.Existing == 0 {
-			g.Repeat = was // an earlier row
-		}
-		changed = changed || g.Existing != was.Existing || g.Possible != was.Possible
+		list[n].Repeat = Repeat{}
+		d.findRepeat(&list[n])
+	}
+	d.findTwice(list)
+	for n, g := range list {
+		was := old[n].Repeat
+		changed = changed || g.Existing != was.Existing || g.Twice != was.Twice || g.Possible != was.Possible
 	}
 	return changed, nil
 }
@@ -359,6 +361,7 @@ func (s *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint64,
 		same[i.ID] = i
 		seen.Add(i.RunsheetKey())
 	}
+	d.findTwice(list)
 	return list, more, err
 }
 

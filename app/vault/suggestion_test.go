@@ -282,6 +282,45 @@ func TestRepeatedRows(t *testing.T) {
 	}
 }
 
+// A row that repeats an earlier one says so after the instrument that both repeat is gone. Instruments that documents
+// suggest are compared with each other, too, so that the answer doesn't change while the runsheet stays the same.
+func TestRenewRepeats(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("Deed Bk 900 Pg 7.pdf", "1"),
+		vaulttest.PDFDoc("Mortgage Bk 900 Pg 7.pdf", "2")).Abstract.ID
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"type": "Warranty Deed", "book": "3433", "page": "481"}`)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	table, err := v.Instruments.ReadRunsheet(t.Context(), vaulttest.Operator,
+		[]byte("Type,Book,Page\nWarranty Deed,3433,481\nMortgage,1,2\nWarranty Deed,3433,0481\n"))
+	vaulttest.NoError(t, err)
+	checked, err := v.Instruments.CheckRunsheet(t.Context(), vaulttest.Operator, a, table, runsheet.Options{})
+	vaulttest.NoError(t, err)
+	renew := func(list []vault.Suggestion, changes bool, want ...string) {
+		t.Helper()
+		changed, err := v.Instruments.RenewRepeats(t.Context(), a, list)
+		if err != nil || changed != changes {
+			t.Errorf("RenewRepeats = %v, %v; want %v", changed, err, changes)
+		}
+		var got []string
+		for _, g := range list {
+			got = append(got, fmt.Sprint(g.Existing, g.Twice, g.Possible))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("rows repeat %q, want %q", got, want)
+		}
+	}
+	renew(checked.Valid, false, "1 0 false", "0 0 false", "1 0 false")
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	renew(checked.Valid, true, "0 0 false", "0 0 false", "0 2 false")
+	renew(checked.Valid, false, "0 0 false", "0 0 false", "0 2 false")
+
+	named, err := v.Instruments.SuggestFromFilenames(t.Context(), a)
+	vaulttest.NoError(t, err)
+	renew(named, false, "0 0 false", "0 1 true")
+}
+
 // A purged instrument disappears from relations, which become text, and from the sequence. An
 // instrument of a purged abstract does so, too.
 func TestPurgeInstrument(t *testing.T) {
