@@ -9,7 +9,7 @@ import (
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 12
+const Schema = 13
 
 // FirstSchema is the oldest schema that can be migrated. No installation has an older one.
 const FirstSchema = 9
@@ -34,6 +34,23 @@ var migrations = []migration{
 	// Older versions would drop what title work added: the text of a consideration, the directions of
 	// pages, and accepted findings of a certificate. They would report the time zone as damage.
 	{schema: 12, run: renewDocumentTypes},
+	// Older versions would report the notes in the trash as damage, and not purge them with their record.
+	{schema: 13, run: moveTrashedNotes},
+}
+
+// moveTrashedNotes moves the notes in the trash to their own part of the index of notes by record.
+func moveTrashedNotes(t *Tx) (err error) {
+	index := t.bucket(bucketRecordNotes)
+	notes.each(t, 0, func(_ uint64, n model.Note, damage error) bool {
+		if damage != nil || n.Trashed == nil {
+			return true // an integrity check reports damage
+		}
+		live := n
+		live.Trashed = nil
+		err = errors.Join(index.Delete(noteKey(&live)), putKeyOnly(index, noteKey(&n)))
+		return err == nil
+	})
+	return err
 }
 
 // renewDocumentTypes renames the document types that the firm didn't edit; see model.DocumentTypes.Renew.

@@ -214,10 +214,10 @@ func (t *Tx) RemoveNote(id uint64) error {
 // NotesOf returns up to limit live notes about a record, such as "abstract:7", oldest first. The cost
 // doesn't depend on the number of notes in the trash.
 func (t *Tx) NotesOf(record string, limit int) ([]model.Note, error) {
-	return t.notesOf(record, liveNotes, limit, func(n *model.Note) bool { return n.Trashed == nil })
+	return t.notesOf(record, liveNotes, limit)
 }
 
-func (t *Tx) notesOf(record string, part byte, limit int, wanted func(*model.Note) bool) (list []model.Note, err error) {
+func (t *Tx) notesOf(record string, part byte, limit int) (list []model.Note, err error) {
 	prefix := notePrefix(record, part)
 	c := t.bucket(bucketRecordNotes).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && len(list) < limit; key, _ = c.Next() {
@@ -226,7 +226,7 @@ func (t *Tx) notesOf(record string, part byte, limit int, wanted func(*model.Not
 		if err != nil {
 			return nil, err
 		}
-		if found && wanted(&n) {
+		if found {
 			list = append(list, n)
 		}
 	}
@@ -237,7 +237,7 @@ func (t *Tx) notesOf(record string, part byte, limit int, wanted func(*model.Not
 func (t *Tx) RemoveNotesOf(record string) error {
 	for _, part := range []byte{liveNotes, trashedNotes} {
 		for {
-			list, err := t.notesOf(record, part, 100, func(*model.Note) bool { return true })
+			list, err := t.notesOf(record, part, 100)
 			if err != nil {
 				return err
 			}

@@ -3,10 +3,14 @@ package store
 import (
 	"bytes"
 	"errors"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
+
+	bolt "go.etcd.io/bbolt"
 )
 
 // The index of open abstracts by user follows the assignment, the status, and the trash. It is sorted
@@ -56,6 +60,46 @@ func TestAbstractsOfUser(t *testing.T) {
 	want("restored", 7, 2)
 	update(t, s, func(tx *Tx) error { return errors.Join(tx.RemoveTitleWork(2), tx.RemoveAbstract(2)) })
 	want("purged", 7)
+}
+
+// Up to schema 12, notes in the trash were in the part of the index that live notes have now. The migration moves them.
+func TestTrashedNotesMove(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, path)
+	note := model.Note{ID: 1, Record: "order:1", Text: "x", Version: 1, CreatedAt: testTime, Trashed: trashedAt(1, "")}
+	live := model.Note{ID: 2, Record: "order:1", Text: "y", Version: 1, CreatedAt: testTime}
+	update(t, s, func(tx *Tx) error {
+		_, err := tx.NewNoteID()
+		_, e2 := tx.NewNoteID()
+		_, e3 := tx.NewOrderID()
+		return errors.Join(err, e2, e3, tx.PutOrder(model.Order{ID: 1, Number: "1", Status: "active", CreatedAt: testTime}),
+			tx.PutNote(note), tx.PutNote(live))
+	})
+	if err := s.Close(); err != nil {
+		t.Fatalf("close store: %v", err)
+	}
+	updateRaw(t, path, func(tx *bolt.Tx) error {
+		b, id := tx.Bucket(bucketRecordNotes), string(encodeUint64(1))
+		return errors.Join(b.Delete([]byte("order:1\x01"+id)), b.Put([]byte("order:1\x00"+id), []byte{}))
+	})
+	setSchema(t, path, 12)
+	s = open(t, path)
+	if findings := check(t, s); len(findings) > 0 {
+		t.Errorf("got findings %+v, want none", findings)
+	}
+	view(t, s, func(tx *Tx) error {
+		if list, err := tx.NotesOf("order:1", 9); err != nil || len(list) != 1 || list[0].ID != 2 {
+			t.Errorf("NotesOf = %+v, %v; want note 2", list, err)
+		}
+		return nil
+	})
+	update(t, s, func(tx *Tx) error { return tx.RemoveNotesOf("order:1") })
+	view(t, s, func(tx *Tx) error {
+		if _, err := tx.NoteIncludingTrash(1); errs.KindOf(err) != errs.NotFound {
+			t.Errorf("note 1 after RemoveNotesOf: %v, want NotFound", err)
+		}
+		return nil
+	})
 }
 
 // Notes in the trash cost nothing when the others are listed: none of them is read, which their damage proves.
