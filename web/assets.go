@@ -23,13 +23,14 @@ var files embed.FS
 // AssetPath is the path prefix of all assets. It is followed by the fingerprint.
 const AssetPath = "/assets/"
 
-// Assets contains the style sheets, scripts, and images that pages load. The address of each asset
-// contains a fingerprint of its content, so that browsers can cache it forever:
+// Assets contains the style sheets, scripts, and images that pages load. All addresses share a fingerprint of
+// the content of all assets, so that browsers can cache each forever, and a script imports another one as
+// "./<name>":
 //
-//	/assets/<12 hex digits of its SHA-256>/<name>
+//	/assets/<12 hex digits of a SHA-256>/<name>
 type Assets struct {
-	addresses map[string]string // asset name → address
-	content   map[string]asset  // address → asset
+	folder  string           // the path of all addresses
+	content map[string]asset // by name
 }
 
 // asset is the content of an asset. Each function returns the same bytes to all callers, and computes them in the
@@ -50,7 +51,8 @@ func openAssets() (*Assets, error) {
 	if err := ready(files, libraries...); err != nil {
 		return nil, err
 	}
-	a := &Assets{map[string]string{}, map[string]asset{}}
+	a := &Assets{content: map[string]asset{}}
+	all := sha256.New()
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Base(name) == "PLACEHOLDER" {
 			return err
@@ -59,12 +61,14 @@ func openAssets() (*Assets, error) {
 		if err != nil {
 			return err
 		}
+		fmt.Fprintf(all, "%s %d\n%s", name, len(content), content)
 		stored := func() []byte { return content }
 		if own, packed := strings.CutSuffix(path.Base(name), ".gz"); packed {
-			return a.put(own, content, asset{plain: sync.OnceValue(func() []byte { return uncompress(content) }), packed: stored})
+			return a.put(own, asset{plain: sync.OnceValue(func() []byte { return uncompress(content) }), packed: stored})
 		}
-		return a.put(path.Base(name), content, asset{plain: stored, packed: sync.OnceValue(func() []byte { return compress(content) })})
+		return a.put(path.Base(name), asset{plain: stored, packed: sync.OnceValue(func() []byte { return compress(content) })})
 	})
+	a.folder = AssetPath + hex.EncodeToString(all.Sum(nil)[:6]) + "/"
 	return a, err
 }
 
@@ -93,15 +97,13 @@ func uncompress(packed []byte) []byte {
 	return content
 }
 
-// put stores an asset under its address, which contains the fingerprint of content.
-func (a *Assets) put(name string, content []byte, made asset) error {
-	if a.addresses[name] != "" {
+// put stores an asset under its name.
+func (a *Assets) put(name string, made asset) error {
+	if _, ok := a.content[name]; ok {
 		return fmt.Errorf("duplicate asset name %s", name)
 	}
 	made.mediaType = mediaType(name)
-	sum := sha256.Sum256(content)
-	address := AssetPath + hex.EncodeToString(sum[:6]) + "/" + name
-	a.addresses[name], a.content[address] = address, made
+	a.content[name] = made
 	return nil
 }
 
@@ -119,8 +121,8 @@ func mediaType(name string) string {
 
 // URL returns the address of the named asset, or an error if it doesn't exist.
 func (a *Assets) URL(name string) (string, error) {
-	if address := a.addresses[name]; address != "" {
-		return address, nil
+	if _, ok := a.content[name]; ok {
+		return a.folder + name, nil
 	}
 	return "", fmt.Errorf("asset %q not found", name)
 }
@@ -128,8 +130,9 @@ func (a *Assets) URL(name string) (string, error) {
 // ServeHTTP serves the assets under the addresses that URL returns. For all other addresses, it
 // sends a 404 response.
 func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	found, ok := a.content[r.URL.Path]
-	if !ok {
+	name, current := strings.CutPrefix(r.URL.Path, a.folder)
+	found, ok := a.content[name]
+	if !current || !ok {
 		http.NotFound(w, r)
 		return
 	}
