@@ -7,7 +7,7 @@
 //	pages/layout.html           the layout of every page; part_*.html: parts that pages share
 //	style/base.css              colors, sizes, HTML elements, the page layout
 //	style/parts.css             components; the other style sheets belong to single pages
-//	script/page.js              behavior of every page; the other scripts belong to single pages
+//	script/page.js              behavior of every page; the other modules belong to single pages
 //	icons/<name>.svg            icons, 20 by 20; picture/: the favicon
 //	engine/PLACEHOLDER          committed, so that the package builds without generated files
 //	library/PLACEHOLDER         the same

@@ -1,69 +1,67 @@
 // Lets users edit the fields of a record (abstract or order) in place. Without scripts, users can do
 // the same with forms and links.
-(() => {
-  'use strict';
 
-  // A click on a value opens the form of its group. Selecting text or a double click does not.
-  let openTimer = 0;
-  document.addEventListener('click', (event) => {
-    clearTimeout(openTimer);
-    const value = event.target.closest('.group dd[data-field]');
-    const editLink = value?.closest('.group').querySelector('[id^="edit-"]');
-    if (!editLink || !window.htmx || event.detail !== 1 || event.target.closest('a, button')) return;
-    openTimer = setTimeout(() => {
-      if (String(window.getSelection())) return;
-      const url = `${editLink.getAttribute('hx-get')}&field=${encodeURIComponent(value.dataset.field)}`;
-      window.htmx.ajax('GET', url, { target: editLink.getAttribute('hx-target'), swap: 'outerHTML' });
-    }, 250);
-  });
+// A click on a value opens the form of its group. Selecting text or a double click does not.
+let openTimer = 0;
+document.addEventListener('click', (event) => {
+  clearTimeout(openTimer);
+  const value = event.target.closest('.group dd[data-field]');
+  const editLink = value?.closest('.group').querySelector('[id^="edit-"]');
+  if (!editLink || event.detail !== 1 || event.target.closest('a, button')) return;
+  openTimer = setTimeout(() => {
+    if (String(window.getSelection())) return;
+    const url = `${editLink.getAttribute('hx-get')}&field=${encodeURIComponent(value.dataset.field)}`;
+    htmx.ajax('GET', url, { target: editLink.getAttribute('hx-target'), swap: 'outerHTML' });
+  }, 250);
+});
 
-  // Escape cancels a form.
-  document.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
-    const form = event.target.closest('[data-editing]');
-    const cancel = form?.querySelector('[data-cancel]');
-    if (!cancel) return;
-    event.preventDefault();
-    if ('touched' in form.dataset && !window.confirm('Discard your changes?')) return;
-    delete form.dataset.touched;
-    cancel.click();
-  });
+// Escape cancels a form.
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || event.defaultPrevented) return;
+  const form = event.target.closest('[data-editing]');
+  const cancel = form?.querySelector('[data-cancel]');
+  if (!cancel) return;
+  event.preventDefault();
+  if ('touched' in form.dataset && !window.confirm('Discard your changes?')) return;
+  delete form.dataset.touched;
+  cancel.click();
+});
 
-  // Asks before unsaved changes are lost. A form that htmx sends keeps its changes until the response replaces
-  // it. A form that comes back with problems or a conflict isn't saved.
-  document.addEventListener('input', (event) => {
-    const form = event.target.closest('[data-editing]');
-    if (form) form.dataset.touched = '';
-  });
-  document.addEventListener('submit', (event) => {
-    if (!event.defaultPrevented) delete event.target.dataset.touched;
-  });
-  document.addEventListener('click', (event) => {
-    const form = event.target.closest('[data-cancel]')?.closest('[data-editing]');
-    if (form) delete form.dataset.touched;
-  });
-  const markRejected = () => {
-    for (const form of document.querySelectorAll('[data-editing]')) {
-      if (form.querySelector('.pick, .problem, [aria-invalid="true"]')) form.dataset.touched = '';
-    }
-  };
-  window.addEventListener('beforeunload', (event) => {
-    if (document.querySelector('[data-editing][data-touched]')) event.preventDefault();
-  });
+// Asks before unsaved changes are lost. A form that htmx sends keeps its changes until the response replaces
+// it. A form that comes back with problems or a conflict isn't saved.
+document.addEventListener('input', (event) => {
+  const form = event.target.closest('[data-editing]');
+  if (form) form.dataset.touched = '';
+});
+document.addEventListener('submit', (event) => {
+  if (!event.defaultPrevented) delete event.target.dataset.touched;
+});
+document.addEventListener('click', (event) => {
+  const form = event.target.closest('[data-cancel]')?.closest('[data-editing]');
+  if (form) delete form.dataset.touched;
+});
+const markRejected = () => {
+  for (const form of document.querySelectorAll('[data-editing]')) {
+    if (form.querySelector('.pick, .problem, [aria-invalid="true"]')) form.dataset.touched = '';
+  }
+};
+window.addEventListener('beforeunload', (event) => {
+  if (document.querySelector('[data-editing][data-touched]')) event.preventDefault();
+});
 
-  // On a conflict with another user's change, the response is the form with both values.
-  document.addEventListener('htmx:beforeSwap', (event) => {
-    if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) {
-      event.detail.shouldSwap = true;
-      event.detail.isError = false;
-    }
-  });
+// On a conflict with another user's change, the response is the form with both values.
+document.addEventListener('htmx:beforeSwap', (event) => {
+  if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) {
+    event.detail.shouldSwap = true;
+    event.detail.isError = false;
+  }
+});
 
-  const markEditable = () => {
-    for (const group of document.querySelectorAll('.group')) group.classList.toggle('opens', Boolean(group.querySelector('[id^="edit-"]')));
-  };
-  document.addEventListener('htmx:afterSettle', markEditable);
-  document.addEventListener('htmx:afterSwap', markRejected);
-  markEditable();
-  markRejected();
-})();
+const markEditable = () => {
+  for (const group of document.querySelectorAll('.group'))
+    group.classList.toggle('opens', Boolean(group.querySelector('[id^="edit-"]')));
+};
+document.addEventListener('htmx:afterSettle', markEditable);
+document.addEventListener('htmx:afterSwap', markRejected);
+markEditable();
+markRejected();

@@ -87,7 +87,8 @@ func (p *Pages) renderDefinitions(r *page.Request, status int, b definitionEdito
 ) error {
 	if !r.IsPart() {
 		return p.RenderPage(r, status, "definitions.html", page.Page{
-			Heading: b.heading, Section: "admin", Data: ed, Scripts: []string{"sortable.min.js", "definitions.js"}, Styles: adminStyles,
+			Heading: b.heading, Section: "admin", Data: ed, Styles: adminStyles,
+			Libraries: []string{"sortable.min.js"}, Scripts: []string{"definitions.js"},
 		})
 	}
 	if status != http.StatusOK {

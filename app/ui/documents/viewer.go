@@ -127,9 +127,13 @@ func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected 
 	if rejected.FileID == 0 { // if a name was rejected, this is still the same view
 		p.recordView(r)
 	}
+	scripts := []string{"viewer.js", "viewer-panel.js"}
+	if s.As == viewPages || s.As == viewText {
+		scripts = []string{"viewer.js", "viewer-" + string(s.As) + ".js", "viewer-panel.js"}
+	}
 	return p.RenderPage(r, status, "document.html", page.Page{
 		Heading: s.File.Filename, Section: s.Place.Section, Data: s,
-		Scripts: []string{"viewerline.js", "viewerwords.js", "viewer.js", "instrument.js", "viewerpanel.js"}, Styles: []string{"viewer.css", "viewerpanel.css"},
+		Scripts: scripts, Styles: []string{"viewer.css", "viewerpanel.css"},
 	})
 }
 

@@ -11,11 +11,12 @@ import (
 
 // Page is the content that a handler passes to RenderPage.
 type Page struct {
-	Heading string   // title of the page and of the browser tab
-	Section string   // selected navigation entry: desk, abstracts, orders, vault, trash, admin, help, me
-	Data    any      // data for the page's template
-	Scripts []string // additional scripts for this page
-	Styles  []string
+	Heading   string   // title of the page and of the browser tab
+	Section   string   // selected navigation entry: desk, abstracts, orders, vault, trash, admin, help, me
+	Data      any      // data for the page's template
+	Libraries []string // third-party scripts that the scripts of this page need
+	Scripts   []string // additional modules for this page
+	Styles    []string
 }
 
 // pageData is the data for the layout.

@@ -81,8 +81,9 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if r.MayWrite() {
 		view.Suggestions = p.Suggestions(r.Context(), filed.Abstract.ID)
 	}
+	libraries, scripts := view.scripts(r.MayWrite())
 	return p.RenderPage(r, rejected.Status(), "abstract.html", page.Page{
-		Heading: view.Heading, Section: "abstracts", Data: view, Scripts: view.scripts(r.MayWrite()),
+		Heading: view.Heading, Section: "abstracts", Data: view, Libraries: libraries, Scripts: scripts,
 		Styles: []string{"record.css", "runsheet.css"},
 	})
 }

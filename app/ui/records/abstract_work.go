@@ -30,17 +30,16 @@ func (p *Pages) addViews(r *page.Request, view *abstractView, filed vault.Abstra
 	return err
 }
 
-// scripts returns the scripts of the page.
-func (s abstractView) scripts(mayWrite bool) []string {
-	list := []string{"views.js"}
-	if mayWrite {
-		list = append(list, "sortable.min.js", "record.js")
-	}
+// scripts returns the scripts of the page, and the libraries that they need.
+func (s abstractView) scripts(mayWrite bool) (libraries, scripts []string) {
+	scripts = []string{"views.js"}
 	switch {
-	case s.View == runsheetView:
-		list = append(list, "runsheet.js", "runsheetedit.js")
+	case s.View == runsheetView && mayWrite:
+		return []string{"sortable.min.js"}, append(scripts, "record.js", "runsheet-edit.js")
+	case s.View == runsheetView && s.RunsheetRows > 0:
+		scripts = append(scripts, "runsheet.js")
 	case mayWrite:
-		list = append(list, "abstract.js", "tus.min.js", "upload.js")
+		return []string{"sortable.min.js", "tus.min.js"}, append(scripts, "record.js", "abstract.js", "upload.js")
 	}
-	return list
+	return nil, scripts
 }

@@ -74,15 +74,15 @@ func (p *Pages) showFolder(r *page.Request, rejected page.NameProblem) error {
 }
 
 func (p *Pages) renderFolder(r *page.Request, status int, view folderView) error {
-	scripts := []string{"tus.min.js", "upload.js", "abstract.js", "folder.js", "choose.js"}
-	if !r.MayWrite() {
-		scripts = nil
+	var libraries, scripts []string
+	if r.MayWrite() {
+		libraries, scripts = []string{"tus.min.js"}, []string{"upload.js", "abstract.js", "folder.js", "choose.js"}
 	}
 	heading := view.Folder.Name
 	if view.Folder.ID == 0 {
 		heading = "Vault"
 	}
-	return p.RenderPage(r, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Scripts: scripts})
+	return p.RenderPage(r, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Libraries: libraries, Scripts: scripts})
 }
 
 // newFolderView reads a folder and the data that the open form needs.

@@ -1,0 +1,147 @@
+// The cells of a runsheet that is edited: rows from the server, notes below cells, and the open editor.
+import * as sheet from './runsheet.js';
+import { clearMessages } from './runsheet-requests.js';
+
+export const isSaved = (tr) => /^\d+$/.test(tr.dataset.id);
+export const nameOf = (cell) => {
+  const number = cell.parentElement.querySelector('.number')?.textContent;
+  return `${number ? `Row ${number}` : 'New row'}, ${sheet.headers[cell.cellIndex].textContent}`;
+};
+
+// A note below the row of a cell says why the cell isn't saved, and offers what to do.
+export const notes = new Map(); // rows with notes, by cell
+const placeNotes = () => {
+  for (const [cell, tr] of notes) {
+    const row = cell.parentElement;
+    if (!cell.isConnected) {
+      removeNote(cell);
+      continue;
+    }
+    if (row.nextElementSibling !== tr) row.after(tr);
+    tr.hidden = row.hidden;
+    const box = tr.firstElementChild.firstElementChild;
+    box.style.marginInlineStart = `${Math.max(Math.min(cell.offsetLeft, sheet.table.offsetWidth - box.offsetWidth - 16), 0)}px`;
+  }
+};
+const removeNote = (cell) => {
+  notes.get(cell)?.remove();
+  notes.delete(cell);
+};
+export const showNote = (cell, kind, text, choices) => {
+  removeNote(cell);
+  const tr = document.createElement('tr');
+  tr.className = 'cell-note';
+  const holder = tr.insertCell();
+  holder.colSpan = sheet.headers.length;
+  const box = document.createElement('div');
+  box.className = kind;
+  box.setAttribute('role', 'alert');
+  box.id = `note-${cell.parentElement.dataset.id}-${cell.cellIndex}`;
+  const line = document.createElement('span');
+  line.textContent = `${nameOf(cell)}: ${text}`;
+  box.append(line);
+  for (const [label, act] of Object.entries(choices)) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = label;
+    button.addEventListener('click', act);
+    box.append(button);
+  }
+  tr.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    discard(cell);
+  });
+  holder.append(box);
+  notes.set(cell, tr);
+  placeNotes();
+  box.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+};
+sheet.section.addEventListener('runsheet:arranged', placeNotes);
+window.addEventListener('resize', placeNotes);
+
+export const parseRow = (html) => {
+  const holder = document.createElement('template');
+  holder.innerHTML = html;
+  return holder.content.querySelector('tr');
+};
+export const shownText = (cell) => cell.dataset.edit ?? cell.textContent.trim();
+
+export let editor = null; // the open editor: {cell, input, was, content}
+export const unsaved = new Map(); // cells that are not saved yet: {value, was, content}
+
+const updateRow = (tr, fresh) => {
+  tr.id = fresh.id;
+  for (const name of ['id', 'category', 'status']) tr.dataset[name] = fresh.dataset[name];
+  [...fresh.cells].forEach((cell, n) => {
+    const old = tr.cells[n];
+    const holders = [unsaved.get(old), editor?.cell === old && editor].filter(Boolean);
+    if (holders.length) {
+      for (const holder of holders) holder.content = [...cell.childNodes];
+      if ('label' in cell.dataset) old.dataset.label = cell.dataset.label;
+      if ('edit' in cell.dataset) old.dataset.edit = cell.dataset.edit;
+      return;
+    }
+    for (const name of ['data-label', 'data-edit', 'data-amount', 'class']) {
+      if (cell.hasAttribute(name)) old.setAttribute(name, cell.getAttribute(name));
+      else old.removeAttribute(name);
+    }
+    old.replaceChildren(...cell.childNodes);
+  });
+  sheet.prepare(tr);
+};
+export const newRow = () => document.getElementById('instrument-new');
+export const apply = (state, tr) => {
+  for (const row of state.rows ?? []) {
+    const fresh = parseRow(row.html);
+    const current = row.id === state.id && tr ? tr : document.getElementById(fresh.id);
+    if (current) {
+      updateRow(current, fresh);
+    } else {
+      sheet.prepare(fresh);
+      newRow().before(fresh);
+    }
+  }
+  if (state.sequence) document.getElementById('runsheet-sort')?.toggleAttribute('hidden', !state.chosen);
+  if (state.sequence) {
+    sheet.update(state.sequence, state.gaps, tr);
+    document.body.dispatchEvent(new Event('runsheet:changed')); // for suggestions that the change makes obsolete
+  }
+  placeNotes();
+};
+
+export const setEditor = (next) => {
+  editor = next;
+};
+// close replaces the editor of a cell with its content.
+export const close = (...content) => {
+  const { cell } = editor;
+  editor = null;
+  cell.replaceChildren(...content);
+  sheet.prepare(cell);
+};
+export const forget = (cell) => {
+  if (unsaved.delete(cell) && !unsaved.size) clearMessages();
+  cell.classList.remove('unsaved');
+  cell.removeAttribute('aria-invalid');
+  removeNote(cell);
+};
+export const cancel = () => {
+  const { cell, content } = editor;
+  forget(cell);
+  close(...content);
+};
+// discard restores a cell that isn't saved. A new row without another cell is removed.
+export const discard = (cell) => {
+  const entry = unsaved.get(cell),
+    tr = cell.parentElement;
+  if (editor?.cell === cell) {
+    cancel();
+  } else {
+    forget(cell);
+    if (entry) cell.replaceChildren(...entry.content);
+  }
+  const isBlank = !isSaved(tr) && tr !== newRow() && ![...tr.cells].some((other) => unsaved.has(other));
+  sheet.select(isBlank ? newRow().cells[cell.cellIndex] : cell);
+  if (isBlank) tr.remove();
+};

@@ -1,0 +1,141 @@
+// The editor of a runsheet's cell, and saving what was typed.
+import * as sheet from './runsheet.js';
+import {
+  apply,
+  cancel,
+  close,
+  discard,
+  editor,
+  forget,
+  isSaved,
+  nameOf,
+  newRow,
+  notes,
+  parseRow,
+  setEditor,
+  showNote,
+  shownText,
+  unsaved,
+} from './runsheet-cells.js';
+import { clearMessages, enqueue, send } from './runsheet-requests.js';
+import { cellStep, remember, trashStep } from './runsheet-undo.js';
+
+export const canEdit = (cell) =>
+  cell &&
+  sheet.isRow(cell.parentElement) &&
+  cell.cellIndex < sheet.columnCount &&
+  !['number', 'documents'].includes(sheet.fields[cell.cellIndex]);
+
+const lists = { type: 'runsheet-types', status: 'runsheet-statuses' };
+const control = (field) => {
+  const input = document.createElement(field === 'remarks' ? 'textarea' : 'input');
+  input.autocomplete = 'off';
+  input.spellcheck = field === 'remarks';
+  if (lists[field]) input.setAttribute('list', lists[field]);
+  if (field === 'status') input.placeholder = 'Automatic';
+  return input;
+};
+export let entering = false; // Tab goes from cell to cell once the user has edited one
+document.addEventListener('focusin', (event) => {
+  if (!sheet.table.contains(event.target)) entering = false;
+});
+export const open = (cell, typed) => {
+  if (!canEdit(cell)) return;
+  sheet.select(cell);
+  const failed = unsaved.get(cell);
+  const input = control(sheet.fields[cell.cellIndex]);
+  input.setAttribute('aria-label', nameOf(cell));
+  input.value = typed ?? failed?.value ?? shownText(cell);
+  if (notes.has(cell)) input.setAttribute('aria-describedby', notes.get(cell).querySelector('[role]').id);
+  setEditor({ cell, input, was: failed?.was ?? shownText(cell), content: failed?.content ?? [...cell.childNodes] });
+  cell.replaceChildren(input);
+  cell.removeAttribute('aria-invalid');
+  input.focus();
+  // The caret is at the end, so that one key never replaces what the cell has.
+  input.setSelectionRange(input.value.length, input.value.length);
+  entering = true;
+  input.addEventListener('blur', () => {
+    if (editor?.input === input && document.hasFocus()) commit();
+  });
+};
+export const commit = () => {
+  const { cell, input, was, content } = editor;
+  const value = input.value.trim();
+  if (value === was) {
+    cancel();
+    return;
+  }
+  const entry = { value, was, content };
+  close(value);
+  unsaved.set(cell, entry);
+  cell.classList.add('unsaved');
+  save(cell, entry);
+};
+// startRow makes the blank row at the end a row of its own and adds another blank one.
+const startRow = (tr) => {
+  const blank = tr.cloneNode(true);
+  for (const cell of [...blank.cells].slice(1)) {
+    cell.replaceChildren();
+    cell.removeAttribute('tabindex');
+    cell.classList.remove('unsaved');
+  }
+  tr.removeAttribute('id');
+  tr.className = '';
+  tr.dataset.id = 'pending';
+  tr.after(blank);
+  document.getElementById('runsheet-empty')?.remove();
+};
+const save = (cell, entry) => {
+  const tr = cell.parentElement;
+  if (tr === newRow()) startRow(tr);
+  enqueue(async () => {
+    if (unsaved.get(cell) !== entry) return; // the user changed the cell again
+    const added = !isSaved(tr);
+    const address = added ? `${sheet.section.dataset.path}/instruments/row` : `/instruments/${tr.dataset.id}/cell`;
+    const values = { field: sheet.fields[cell.cellIndex], value: entry.value, was: entry.was };
+    if (entry.keep) values.keep = entry.value;
+    if (entry.both) values.both = entry.value;
+    const state = await send(address, values);
+    const fresh = (state.rows ?? []).filter((row) => row.id === state.id).map((row) => parseRow(row.html))[0]?.cells[
+      cell.cellIndex
+    ];
+    const later = unsaved.get(cell);
+    if (fresh && later) later.was = shownText(fresh);
+    if (editor?.cell === cell && fresh) editor.was = shownText(fresh);
+    if (state.problem || state.question) {
+      apply(state, tr);
+      if (later === entry) fail(cell, entry, state);
+      return;
+    }
+    if (later === entry) forget(cell);
+    apply(state, tr);
+    if (added) remember(trashStep(state.id));
+    else if (state.before) remember(cellStep(state.id, cell.cellIndex, state.before, shownText(fresh)));
+    if (!unsaved.size) clearMessages();
+  });
+};
+// fail marks a cell that was not saved. It moves the focus only if the user is still at the cell.
+const fail = (cell, entry, { problem, question, duplicate, position }) => {
+  cell.classList.remove('unsaved');
+  cell.setAttribute('aria-invalid', 'true');
+  const keep = () => {
+    const now = unsaved.get(cell);
+    sheet.select(cell);
+    if (now?.value !== entry.value) return;
+    now[duplicate ? 'both' : 'keep'] = true;
+    save(cell, now);
+  };
+  const change = { Change: () => open(cell) };
+  let choices = { ...change, Discard: () => discard(cell) };
+  if (duplicate)
+    choices = {
+      'Keep both': keep,
+      [`Open No. ${position}`]: () => sheet.select(sheet.rowOf(duplicate)?.cells[1]),
+      ...change,
+    };
+  else if (question) choices = { Keep: keep, ...change };
+  showNote(cell, question ? 'warning' : 'problem', question ?? problem, choices);
+  if (editor || document.activeElement !== cell) return;
+  if (question) notes.get(cell).querySelector('button:last-child').focus();
+  else open(cell);
+};

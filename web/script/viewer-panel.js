@@ -1,0 +1,339 @@
+// The panel beside a document: its instruments, and a form for one of them. Without scripts, users
+// can do the same with links and forms.
+import { applyType, formatDate } from './instrument.js';
+import { typing } from './page.js';
+import { pane, viewer } from './viewer.js';
+import { load, store } from './viewer-connection.js';
+import {
+  addressOf,
+  field,
+  form,
+  goTo,
+  panel,
+  query,
+  request,
+  showFailure,
+  showNotice,
+  shownPage,
+  showProblem,
+  state,
+} from './viewer-panel-base.js';
+import { enter, isChanged, readValues, record, redo, startHistory, undo } from './viewer-panel-history.js';
+import { accept, acceptAll, hideAccepted, suggestionOf, watchReading } from './viewer-panel-suggestions.js';
+import { loadText, takeSelection } from './viewer-panel-text.js';
+
+const toggle = viewer.querySelector('[data-panel-toggle]');
+
+// Opening and closing
+
+const remember = (on) => {
+  // On phones, the panel covers the page, so it doesn't open with the next document.
+  if (innerWidth >= 700) store('panel', on ? 'on' : 'off');
+};
+const focusForm = () => {
+  const invalid = query('[aria-invalid="true"], .pick input');
+  const first =
+    invalid || (state.lastField?.isConnected && state.lastField) || query('[autofocus]') || field('type_id');
+  if (first) {
+    first.focus({ preventScroll: true });
+    reveal(first);
+  }
+  return Boolean(first);
+};
+// reveal scrolls a field into view, together with the heading of the suggestions, if both fit.
+const reveal = (field) => {
+  const fits = () => {
+    const box = panel.getBoundingClientRect(),
+      { top, bottom } = field.getBoundingClientRect();
+    const actions = query('.panel-actions')?.offsetHeight ?? 0;
+    return top >= box.top + query('.panel-head').offsetHeight && bottom <= box.bottom - actions;
+  };
+  if (query('.panel-suggested:not([hidden])')) {
+    panel.scrollTop = 0;
+    if (!fits()) query('.panel-suggested').scrollIntoView({ block: 'start' });
+  }
+  // On phones, where both never fit, the field comes into view when the user taps it.
+  if (!fits() && (innerWidth >= 700 || !query('.panel-suggested:not([hidden])')))
+    field.scrollIntoView({ block: 'nearest' });
+};
+const show = async (on, focus) => {
+  panel.hidden = !on;
+  toggle.setAttribute('aria-pressed', String(on));
+  if (on && (await loadPanel())) goToStart();
+  if (on) {
+    loadText();
+    watchReading();
+  }
+  if (on && focus && !focusForm()) query('[data-panel-close]')?.focus();
+  if (!on) pane.focus({ preventScroll: true });
+};
+const toggleTo = (on, focus) => {
+  remember(on);
+  show(on, focus);
+};
+
+// fill replaces the panel with what the server sent. The history is kept if the form is for the same
+// instrument.
+const fill = (html, again) => {
+  const id = form()?.dataset.id;
+  const next = document.createElement('template');
+  next.innerHTML = html;
+  query('[data-panel-body]').replaceWith(next.content);
+  state.lastField = null;
+  applyType(form(), false);
+  startHistory(again || (id && id !== '0' && id === form()?.dataset.id));
+  hideAccepted(true);
+  watchReading();
+};
+
+// open shows the panel of an address.
+const open = async (address) => {
+  const response = await request(address);
+  if (!response) return false;
+  if (!response.ok) {
+    await showFailure(response);
+    return false;
+  }
+  fill(await response.text());
+  state.rejected = false;
+  return true;
+};
+let loading = null;
+const loadPanel = () => {
+  if (query('[data-unloaded]'))
+    loading ??= open(panel.dataset.source).finally(() => {
+      loading = null;
+    });
+  return loading;
+};
+// After a sign-in in another tab, a panel that couldn't be loaded is loaded.
+window.addEventListener('focus', () => {
+  if (!panel.hidden) loadPanel();
+});
+// Saving
+
+const submit = (then) => {
+  const button = form()?.querySelector(`[data-then="${then}"]`);
+  if (button) form().requestSubmit(button);
+};
+
+// A new instrument of a packet starts at the page that is shown, and its page comes into view.
+const goToStart = () => {
+  const start = Number(form()?.elements.start?.value);
+  if (start) goTo(start);
+};
+
+// putBack enters what the user typed while a save was under way. It isn't saved yet.
+const putBack = (typed, { name, selectionStart, selectionEnd }) => {
+  enter(typed);
+  const input = form()?.elements[name];
+  input?.focus();
+  if (input?.setSelectionRange) input.setSelectionRange(selectionStart, selectionEnd);
+};
+
+const send = async (sent, submitter) => {
+  if (sent !== form() && !mayDiscard()) return;
+  const address = submitter?.getAttribute('formaction') || sent.getAttribute('action');
+  const body = new URLSearchParams(new FormData(sent, submitter));
+  body.set('shown', shownPage());
+  showProblem();
+  const before = readValues();
+  const response = await request(address, { method: 'POST', body });
+  if (!response) return;
+  const typed = sent === form() ? [...readValues()].filter(([name, value]) => before.get(name) !== value) : [];
+  const { name, selectionStart, selectionEnd } = document.activeElement;
+  const next = response.headers.get('HX-Redirect'),
+    saved = response.headers.get('Content-Location');
+  if (response.ok && next && typed.length && !saved) return; // the form was blank, so nothing was saved
+  if (response.ok && next && !typed.length) {
+    state.rejected = false;
+    startHistory();
+    location.replace(next); // as with the keys for the next document
+    return;
+  }
+  if (!response.ok && response.status !== 422 && response.status !== 412) {
+    await showFailure(response);
+    return;
+  }
+  if (response.ok && typed.length && saved) {
+    state.rejected = false;
+    startHistory(true);
+    // If the form of the saved instrument can't be loaded, this one changes it from now on.
+    form().elements.instrument.value = new URL(saved, location.href).searchParams.get('instrument');
+    if (!(await open(saved))) return;
+    putBack(typed, { name, selectionStart, selectionEnd });
+    showNotice("The instrument is saved. What you typed since then isn't saved yet.");
+    return;
+  }
+  fill(await response.text(), !response.ok);
+  state.rejected = !response.ok;
+  if (typed.length) {
+    putBack(typed, { name, selectionStart, selectionEnd });
+    return;
+  }
+  if (response.ok) goToStart();
+  if (!response.ok || form()?.hasAttribute('data-focus')) focusForm();
+  else (query('.notice button') || query('a[aria-current]') || query('[data-panel-close]')).focus();
+};
+
+panel.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  if (state.sending) return;
+  state.sending = true;
+  panel.setAttribute('aria-busy', 'true');
+  formatDate(document.activeElement);
+  try {
+    await send(event.target, event.submitter);
+  } finally {
+    state.sending = false;
+    panel.removeAttribute('aria-busy');
+  }
+});
+
+window.addEventListener('beforeunload', (event) => {
+  if (isChanged()) event.preventDefault();
+});
+const mayDiscard = () => !isChanged() || window.confirm('Discard your changes to this instrument?');
+
+panel.addEventListener('focusin', (event) => {
+  if (event.target.matches('[data-instrument-form] :is(input, textarea)')) state.lastField = event.target;
+});
+
+// The pages of the instrument
+const setRange = (end) => {
+  const input = query('[data-range]');
+  if (!input) return;
+  const now = shownPage();
+  const match = input.value.trim().match(/^(\d+)(?:\s*[-–]\s*(\d+))?$/);
+  let first = match ? Number(match[1]) : now,
+    last = match ? Number(match[2] || match[1]) : now;
+  if (end === 'first') [first, last] = [now, Math.max(now, last)];
+  else [first, last] = [match ? Math.min(first, now) : 1, now];
+  input.value = first === last ? String(first) : `${first}-${last}`;
+  record();
+};
+
+// Clicks
+
+viewer.addEventListener('click', async (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest('[data-panel-toggle]')) toggleTo(panel.hidden, true);
+  else if (event.target.closest('[data-panel-close]')) toggleTo(false);
+  else if (event.target.closest('[data-range-first]')) setRange('first');
+  else if (event.target.closest('[data-range-last]')) setRange('last');
+  else if (event.target.closest('[data-accept-all]')) {
+    acceptAll();
+    focusForm();
+  } else if (event.target.closest('[data-accept]')) {
+    const button = event.target.closest('[data-accept]');
+    accept(button);
+    document.getElementById(button.dataset.accept)?.focus();
+  } else if (event.target.closest('[data-evidence]')) {
+    event.preventDefault();
+    goTo(Number(event.target.closest('[data-evidence]').dataset.evidence));
+  }
+  const link = event.target.closest('[data-panel] a[data-instrument], [data-panel] a[data-new]');
+  if (!link) return;
+  event.preventDefault();
+  const id = link.dataset.instrument || '0';
+  const start = link.dataset.start;
+  const opens = form() && (form().dataset.id !== id || start);
+  if (opens && !mayDiscard()) return;
+  if (link.dataset.page) goTo(Number(link.dataset.page));
+  if (!opens) return;
+  const address = addressOf(id);
+  if (start) address.searchParams.set('start', start);
+  if (!(await open(address))) return;
+  if (id === '0') focusForm();
+  else query(`a[data-instrument="${id}"]`)?.focus();
+});
+
+// Keys
+
+const formKeys = {
+  F8: () => setRange('first'),
+  F9: () => setRange('last'),
+};
+const pageKeys = { PageDown: 1, PageUp: -1 };
+panel.addEventListener('keydown', (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  const { key, target } = event;
+  const inForm = target.closest('[data-instrument-form]');
+  const control = event.ctrlKey || event.metaKey;
+  // These keys turn the page, whatever has the focus. They would select another option of a list.
+  if (pageKeys[key] && (target.matches('select') || (!control && !event.altKey && !event.shiftKey))) {
+    event.preventDefault();
+    goTo(shownPage() + pageKeys[key]);
+    return;
+  }
+  if (event.altKey) return;
+  const letter = control && inForm ? key.toLowerCase() : '';
+  if (letter === 'y' || (letter === 'z' && event.shiftKey)) {
+    event.preventDefault();
+    redo();
+  } else if (letter === 'z') {
+    event.preventDefault();
+    undo();
+  } else if (key === 'Enter' && inForm && (control || target.matches('select'))) {
+    event.preventDefault();
+    submit(control && event.shiftKey ? 'another' : 'next');
+  } else if (key === 'Escape' && !control) {
+    event.preventDefault();
+    pane.focus({ preventScroll: true });
+  } else if (inForm && key === 'F4' && !control) {
+    const button = event.shiftKey ? null : suggestionOf(target);
+    if (event.shiftKey) acceptAll();
+    else if (button) accept(button);
+    if (event.shiftKey || button) event.preventDefault();
+  } else if (inForm && formKeys[key] && !control && !event.shiftKey) {
+    event.preventDefault();
+    formKeys[key]();
+  }
+});
+document.addEventListener('keydown', (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  const inPanel = event.target instanceof Element && event.target.closest('[data-panel]');
+  if (event.key === 'F2' && (inPanel || !typing(event.target))) {
+    if (takeSelection()) event.preventDefault();
+    return;
+  }
+  if (typing(event.target) || event.shiftKey) return;
+  if (event.key === 'i') {
+    event.preventDefault();
+    toggleTo(panel.hidden, true);
+  } else if (event.key === 'e') {
+    event.preventDefault();
+    if (panel.hidden || query('[data-unloaded]')) toggleTo(true, true);
+    else focusForm();
+  } else if (formKeys[event.key] && !panel.hidden) {
+    event.preventDefault();
+    formKeys[event.key]();
+  }
+});
+
+// Start
+
+// With scripts, the browser remembers that the panel is open.
+const withoutPanel = (address) => {
+  const url = new URL(address, location.href);
+  for (const name of ['panel', 'instrument', 'start']) url.searchParams.delete(name);
+  return url;
+};
+for (const name of ['next', 'previous']) {
+  const to = viewer.dataset[name];
+  if (to) viewer.dataset[name] = withoutPanel(to).href;
+  const link = viewer.querySelector(`a[data-do="document-${name}"]`);
+  if (link) link.href = withoutPanel(link.href).href;
+}
+if (!query('[data-unloaded]')) {
+  remember(true);
+  applyType(form(), false);
+  state.rejected = Boolean(query('[aria-invalid="true"], .pick'));
+  startHistory();
+  hideAccepted(true);
+  watchReading();
+  if (form()?.hasAttribute('data-focus') || query('[aria-invalid="true"], .pick')) focusForm();
+  history.replaceState(null, '', withoutPanel(location.href));
+} else if (load('panel') === 'on' && innerWidth >= 700) {
+  show(true, false);
+}

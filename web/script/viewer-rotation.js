@@ -1,0 +1,49 @@
+// Rotation of pages.
+
+import { actions, announce, base, keys, viewer } from './viewer.js';
+import { anchorAt, layout, pages, view } from './viewer-geometry.js';
+import { connection } from './viewer-images.js';
+import { goTo } from './viewer-navigation.js';
+
+// The rotation of pages is stored for everyone, by users who may change documents. What can't be saved
+// because the connection is lost is saved later.
+const mayTurn = 'mayTurn' in viewer.dataset;
+let unsavedTurns = new Set(); // pages
+let savingTurns = false;
+const saveTurns = async () => {
+  if (!mayTurn || savingTurns || !unsavedTurns.size || connection.state()) return;
+  const sent = unsavedTurns;
+  const turns = pages.map((page) => (sent.has(page) ? page.turn : '-')).join('');
+  unsavedTurns = new Set();
+  savingTurns = true;
+  try {
+    const response = await connection.request(`${base}/rotation`, {
+      method: 'POST',
+      body: new URLSearchParams({ turns }),
+      keepalive: true,
+    });
+    if (!response.ok) announce("The rotation wasn't saved. Reload the page and try again.");
+  } catch {
+    unsavedTurns = new Set([...sent, ...unsavedTurns]);
+  }
+  savingTurns = false;
+  saveTurns();
+};
+
+const rotate = (single) => {
+  const anchor = anchorAt();
+  const page = pages[view.current - 1];
+  for (const turned of single ? [page] : pages) {
+    turned.turn = (turned.turn + 1) % 4;
+    unsavedTurns.add(turned);
+  }
+  viewer.dispatchEvent(new Event('viewer:rotated'));
+  layout(null);
+  goTo(anchor.n);
+  announce(`Rotated ${page.turn * 90} degrees${mayTurn ? '' : ', only on your screen'}`);
+  saveTurns();
+};
+
+viewer.addEventListener('viewer:reconnected', saveTurns);
+actions.rotate = (event) => rotate(event.shiftKey);
+keys.r = 'rotate';
