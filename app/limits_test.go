@@ -19,6 +19,7 @@ import (
 const (
 	maxFiles   = 40  // maximum number of source files in a package, without tests
 	maxLines   = 450 // maximum number of lines in a source file, without tests
+	maxScript  = 400 // maximum number of lines in a script of the web interface
 	maxColumns = 140 // maximum line length; a tab counts as one column
 	// maxWideLines is the maximum number of lines in all Go files that may be longer than
 	// maxColumns.
@@ -31,23 +32,28 @@ type wideLine struct {
 	columns int
 }
 
-// sizes contains the sizes of all Go files in the repository.
+// sizes contains the sizes of all Go files and scripts in the repository.
 type sizes struct {
-	files map[string]int // number of source files by package
-	lines map[string]int // number of lines by source file
-	wide  []wideLine     // longest lines first, including tests
+	files   map[string]int // number of source files by package
+	lines   map[string]int // number of lines by source file
+	scripts map[string]int // number of lines by script
+	wide    []wideLine     // longest lines of Go files first, including tests
 }
 
-// measure returns the sizes of the named Go files in the tree.
+// measure returns the sizes of the named files in the tree.
 func measure(tree fs.FS, names []string) (sizes, error) {
-	s := sizes{files: make(map[string]int), lines: make(map[string]int)}
+	s := sizes{files: make(map[string]int), lines: make(map[string]int), scripts: make(map[string]int)}
 	for _, name := range names {
-		if path.Ext(name) != ".go" {
+		if path.Ext(name) != ".go" && path.Ext(name) != ".js" {
 			continue
 		}
 		content, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return sizes{}, err
+		}
+		if path.Ext(name) == ".js" {
+			s.scripts[name] = bytes.Count(content, []byte("\n"))
+			continue
 		}
 		number := 0
 		for line := range bytes.Lines(content) {
@@ -101,6 +107,12 @@ func TestLimits(t *testing.T) {
 	for _, sentence := range overLimit(s.lines, maxLines, "lines") {
 		t.Error(sentence)
 	}
+	for _, sentence := range overLimit(s.scripts, maxScript, "lines") {
+		t.Error(sentence)
+	}
+	if len(s.scripts) < 30 {
+		t.Errorf("%d scripts, want at least 30", len(s.scripts))
+	}
 	if sentence := tooManyWide(s.wide, maxWideLines); sentence != "" {
 		t.Errorf("tooManyWide: %v", sentence)
 	}
@@ -114,6 +126,7 @@ func TestLimitsFindsWhatIsTooLarge(t *testing.T) {
 		"a/b_test.go": {Data: []byte(strings.Repeat("é", maxColumns) + "\n" + strings.Repeat("é", maxColumns+5) + "\n")},
 		"b/c.go":      {Data: []byte("package b\n")},
 		"b/c.txt":     {Data: []byte(strings.Repeat("x", 200))},
+		"b/d.js":      {Data: []byte("const a = 1;\n" + strings.Repeat("x", 200) + "\n")},
 	}
 	s, err := measure(tree, slices.Sorted(maps.Keys(tree)))
 	if err != nil {
@@ -124,6 +137,9 @@ func TestLimitsFindsWhatIsTooLarge(t *testing.T) {
 	}
 	if want := map[string]int{"a/a.go": 1, "a/b.go": 3, "b/c.go": 1}; !maps.Equal(s.lines, want) {
 		t.Errorf("lines = %v, want %v", s.lines, want)
+	}
+	if want := map[string]int{"b/d.js": 2}; !maps.Equal(s.scripts, want) {
+		t.Errorf("scripts = %v, want %v", s.scripts, want)
 	}
 	if want := []wideLine{{"a/b_test.go:2", maxColumns + 5}, {"a/b.go:3", maxColumns + 1}}; !slices.Equal(s.wide, want) {
 		t.Errorf("wide lines = %v, want %v", s.wide, want)
