@@ -37,8 +37,8 @@ func TestLockFilesNameNoHost(t *testing.T) {
 func TestLockFilePinsEveryPackage(t *testing.T) {
 	var lock struct {
 		Packages map[string]struct {
-			Version, Integrity string
-			Dependencies       map[string]string
+			Version, Integrity            string
+			Dependencies, DevDependencies map[string]string
 		}
 	}
 	content, err := os.ReadFile("package-lock.json")
@@ -60,9 +60,11 @@ func TestLockFilePinsEveryPackage(t *testing.T) {
 			t.Errorf("%s is pinned to %q, want %s", name, got, version)
 		}
 	}
-	for name, version := range lock.Packages[""].Dependencies {
-		if strings.ContainsAny(version, "^~*<>x ") {
-			t.Errorf("%s has a range: %s", name, version)
+	for _, list := range []map[string]string{lock.Packages[""].Dependencies, lock.Packages[""].DevDependencies} {
+		for name, version := range list {
+			if strings.ContainsAny(version, "^~*<>x ") {
+				t.Errorf("%s has a range: %s", name, version)
+			}
 		}
 	}
 }
