@@ -35,6 +35,14 @@ func runCommand(t *testing.T, dir string, args ...string) (code int, out string)
 	return code, stdout.String()
 }
 
+// A full name that was stored before names were checked for them has no control characters in the list of users.
+func TestProfileOf(t *testing.T) {
+	user := apitypes.User{FullName: "Mary\x1b[31m\u0085Jones", Title: "Examiner"}
+	if got := profileOf(user); got != "Mary [31m Jones, Examiner" {
+		t.Errorf("profileOf(%+v) = %q, want spaces", user, got)
+	}
+}
+
 // If the hashes of all entries from some entry on are recomputed, the audit log passes
 // verification. A comparison with an earlier export finds all changed entries and all
 // entries that were deleted at the end.

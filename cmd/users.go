@@ -147,7 +147,7 @@ func (s *shell) printUsers(users []apitypes.User) error {
 
 // profileOf returns the full name and the title of a user.
 func profileOf(u apitypes.User) string {
-	return model.Profile{FullName: u.FullName, Title: u.Title}.String()
+	return oneLine(model.Profile{FullName: u.FullName, Title: u.Title}.String())
 }
 
 func (s *shell) userState(u apitypes.User, now time.Time) string {

@@ -300,11 +300,8 @@ func isURL(text string) bool {
 	return urlHost.MatchString(host) && !strings.Contains(host, "..") && !isDomainTooLong(host)
 }
 
-// isInvisible reports whether a character is white space, a control character, or a format
-// character, such as one that changes the text direction.
-func isInvisible(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
-}
+// isInvisible reports whether a character is white space, or a control character; see isControl.
+func isInvisible(r rune) bool { return unicode.IsSpace(r) || isControl(r) }
 
 // isDomainTooLong reports whether a domain name or one of its labels exceeds the limits of DNS.
 func isDomainTooLong(name string) bool {

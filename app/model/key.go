@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"time"
+	"unicode"
 
 	"deedkeep/app/errs"
 )
@@ -68,4 +69,8 @@ func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
 	return k, f.Fields
 }
 
-func isControl(r rune) bool { return r < 0x20 || r == 0x7f }
+// isControl reports whether a character has no glyph of its own but changes how the others are shown: a control
+// character, a format character, such as one that changes the text direction, or a line or paragraph separator.
+func isControl(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+}

@@ -94,6 +94,25 @@ func TestUserName(t *testing.T) {
 	}
 }
 
+// Names of people can't hide characters, change the direction of the text after them, or start a new line.
+func TestNamesWithoutControls(t *testing.T) {
+	for _, name := range []string{"Mary\x1bJones", "Mary\u0085Jones", "Mary\u009b31mJones", "Mary \u202esenoJ", "Mary\u2066Jones", "Ma\u200bry",
+		"Mary\u00adJones", "\ufeffMary", "Mary\u2028Jones", "Mary\u2029Jones"} {
+		const invalid = "invalid characters"
+		if _, rejected := (ProfilePatch{FullName: &name, Title: &name}).Check(Profile{}); len(rejected) != 2 ||
+			!strings.Contains(rejected[0].Sentences()[0], invalid) || !strings.Contains(rejected[1].Sentences()[0], invalid) {
+			t.Errorf("ProfilePatch.Check(%q): errors %v, want invalid characters in both fields", name, rejected)
+		}
+		if _, rejected := CheckUserName(name); len(rejected) != 1 || !strings.Contains(rejected[0].Sentences()[0], invalid) {
+			t.Errorf("CheckUserName(%q): errors %v, want invalid characters", name, rejected)
+		}
+	}
+	name := "Zoë O’Brien-Þór 山田"
+	if got, rejected := (ProfilePatch{FullName: &name}).Check(Profile{}); len(rejected) > 0 || got.FullName != name {
+		t.Errorf("ProfilePatch.Check(%q) = %+v, errors %v; want the name", name, got, rejected)
+	}
+}
+
 func TestSessionActive(t *testing.T) {
 	limits := SessionLimits{Idle: time.Hour, Max: 3 * time.Hour}
 	start := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
