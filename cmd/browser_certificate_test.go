@@ -26,12 +26,10 @@ func testCertificateOnPaper(t *testing.T, env *browserEnv) {
 	abstract := printedSearch(t, srv)
 	b := env.newTab(t, srv.origin)
 	b.signIn(staff)
+	srv.command("", "users", "profile", staff, "--full-name", "Mary Jones", "--title", "Senior Examiner")
 	b.goTo("/me")
-	b.fill("#full_name", "Mary Jones")
-	b.fill("#title", "Senior Examiner")
+	b.waitVisible("dd | Mary Jones")
 	b.checkAccessible(t, "account with a full name")
-	b.clickLink("main button | Save name and title")
-	b.waitVisible(".notice | Name and title saved.")
 
 	draft := b.printedPages(t, abstract, "certificate-draft")
 	for n, text := range draft {

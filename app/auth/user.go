@@ -180,35 +180,18 @@ func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name s
 	})
 }
 
-// SetProfile changes the full name and the title of a user.
+// SetProfile changes the full name and the title of a user. Users can't change their own, so that no one
+// certifies a search under the name of another person.
 func (u *Users) SetProfile(ctx context.Context, actor model.Actor, id uint64, patch model.ProfilePatch) (model.User, error) {
 	return u.update(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
 		profile, rejected := patch.Check(user.Profile)
 		return profile != user.Profile, rejected.Err()
-	}, func(t *store.Tx, user *model.User) error { return u.putProfile(t, actor, user, patch) })
-}
-
-// SetOwnProfile changes the full name and the title of the signed-in user.
-func (u *Users) SetOwnProfile(ctx context.Context, actor model.Actor, patch model.ProfilePatch) error {
-	err := u.updateSelf(ctx, actor, "", func(user model.User) error {
-		profile, rejected := patch.Check(user.Profile)
-		if len(rejected) == 0 && profile == user.Profile {
-			return txn.ErrNoChange
-		}
-		return rejected.Err()
-	}, func(t *store.Tx, user *model.User) error { return u.putProfile(t, actor, user, patch) })
-	if errors.Is(err, txn.ErrNoChange) {
-		err = nil
-	}
-	return err
-}
-
-// putProfile applies valid input to a user and adds an audit entry. The caller stores the user.
-func (u *Users) putProfile(t *store.Tx, actor model.Actor, user *model.User, patch model.ProfilePatch) error {
-	old := *user
-	user.Profile, _ = patch.Check(old.Profile)
-	return u.auth.AddEntry(t, model.Event{At: u.auth.Now(), Actor: actor, Kind: "user.profile_changed",
-		Record: txn.RecordRef("user", user.ID), Changes: old.Changes(*user)})
+	}, func(t *store.Tx, user *model.User) error {
+		old := *user
+		user.Profile, _ = patch.Check(old.Profile)
+		return u.auth.AddEntry(t, model.Event{At: u.auth.Now(), Actor: actor, Kind: "user.profile_changed",
+			Record: txn.RecordRef("user", user.ID), Changes: old.Changes(*user)})
+	})
 }
 
 // SetRole changes the role of a user. The new role takes effect with the next request.

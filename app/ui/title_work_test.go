@@ -407,7 +407,7 @@ func TestPrintForClient(t *testing.T) {
 		"Mortgage of record", "Taxes of 2026", "DRAFT: search not certified", "Certify the search before you send this.")
 	printed.lacks(t, "Search certificate")
 	findings := kim.get(t, 200, path+"/certificates?edit=1")
-	findings.has(t, "The certificate names you as Kim of staff.", "your account page", "Indices searched", "an opinion of title")
+	findings.has(t, "The certificate names you as Kim of staff.", "ask an administrator", "Indices searched", "an opinion of title")
 	certify := func(date string) {
 		t.Helper()
 		form := kim.get(t, 200, path+"/certificates?edit=1").accept("Seen")
@@ -418,12 +418,17 @@ func TestPrintForClient(t *testing.T) {
 	printed = kim.get(t, 200, path+"/print")
 	printed.has(t, "Certified by", "Kim of staff", "Nov 20, 2026, 8:00 AM", "It is not an opinion of title or a commitment to insure title.")
 	printed.lacks(t, "DRAFT", "before you send this", ">Effective Date<", ">Search From<")
-	kim.post(t, 303, "/me/profile", url.Values{"full_name": {"Mary Jones"}, "title": {"Senior Examiner"}})
+	name, title := "Mary Jones", "Senior Examiner"
+	_, err := h.vault.Users.SetProfile(t.Context(), vaulttest.Operator, kim.actor.ID, model.ProfilePatch{FullName: &name, Title: &title})
+	vaulttest.NoError(t, err)
 	kim.get(t, 200, path+"/print").has(t, "Kim of staff") // as it was certified
 	certify("2026-11-21")
 	for _, page := range []string{path, path + "/print"} {
 		kim.get(t, 200, page).has(t, "Mary Jones, Senior Examiner", "Nov 21, 2026, 8:00 AM")
 	}
+	// Within the firm, the certificate also names the account, because a full name can be anyone's.
+	kim.get(t, 200, path).has(t, "Mary Jones, Senior Examiner (Kim of staff)")
+	kim.get(t, 200, path+"/print").lacks(t, "(Kim of staff)")
 	h.addInstrument(t, a.Abstract.ID, `{"type":"Survey"}`)
 	changed := kim.get(t, 200, path+"/print")
 	changed.has(t, "DRAFT: search not certified", `screen-only" role="status"`, "Certify again before you send this.")

@@ -19,7 +19,7 @@ type accountView struct {
 	Must     bool   // the user must set up two-factor authentication before anything else
 	Sessions []sessionRow
 	Problems map[string]string // by field name; "" is a problem with the entire form
-	Form     string            // the form that the problems belong to: profile, password, or factor
+	Form     string            // the form that the problems belong to: password or factor
 }
 
 // sessionRow is one of the user's sessions.
@@ -63,14 +63,6 @@ func (p *Pages) showAccountProblem(r *page.Request, form string, err error) erro
 		r.RetryAfter(err)
 		return p.showAccount(r, status, form, problems)
 	})
-}
-
-// setProfile changes the full name and the title of the user.
-func (p *Pages) setProfile(r *page.Request) error {
-	if err := p.Vault.Users.SetOwnProfile(r.Context(), r.Actor, page.SubmittedProfile(r)); err != nil {
-		return p.showAccountProblem(r, "profile", err)
-	}
-	return p.RedirectWithNotice(r, "/me", "Name and title saved.")
 }
 
 func (p *Pages) changePassword(r *page.Request) error {

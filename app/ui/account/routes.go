@@ -19,7 +19,6 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /join/{token}", page.BeforeSetup, p.invitationPage),
 		page.NewRawRoute("POST /join/{token}", page.BeforeSetup, p.acceptInvitation),
 		page.NewRoute("GET /me", page.SignedIn, p.accountPage),
-		page.NewRoute("POST /me/profile", page.SignedIn, p.setProfile),
 		page.NewRoute("POST /me/password", page.SignedIn, p.changePassword),
 		page.NewRoute("POST /me/second-factor", page.SignedIn, p.beginTwoFactor),
 		page.NewRoute("POST /me/second-factor/confirm", page.SignedIn, p.confirmTwoFactor),

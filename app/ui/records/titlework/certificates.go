@@ -57,6 +57,7 @@ func (c CertificateRow) Through() string {
 type CertificateRow struct {
 	model.Certificate
 	Who      string
+	Username string // of Who, which is a full name; "" if Who is the username
 	Changed  bool   // the runsheet changed since it was certified
 	Document string // address of the stored runsheet; "" if it was purged
 }
@@ -74,8 +75,10 @@ var certificateFields = []model.Field{
 func (p *Pages) certificates(s source) Certificates {
 	view := Certificates{section: s.section("certificates", s.work.RunsheetVersion), Once: rand.Text()}
 	for _, c := range slices.Backward(s.work.Certificates) {
-		row := CertificateRow{Certificate: c, Who: cmp.Or(c.Examiner.String(), page.ActorText(c.By)),
-			Changed: s.work.RunsheetVersion > c.RunsheetVersion}
+		row := CertificateRow{Certificate: c, Who: page.ActorText(c.By), Changed: s.work.RunsheetVersion > c.RunsheetVersion}
+		if name := c.Examiner.String(); name != "" {
+			row.Who, row.Username = name, row.Who
+		}
 		if c.FileID != 0 {
 			row.Document = page.DocumentPath(c.FileID)
 		}
