@@ -225,6 +225,8 @@ func testRunsheetConflict(t *testing.T, env *browserEnv) {
 	b.expect("status of 412")
 	b.press(kb.Enter)
 	b.waitVisible(".cell-note .problem | Row 3, Book/Page: API key tests changed this to “7/8” on ")
+	b.waitFor(findJS("button | Change") + ` == document.activeElement`)
+	b.press(kb.Enter)
 	b.waitFor(`document.activeElement.value == "9/10"`)
 	b.press(kb.Escape)
 	b.waitFor(`document.activeElement.innerText == "7/8"`)

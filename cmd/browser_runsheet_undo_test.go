@@ -286,3 +286,54 @@ func testRunsheetQuestions(t *testing.T, env *browserEnv) {
 		t.Errorf("status: got %v by %v, want open by a user", i.Status, i.StatusSetBy)
 	}
 }
+
+// While a conflict is shown, only an explicit save replaces the other person's entry: not Discard, another cell, or Tab.
+func testRunsheetConflictChoices(t *testing.T, env *browserEnv) {
+	s := openSheet(t, env, 1440)
+	const note = "#instrument-1 + .cell-note"
+	theirs := ""
+	check := func(what string) {
+		t.Helper()
+		if got := s.stored(1).Remarks; got == nil || *got != theirs {
+			t.Errorf("remarks %s: got %v, want %q", what, got, theirs)
+		}
+	}
+	// collide opens a cell, lets another person change it, types, and presses Enter.
+	collide := func(other string) {
+		t.Helper()
+		s.click(s.cell(1, columnRemarks))
+		s.press(kb.Enter)
+		theirs = other
+		s.must(s.client.Do(t.Context(), http.MethodPatch, "/v1/instruments/1", map[string]any{"remarks": other}, &apitypes.InstrumentBody{}))
+		s.press("mine")
+		s.expect("status of 412")
+		s.press(kb.Enter)
+		s.waitVisible(note + " | changed this to “" + other + "”")
+	}
+	collide("theirs 1")
+	s.click(note + " button | Discard")
+	s.waitCell(1, columnRemarks, "theirs 1")
+	s.waitFor(`!document.querySelector(".cell-note, .unsaved")`)
+	check("after Discard")
+
+	collide("theirs 2")
+	s.click(s.cell(4, columnGrantees))
+	s.waitCell(4, columnGrantees, "Wexcombe Electric")
+	s.click(note + " button | Change")
+	s.waitFor(`document.activeElement.value.endsWith("mine")`)
+	s.press(" again" + kb.Tab)
+	s.waitFor(`document.querySelector("#instrument-1 .remarks").innerText.endsWith("mine again")`)
+	s.click(note + " button | Change")
+	s.waitFor(`document.activeElement.value.endsWith("mine again")`)
+	s.click(s.cell(4, columnGrantees))
+	s.enter(4, columnRemarks, "saved after the others"+kb.Enter) // requests are sent one after another
+	s.waitCell(4, columnRemarks, "saved after the others")
+	s.waitFor(`!document.querySelector(".unsaved")`)
+	check("after selecting other cells")
+	s.screenshot("scene-runsheet-conflict")
+	s.click(note + " button | Change")
+	s.press(kb.Enter)
+	s.waitFor(`!document.querySelector(".cell-note, .unsaved, .runsheet textarea")`)
+	theirs = "theirs 1mine again"
+	check("after Change and Enter")
+}

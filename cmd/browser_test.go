@@ -55,6 +55,7 @@ func TestBrowser(t *testing.T) {
 		{"search", testSearch},
 		{"runsheet by keyboard", testRunsheetByKeyboard},
 		{"runsheet conflict", testRunsheetConflict},
+		{"runsheet conflict choices", testRunsheetConflictChoices},
 		{"runsheet undo", testRunsheetUndo},
 		{"runsheet sorting", testRunsheetSorting},
 		{"runsheet questions", testRunsheetQuestions},

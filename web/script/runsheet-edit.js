@@ -3,7 +3,7 @@
 import { typing } from './page.js';
 import * as sheet from './runsheet.js';
 import { apply, discard, editor, isSaved, newRow, notes, shownText, unsaved } from './runsheet-cells.js';
-import { canEdit, commit, entering, open } from './runsheet-editing.js';
+import { canEdit, commit, entering, leave, open } from './runsheet-editing.js';
 import { preview } from './runsheet-paste.js';
 import { clearMessages, enqueue, queued, send, show } from './runsheet-requests.js';
 import { moveStep, perform, redo, remember, sequenceStep, trashStep, undo, viewStep } from './runsheet-undo.js';
@@ -33,7 +33,7 @@ const editKey = (event) => {
     commit();
     sheet.select(cell);
   } else if (event.key === 'Tab') {
-    commit();
+    leave();
     sheet.select(next(cell, event.shiftKey ? -1 : 1) ?? cell);
   } else {
     return;

@@ -47,7 +47,8 @@ export const open = (cell, typed) => {
   input.setAttribute('aria-label', nameOf(cell));
   input.value = typed ?? failed?.value ?? shownText(cell);
   if (notes.has(cell)) input.setAttribute('aria-describedby', notes.get(cell).querySelector('[role]').id);
-  setEditor({ cell, input, was: failed?.was ?? shownText(cell), content: failed?.content ?? [...cell.childNodes] });
+  const { was, content, conflict } = failed ?? { was: shownText(cell), content: [...cell.childNodes] };
+  setEditor({ cell, input, was, content, conflict });
   cell.replaceChildren(input);
   cell.removeAttribute('aria-invalid');
   input.focus();
@@ -55,7 +56,7 @@ export const open = (cell, typed) => {
   input.setSelectionRange(input.value.length, input.value.length);
   entering = true;
   input.addEventListener('blur', () => {
-    if (editor?.input === input && document.hasFocus()) commit();
+    if (editor?.input === input && document.hasFocus()) leave();
   });
 };
 export const commit = () => {
@@ -70,6 +71,19 @@ export const commit = () => {
   unsaved.set(cell, entry);
   cell.classList.add('unsaved');
   save(cell, entry);
+};
+// leave closes the editor as the user goes elsewhere. It saves the cell unless that replaces the entry of
+// another person.
+export const leave = () => {
+  const { cell, input, was, content, conflict } = editor;
+  const value = input.value.trim();
+  if (!conflict || value === was) {
+    commit();
+    return;
+  }
+  close(value);
+  unsaved.set(cell, { value, was, content, conflict });
+  cell.setAttribute('aria-invalid', 'true');
 };
 // startRow makes the blank row at the end a row of its own and adds another blank one.
 const startRow = (tr) => {
@@ -100,8 +114,10 @@ const save = (cell, entry) => {
       cell.cellIndex
     ];
     const later = unsaved.get(cell);
-    if (fresh && later) later.was = shownText(fresh);
-    if (editor?.cell === cell && fresh) editor.was = shownText(fresh);
+    // What the user typed before a conflict is shown isn't based on the other person's entry.
+    const isBased = fresh && (later === entry || !state.conflict);
+    if (later && isBased) later.was = shownText(fresh);
+    if (editor?.cell === cell && isBased) Object.assign(editor, { was: shownText(fresh), conflict: state.conflict });
     if (state.problem || state.question) {
       apply(state, tr);
       if (later === entry) fail(cell, entry, state);
@@ -115,7 +131,8 @@ const save = (cell, entry) => {
   });
 };
 // fail marks a cell that was not saved. It moves the focus only if the user is still at the cell.
-const fail = (cell, entry, { problem, question, duplicate, position }) => {
+const fail = (cell, entry, { problem, question, duplicate, position, conflict }) => {
+  entry.conflict = conflict;
   cell.classList.remove('unsaved');
   cell.setAttribute('aria-invalid', 'true');
   const keep = () => {
@@ -137,5 +154,6 @@ const fail = (cell, entry, { problem, question, duplicate, position }) => {
   showNote(cell, question ? 'warning' : 'problem', question ?? problem, choices);
   if (editor || document.activeElement !== cell) return;
   if (question) notes.get(cell).querySelector('button:last-child').focus();
+  else if (conflict) notes.get(cell).querySelector('button').focus();
   else open(cell);
 };

@@ -32,13 +32,14 @@ export const problemOf = (status, text) => {
   const message = new DOMParser().parseFromString(text, 'text/html').querySelector('.problem');
   return message?.textContent.trim() || 'Something went wrong. Reload the page and try again.';
 };
-// send sends a form and returns the state in the response. The state has a problem if it failed, and
-// "unsent" if it can be sent again later.
+// send sends a form and returns the state in the response. The state has a problem if it failed,
+// "conflict" if another person changed the same, and "unsent" if it can be sent again later.
 export const send = async (address, values) => {
   try {
     const response = await post(address, values, 'application/json');
     const text = await response.text();
-    if (response.headers.get('Content-Type')?.startsWith('application/json')) return JSON.parse(text);
+    if (response.headers.get('Content-Type')?.startsWith('application/json'))
+      return { ...JSON.parse(text), conflict: response.status === 412 };
     return { problem: problemOf(response.status, text), unsent: response.status === 401 };
   } catch {
     return {
