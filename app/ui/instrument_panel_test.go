@@ -507,6 +507,7 @@ func TestFormQuestion(t *testing.T) {
 	t.Parallel()
 	p := newPanelTest(t)
 	const question = "“3/9/1998” looks like a date. Keep it as a grantor?"
+	p.post(422, p.deed, fields("type_id", p.typeID("Mortgage"), "grantors", "3/9/1998")).has(t, "Keep it as a mortgagor?")
 	form := fields("grantors", "Ned Cole\r\n3/9/1998", "then", "stay")
 	asked := p.post(422, p.deed, form)
 	asked.has(t, question, "Nothing is saved yet.", `name="keep.instrument.grantors" value="Ned Cole`, `aria-invalid="true"`)

@@ -113,14 +113,15 @@ func normalizedAmount(text string) string {
 }
 
 // Question asks about a new value of a field that can't be right for it, such as a date as a grantor. It
-// returns "" if the value can be right. It doesn't ask again about what the instrument has already.
-func Question(old model.Instrument, field, value string, now time.Time) string {
+// returns "" if the value can be right. It doesn't ask again about what the instrument has already. Parties are
+// called as in instruments of the type.
+func Question(old model.Instrument, of model.DocumentType, field, value string, now time.Time) string {
 	d := definitionOf(field)
 	stored := d.parts(d.stored(vault.InstrumentView{Instrument: old}, 0))
 	for _, part := range d.parts(value) {
 		for _, l := range looks {
 			if d.not&l.look != 0 && l.fits(part, now) && !slices.Contains(stored, part) {
-				return "“" + page.Truncate(d.shown(part), 100) + "” " + l.text + ". Keep it as " + d.as + "?"
+				return "“" + page.Truncate(d.shown(part), 100) + "” " + l.text + ". Keep it as " + d.named(of) + "?"
 			}
 		}
 	}
@@ -143,14 +144,27 @@ func (d definition) parts(value string) (list []string) {
 	return list
 }
 
-// InputQuestion returns the first question about the fields of an input for an instrument, or "".
-func InputQuestion(old model.Instrument, in model.InstrumentInput, now time.Time) string {
+// named says what a value of the field is in an instrument of a type, such as "a mortgagor".
+func (d definition) named(of model.DocumentType) string {
+	grantor, grantee := of.Parties()
+	label, isParty := map[string]string{"grantors": grantor.Label, "grantees": grantee.Label}[d.name]
+	switch label = strings.ToLower(label); {
+	case !isParty:
+		return d.as
+	case strings.ContainsAny(label[:1], "aeio"):
+		return "an " + label
+	}
+	return "a " + label
+}
+
+// InputQuestion returns the first question about the fields of an input for an instrument of a type, or "".
+func InputQuestion(old model.Instrument, of model.DocumentType, in model.InstrumentInput, now time.Time) string {
 	for _, d := range definitions {
 		text := in[d.name].Value
 		if in[d.name].Kind == model.InputList {
 			text = model.JoinNames(in[d.name].Texts(), "\n")
 		}
-		if question := Question(old, d.name, text, now); question != "" {
+		if question := Question(old, of, d.name, text, now); question != "" {
 			return question
 		}
 	}

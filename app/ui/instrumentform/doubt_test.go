@@ -42,9 +42,24 @@ func TestQuestion(t *testing.T) {
 		{"recorded", "2026-11-28", ""}, {"recorded", "2/30/2019", ""}, {"expires", "2056-01-01", ""}, {"consideration", "1.00", ""},
 		{"consideration", "99999999.00", ""}, {"parcels", "21-4-117", ""}, {"remarks", "3/9/1998", ""}, {"type_id", "7", ""}, {"book", "", ""},
 	} {
-		got := Question(old, c.field, c.value, now)
+		got := Question(old, model.DocumentType{}, c.field, c.value, now)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("Question(%s, %q) = %q, want %q", c.field, c.value, got, c.want)
+		}
+	}
+}
+
+// A question calls the parties as the type of the instrument does.
+func TestQuestionOfType(t *testing.T) {
+	types := model.NewDocumentTypes()
+	for _, c := range []struct{ kind, field, want string }{
+		{"Mortgage", "grantors", "Keep it as a mortgagor?"}, {"Mortgage", "grantees", "Keep it as a mortgagee?"},
+		{"Assignment", "grantors", "Keep it as an assignor?"}, {"Judgment", "grantees", "Keep it as a plaintiff?"},
+		{"Quitclaim Deed", "grantors", "Keep it as a grantor?"}, {"Mortgage", "other_parties", "Keep it as a party?"},
+	} {
+		of, _ := types.ByName(c.kind)
+		if got := Question(model.Instrument{}, of, c.field, "3/9/1998", time.Now()); !strings.HasSuffix(got, c.want) {
+			t.Errorf("Question(%s, %s) = %q, want %q", c.kind, c.field, got, c.want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ type definition struct {
 	hint        string
 	text        func(*model.Instrument) *string   // value of a field that is one text
 	list        func(*model.Instrument) *[]string // value of a field that is a list of names
-	as          string                            // what a value is, in a question about it
+	as          string                            // what a value is, in a question about it, except for grantors and grantees
 	not         look                              // looks that make a value doubtful
 }
 
@@ -76,11 +76,9 @@ var definitions = []definition{
 	{name: "dated", label: "Dated", control: past, text: func(i *model.Instrument) *string { return &i.Dated },
 		as: "the date of the instrument", not: early | late},
 	{name: "grantors", label: "Grantor", control: names, hint: "One name per line",
-		list: func(i *model.Instrument) *[]string { return &i.Grantors },
-		as:   "a grantor", not: notParty},
+		list: func(i *model.Instrument) *[]string { return &i.Grantors }, not: notParty},
 	{name: "grantees", label: "Grantee", control: names, hint: "One name per line",
-		list: func(i *model.Instrument) *[]string { return &i.Grantees },
-		as:   "a grantee", not: notParty},
+		list: func(i *model.Instrument) *[]string { return &i.Grantees }, not: notParty},
 	{name: "other_parties", label: "Other parties", control: parties, hint: "One per line, such as Trustee: First Title Co.",
 		as: "a party", not: notParty},
 	{name: fieldConsideration, label: "Consideration", control: money, hint: "An amount, or what the instrument says, such as $10 & OVC",

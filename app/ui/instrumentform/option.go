@@ -134,6 +134,16 @@ func (f *Form) applyType() {
 	}
 }
 
+// documentType returns the type that is selected in the form.
+func (f *Form) documentType() model.DocumentType {
+	selected := f.Field(fieldType).Value()
+	n := slices.IndexFunc(f.context.Types, func(t model.DocumentType) bool { return formatID(t.ID) == selected })
+	if n < 0 {
+		return model.DocumentType{}
+	}
+	return f.context.Types[n]
+}
+
 // NeedsTarget reports whether a relation has a kind and neither a target nor a text.
 func (f *Form) NeedsTarget() bool {
 	return slices.ContainsFunc(f.Field(fieldRelations).Rows,

@@ -103,7 +103,7 @@ func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 		default:
 			field.encode(&patch, mine, f.context.File, f.stored.Documents)
 		}
-		field.Question = Question(f.stored.Instrument, field.name, mine, f.context.Now)
+		field.Question = Question(f.stored.Instrument, f.documentType(), field.name, mine, f.context.Now)
 		field.Kept = field.Question != "" && normalizeLines(form.Get("keep."+field.Name)) == field.shown(mine)
 		f.set(field, mine)
 	}

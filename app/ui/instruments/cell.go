@@ -70,7 +70,8 @@ func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.Doc
 	if problem != "" {
 		return nil, map[string]string{problemKey: problem}
 	}
-	if question := instrumentform.InputQuestion(old, in, p.LocalNow()); question != "" && r.PostForm.Get("keep") != value {
+	of, _ := types.ByID(old.TypeID)
+	if question := instrumentform.InputQuestion(old, of, in, p.LocalNow()); question != "" && r.PostForm.Get("keep") != value {
 		return nil, map[string]string{"question": question}
 	}
 	return in, nil
