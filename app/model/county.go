@@ -91,9 +91,9 @@ type PlaceDifference struct {
 	Abstract   string // the same for the abstract
 }
 
-// String returns what follows the name of the instrument, such as "names Polk County; the abstract is Story County".
+// String returns what follows the name of the instrument, such as "names Polk County; the abstract is for Story County".
 func (d PlaceDifference) String() string {
-	return "names " + d.Instrument + "; the abstract is " + d.Abstract
+	return "names " + d.Instrument + "; the abstract is for " + d.Abstract
 }
 
 // PlaceDifferences returns where an instrument names another county, state, or parcel than its abstract. A value that one

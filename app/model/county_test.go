@@ -49,12 +49,12 @@ func TestPlaceDifferences(t *testing.T) {
 		{"nothing stated", Instrument{}, ""},
 		{"other spelling", Instrument{County: "STORY COUNTY", State: "IA", Parcels: []string{"47 0312 b 119 04"}}, ""},
 		{"second parcel", Instrument{Parcels: []string{"99-1", "12-7"}}, ""},
-		{"other county", Instrument{County: "Polk", State: "IA"}, "names Polk County; the abstract is Story County"},
-		{"other state", Instrument{County: "Story", State: "Kansas"}, "names Kansas; the abstract is Iowa"},
+		{"other county", Instrument{County: "Polk", State: "IA"}, "names Polk County; the abstract is for Story County"},
+		{"other state", Instrument{County: "Story", State: "Kansas"}, "names Kansas; the abstract is for Iowa"},
 		{"other county and state", Instrument{County: "Orleans", State: "Louisiana"},
-			"names Orleans Parish, Louisiana; the abstract is Story County, Iowa"},
+			"names Orleans Parish, Louisiana; the abstract is for Story County, Iowa"},
 		{"other parcel", Instrument{County: "Story", Parcels: []string{"47-0312-B-119.05"}},
-			"names parcel 47-0312-B-119.05; the abstract is parcel 47-0312-B-119.04; 12-7"},
+			"names parcel 47-0312-B-119.05; the abstract is for parcel 47-0312-B-119.04; 12-7"},
 	} {
 		var got []string
 		for _, d := range c.of.PlaceDifferences(story) {

@@ -163,7 +163,7 @@ func namesNotRun(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		if isLien(i) && i.Status == model.InstrumentOpen {
 			owners, _ := i.Type.SplitParties(i.Grantors, i.Grantees)
-			check(owners, "in an open lien", i.ID)
+			check(owners, "named in an open lien", i.ID)
 		}
 	}
 }
@@ -256,7 +256,7 @@ func unlinkedDocuments(s *Search, add func(about, text string) *Finding) {
 	}
 	s.eachDocument(func(d Document) {
 		if !linked[d.ID] && !s.isSupport(d.Filename) {
-			add(strconv.FormatUint(d.ID, 10), d.Filename+" isn't linked to an instrument of the runsheet.").Document = d.ID
+			add(strconv.FormatUint(d.ID, 10), d.Filename+" isn't linked to an instrument on the runsheet.").Document = d.ID
 		}
 	})
 }

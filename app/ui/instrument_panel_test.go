@@ -427,16 +427,16 @@ func TestOtherPlace(t *testing.T) {
 	vaulttest.NoError(t, err)
 	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019\nRecorder of Polk County, Iowa\nWARRANTY DEED\nParcel ID 99-8-77\n")
 	view := p.path(p.deed, "") + "&panel=new"
-	p.staff.get(t, 200, view).has(t, "This page names Polk County; the abstract is Story County.",
-		"This page names parcel 99-8-77; the abstract is parcel 12-7.", `data-accept="instrument-county" data-value="Polk"`,
+	p.staff.get(t, 200, view).has(t, "This page names Polk County; the abstract is for Story County.",
+		"This page names parcel 99-8-77; the abstract is for parcel 12-7.", `data-accept="instrument-county" data-value="Polk"`,
 		"If blank: Story, from the abstract")
 	p.post(200, p.deed, fields("county", "Polk", "parcels", "99-8-77", "then", "stay"))
 	if saved := p.only(); saved.County != "Polk" {
 		t.Errorf("county is %q, want the accepted one", saved.County)
 	}
-	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").has(t, "This instrument names Polk County; the abstract is Story County.")
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").has(t, "This instrument names Polk County; the abstract is for Story County.")
 	p.staff.get(t, 200, "/abstracts/"+p.abstract).has(t,
-		`title="This instrument names Polk County; the abstract is Story County">Names Polk County<`,
+		`title="This instrument names Polk County; the abstract is for Story County">Names Polk County<`,
 		"Names parcel 99-8-77")
 }
 
