@@ -125,7 +125,7 @@ func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
 }
 
 // partHeadings are the headings of the fields that a part of the title work shows beside its rows.
-var partHeadings = map[string]string{"names_run": "Text", "exceptions": "Text of exceptions", "indices_searched": "Indices searched"}
+var partHeadings = map[string]string{"names_run": "Names run, as text", "exceptions": "Exceptions, as text", "indices_searched": "Indices searched"}
 
 // withParts moves each field of a part of the title work to a group of its own, which has the field's key as name.
 func withParts(groups []fieldGroup) []fieldGroup {
