@@ -95,7 +95,7 @@ func (s *shell) printBackup(created apitypes.Backup, quiet bool) error {
 		return s.printf("%s\n", created.Snapshot)
 	}
 	sealed := "NOT encrypted"
-	if created.Sealed {
+	if created.Encrypted {
 		sealed = "encrypted"
 	}
 	return s.print(created, "created backup %s: %s (%s), %s written in %.1f s to %s, %s\n",
@@ -247,7 +247,7 @@ func unitProgress(report func(apitypes.Progress), unit string) func(done, total 
 
 func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 	out := apitypes.BackupVerify{
-		OK: len(r.Findings) == 0, Snapshots: int64(r.Snapshots), Blobs: int64(r.Blobs), Bytes: r.Bytes, Sealed: r.NotDecrypted,
+		OK: len(r.Findings) == 0, Snapshots: int64(r.Snapshots), Blobs: int64(r.Blobs), Bytes: r.Bytes, ChecksumsOnly: r.NotDecrypted,
 		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {
@@ -261,7 +261,7 @@ func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 		if !s.json && slices.ContainsFunc(r.Findings, isContent) {
 			s.messagef(`move the damaged documents out of the folder "blobs" and change nothing else there; then run "deedkeep backup create" to copy them from the vault again`)
 		}
-	case out.Sealed:
+	case out.ChecksumsOnly:
 		verdict = "OK (checksums only; to check the encrypted contents, provide the passphrase or an identity)"
 	}
 	return s.printReport(out, out.OK, findingLines(out.Findings)+fmt.Sprintf("%s: %s, %s, %s read; %s, %s, %s\n",

@@ -280,8 +280,8 @@ func (s *shell) printEventVerify(r apitypes.EventVerify) error {
 	if !r.OK {
 		verdict = "AUDIT LOG VERIFICATION FAILED"
 	}
-	if r.Agree != nil {
-		text += apitypes.Count(*r.Agree, "entry of the export matches", "entries of the export match") + " the audit log\n"
+	if r.Matching != nil {
+		text += apitypes.Count(*r.Matching, "entry of the export matches", "entries of the export match") + " the audit log\n"
 	}
 	text += fmt.Sprintf("%s: %s; last entry %d, hash %s\n", verdict, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
 	return s.printReport(r, r.OK, text)

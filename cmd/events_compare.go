@@ -34,7 +34,7 @@ func compareWithExport(ctx context.Context, c *control.Client, path string, repo
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	report.Agree = new(int64)
+	report.Matching = new(int64)
 	if err := export.next(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -71,7 +71,7 @@ func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apity
 		case !r.matches(*e):
 			addDifference(report, findingExport, r.seq, "the line in the export doesn't match its hash")
 		default:
-			*report.Agree++
+			*report.Matching++
 		}
 		previous := r.seq
 		if err := r.next(); err != nil {

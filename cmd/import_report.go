@@ -45,7 +45,7 @@ func (r *rejectionReport) open() error {
 	r.file, r.table = file, csv.NewWriter(file)
 	r.table.UseCRLF = true // RFC 4180; Excel needs the byte order mark to detect UTF-8
 	_, err = file.WriteString("\uFEFF")
-	return errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
+	return errors.Join(err, r.table.Write([]string{"path", "kind", "reason"}))
 }
 
 func (r *rejectionReport) add(rejection apitypes.ImportRejection) error {
@@ -54,7 +54,7 @@ func (r *rejectionReport) add(rejection apitypes.ImportRejection) error {
 		r.first = append(r.first, rejection)
 	}
 	var cells []string
-	for _, text := range []string{rejection.Path, rejection.What, rejection.Reason} {
+	for _, text := range []string{rejection.Path, rejection.Kind, rejection.Reason} {
 		cells = append(cells, apitypes.EscapeFormula(oneLine(text)))
 	}
 	if err := r.table.Write(cells); err != nil {

@@ -19,18 +19,18 @@ func TestRejectionReport(t *testing.T) {
 		t.Fatalf("create report: %v", err)
 	}
 	for _, name := range []string{"=1+1.pdf", "a\nb,c.pdf", "caf\xe9.pdf", "Stra\u00dfe.pdf", "\t-x.pdf"} {
-		err = errors.Join(err, report.add(apitypes.ImportRejection{Path: name, What: "refused", Reason: "File is empty"}))
+		err = errors.Join(err, report.add(apitypes.ImportRejection{Path: name, Kind: "rejected", Reason: "File is empty"}))
 	}
 	for range maxListed {
-		err = errors.Join(err, report.add(apitypes.ImportRejection{Path: "x", What: "link", Reason: "y"}))
+		err = errors.Join(err, report.add(apitypes.ImportRejection{Path: "x", Kind: "link", Reason: "y"}))
 	}
 	if err := errors.Join(err, report.close()); err != nil || len(report.first) != maxListed || report.count != maxListed+5 {
 		t.Fatalf("close report: got %d listed of %d rejections, %v, want %d of %d", len(report.first), report.count, err, maxListed, maxListed+5)
 	}
 	text, err := os.ReadFile(path)
 	const want = "\ufeffpath,what,reason\r\n" +
-		"'=1+1.pdf,refused,File is empty\r\n\"a b,c.pdf\",refused,File is empty\r\ncaf\ufffd.pdf,refused,File is empty\r\n" +
-		"Stra\u00dfe.pdf,refused,File is empty\r\n\" -x.pdf\",refused,File is empty\r\nx,link,y\r\n"
+		"'=1+1.pdf,rejected,File is empty\r\n\"a b,c.pdf\",rejected,File is empty\r\ncaf\ufffd.pdf,rejected,File is empty\r\n" +
+		"Stra\u00dfe.pdf,rejected,File is empty\r\n\" -x.pdf\",rejected,File is empty\r\nx,link,y\r\n"
 	if err != nil || string(text[:len(want)]) != want {
 		t.Errorf("report: got %q, %v, want prefix %q", text[:len(want)], err, want)
 	}

@@ -173,7 +173,7 @@ func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 		return err
 	}
 	if result.Rejected != "" {
-		return i.reject(&i.count.Rejected, e, "refused", result.Rejected)
+		return i.reject(&i.count.Rejected, e, "rejected", result.Rejected)
 	}
 	document, err := e.Open()
 	if err != nil {
@@ -195,7 +195,7 @@ func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 	}
 	switch {
 	case result.Rejected != "":
-		return i.reject(&i.count.Rejected, e, "refused", result.Rejected)
+		return i.reject(&i.count.Rejected, e, "rejected", result.Rejected)
 	case result.Existing:
 		i.update(func() { i.count.Existing++ })
 	default:
@@ -233,7 +233,7 @@ func (i *importRun) sendFailed(ctx context.Context, e importer.Entry, err error)
 		return i.reject(&i.count.Unreadable, e, "unreadable", unreadable.Error())
 	}
 	if rejected, ok := errors.AsType[*client.Error](err); ok && (rejected.Status == http.StatusConflict || rejected.Status == http.StatusInternalServerError) {
-		return i.reject(&i.count.Rejected, e, "refused", rejected.Error())
+		return i.reject(&i.count.Rejected, e, "rejected", rejected.Error())
 	}
 	return err
 }
@@ -302,5 +302,5 @@ func (i *importRun) reject(count *int64, e importer.Entry, category, reason stri
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	*count++
-	return i.rejections.add(apitypes.ImportRejection{Path: e.Path(), What: category, Reason: reason})
+	return i.rejections.add(apitypes.ImportRejection{Path: e.Path(), Kind: category, Reason: reason})
 }

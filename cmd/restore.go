@@ -293,13 +293,13 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 		return err
 	}
 	report := apitypes.RestoreTest{
-		OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result),
+		OK: result.OK(), Snapshot: result.Info.Snapshot, Summary: drillSummary(result),
 		Files: int64(result.Info.Files), Bytes: result.Info.Bytes, Seconds: result.Duration.Seconds(),
 	}
 	if result.NotDeleted != nil {
 		report.NotDeleted = result.NotDeleted.Error()
 	}
-	err = s.printReport(report, report.OK, report.Sentence+"\n")
+	err = s.printReport(report, report.OK, report.Summary+"\n")
 	if err == nil && result.NotDeleted != nil {
 		return fmt.Errorf("could not delete the restored vault in %s (%w); it contains decrypted documents, so delete it now",
 			scratch, result.NotDeleted)

@@ -173,7 +173,8 @@ func (s *shell) warnOfExposures(c config.Config) {
 func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 	return sandbox.Open(sandbox.Options{
 		Name: "render", CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
-		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text, Searchable: c.Reader.Searchable}, Log: log,
+		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Image: c.Reader.Image, Text: c.Reader.Text, Searchable: c.Reader.Searchable},
+		Log:       log,
 	})
 }
 
@@ -290,8 +291,9 @@ func vaultSettings(c config.Config) instance.Settings {
 	return instance.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract,
 		InstrumentsPerAbstract: c.Limits.InstrumentsPerAbstract, Inspect: limits,
-		Runsheet:          runsheet.Limits{Rows: c.Limits.RunsheetRows, Bytes: int64(c.Limits.RunsheetUnpacked)},
-		Extract:           document.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
+		Runsheet: runsheet.Limits{Rows: c.Limits.RunsheetRows, Bytes: int64(c.Limits.RunsheetUnpacked)},
+		Extract: document.ExtractLimits{MaxPixels: int64(c.Limits.ImagePixels), MaxWidth: c.Limits.ImageWidth,
+			MaxTextBytes: int64(c.Limits.Text)},
 		SearchablePages:   c.Limits.SearchablePages,
 		SearchablePerUser: c.Limits.SearchablePerUser,
 		PreviewSize:       int64(c.Previews.Size),

@@ -74,11 +74,13 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 	if r.Texts > 0 {
 		fmt.Fprintf(&text, "%s without extracted text: the server extracts it again\n", apitypes.Count(r.Texts, "document", "documents"))
 	}
-	if r.Other > 0 {
-		fmt.Fprintf(&text, "%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview", "texts and previews"))
+	if r.PreviewsOtherVersion > 0 {
+		fmt.Fprintf(&text, "%s from another version of deedkeep: the server rebuilds them\n",
+			apitypes.Count(r.PreviewsOtherVersion, "text or preview", "texts and previews"))
 	}
-	if r.Damaged > 0 {
-		fmt.Fprintf(&text, "%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview", "texts and previews"))
+	if r.PreviewsDamaged > 0 {
+		fmt.Fprintf(&text, "%s damaged: no document is lost, the server rebuilds them\n",
+			apitypes.Count(r.PreviewsDamaged, "text or preview", "texts and previews"))
 	}
 	index := "no search index"
 	switch {

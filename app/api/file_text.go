@@ -40,7 +40,7 @@ func (h fileHandler) text(r *request) (response, error) {
 		h.server.Vault.Events.RecordAccess(r.actor, "file.opened", fmt.Sprintf("file:%d", id), nil)
 	}
 	list := newPage(h.server, r, lq, page, pageText)
-	data := apitypes.TextPages{Status: string(status), OCR: h.server.Vault.Settings.ReadsScans, Pages: list.Data}
+	data := apitypes.TextPages{Status: string(status), OCREnabled: h.server.Vault.Settings.ReadsScans, Pages: list.Data}
 	return okResponse(apitypes.FileText{Data: data, Links: list.Links, Meta: list.Meta})
 }
 

@@ -1,13 +1,13 @@
 package apitypes
 
 // BackupCreate is the body of POST /control/backup. To is an absolute directory, or "" for the configured directory.
-// Seal is the encryption in the caller's settings. If the server's settings differ, the request fails with a 409. If
-// Seal is nil, they are not compared. With New, the backup continues the archive in the directory or starts one, even
-// if the last backup went to another directory.
+// Encryption is that of the caller's settings. If the server's settings differ, the request fails with a 409. If it is
+// nil, they are not compared. With NewArchive, the backup continues the archive in the directory or starts one, even if
+// the last backup went to another directory.
 type BackupCreate struct {
 	To         string            `json:"to"`
-	Encryption *BackupEncryption `json:"seal,omitempty"`
-	NewArchive bool              `json:"new,omitempty"`
+	Encryption *BackupEncryption `json:"encryption,omitempty"`
+	NewArchive bool              `json:"new_archive,omitempty"`
 }
 
 // BackupEncryption describes how a backup is encrypted: for age recipients or with a passphrase. Passphrase is a
@@ -18,7 +18,7 @@ type BackupEncryption struct {
 }
 
 // Backup is one snapshot. Bytes is the total size of its documents, counting each document once. BytesWritten is the
-// number of bytes that this snapshot added to the directory. Sealed is true if the snapshot is encrypted.
+// number of bytes that this snapshot added to the directory.
 type Backup struct {
 	Snapshot     string  `json:"snapshot"`
 	CreatedAt    Time    `json:"created_at"`
@@ -27,7 +27,7 @@ type Backup struct {
 	Bytes        int64   `json:"bytes"`
 	BytesWritten int64   `json:"bytes_written"`
 	Seconds      float64 `json:"seconds"`
-	Sealed       bool    `json:"sealed"`
+	Encrypted    bool    `json:"encrypted"`
 
 	// Missing lists earlier snapshots that vanished from the directory. Omitted if empty.
 	Missing []string `json:"missing,omitempty"`
@@ -51,18 +51,18 @@ type BackupListed struct {
 	Schema  int     `json:"schema"`  // schema of the database; 0 if unknown
 }
 
-// BackupVerify is the result of reading every byte of a backup directory or of one snapshot. Sealed is true if only
-// checksums were verified because the decryption key is missing. OK is false if there are any findings. Orphans and
+// BackupVerify is the result of reading every byte of a backup directory or of one snapshot. ChecksumsOnly is true if
+// nothing could be decrypted because the key is missing. OK is false if there are any findings. Orphans and
 // Leftovers don't affect OK.
 type BackupVerify struct {
-	OK        bool          `json:"ok"`
-	Snapshots int64         `json:"snapshots"`
-	Blobs     int64         `json:"blobs"`
-	Bytes     int64         `json:"bytes"`
-	Sealed    bool          `json:"sealed"`
-	Orphans   int64         `json:"orphans"`
-	Leftovers int64         `json:"leftovers"`
-	Findings  List[Finding] `json:"findings"`
+	OK            bool          `json:"ok"`
+	Snapshots     int64         `json:"snapshots"`
+	Blobs         int64         `json:"blobs"`
+	Bytes         int64         `json:"bytes"`
+	ChecksumsOnly bool          `json:"checksums_only"`
+	Orphans       int64         `json:"orphans"`
+	Leftovers     int64         `json:"leftovers"`
+	Findings      List[Finding] `json:"findings"`
 }
 
 // BackupPrune lists the snapshots and files that were removed from a backup directory, or would be removed if DryRun
@@ -86,7 +86,7 @@ type BackupPruned struct {
 type RestoreTest struct {
 	OK       bool   `json:"ok"`
 	Snapshot string `json:"snapshot"`
-	Sentence string `json:"sentence"`
+	Summary  string `json:"summary"` // one sentence
 	// NotDeleted says what of the restored documents couldn't be deleted. Omitted if everything was.
 	NotDeleted string `json:"not_deleted,omitempty"`
 

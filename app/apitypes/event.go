@@ -63,7 +63,7 @@ type EventEnd struct {
 }
 
 // EventVerify is the result of verifying the audit log. OK is false if there are findings. More is the number of
-// findings that are not listed. Head is the hash of the entry with number Last. Agree is the number of exported
+// findings that are not listed. Head is the hash of the entry with number Last. Matching is the number of exported
 // entries that equal the entries of the log, or nil if no export was compared.
 type EventVerify struct {
 	OK       bool          `json:"ok"`
@@ -72,7 +72,7 @@ type EventVerify struct {
 	Head     string        `json:"head"`
 	Findings List[Finding] `json:"findings"`
 	More     int64         `json:"more"`
-	Agree    *int64        `json:"agree"`
+	Matching *int64        `json:"matching"`
 }
 
 // ByteOrderMark at the start of a CSV file makes spreadsheets read the file as UTF-8.

@@ -39,10 +39,10 @@ func TestEventGolden(t *testing.T) {
 		{"damage line", apitypes.EventLine{Damaged: &finding}, `{"damaged":` + findingJSON + `}`},
 		{"end line", apitypes.EventLine{End: &apitypes.EventEnd{}}, `{"end":{"entries":0}}`},
 		{"verified", apitypes.Line[apitypes.EventVerify]{Result: &apitypes.EventVerify{OK: true, Entries: 1, Last: 2, Head: "ab"}},
-			`{"result":{"ok":true,"entries":1,"last":2,"head":"ab","findings":[],"more":0,"agree":null}}`},
+			`{"result":{"ok":true,"entries":1,"last":2,"head":"ab","findings":[],"more":0,"matching":null}}`},
 		{"verified with findings",
 			apitypes.Line[apitypes.EventVerify]{Result: &apitypes.EventVerify{Findings: apitypes.List[apitypes.Finding]{finding}, More: 3}},
-			`{"result":{"ok":false,"entries":0,"last":0,"head":"","findings":[` + findingJSON + `],"more":3,"agree":null}}`},
+			`{"result":{"ok":false,"entries":0,"last":0,"head":"","findings":[` + findingJSON + `],"more":3,"matching":null}}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := apitypes.Marshal(row.value)

@@ -9,9 +9,9 @@ type FileText struct {
 
 // TextPages is the text of a document. Status is "pending", "partial", "complete", or "none".
 type TextPages struct {
-	Status string         `json:"status"`
-	OCR    bool           `json:"ocr_enabled"`
-	Pages  List[PageText] `json:"pages"`
+	Status     string         `json:"status"`
+	OCREnabled bool           `json:"ocr_enabled"`
+	Pages      List[PageText] `json:"pages"`
 }
 
 // PageText is the text of a page. Source is "text", "ocr", or "none". Confidence is 0 to 100, and nil unless Source is "ocr".

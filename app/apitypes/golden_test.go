@@ -137,14 +137,14 @@ func TestGolden(t *testing.T) {
 			`{"ok":true,"records":0,"files":0,"blobs":0,"bytes":0,"events":0,"orphans":0,"leftovers":0,"search_bytes":0,"search_ready":false,"search_building":false,"findings":[],` +
 				`"repaired":{"done":true,"findings":1,"tasks_added":2,"tasks_removed":3,"leftovers":4,"orphans":5}}`},
 		{"backup", apitypes.Line[apitypes.Backup]{Result: &apitypes.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2,
-			BytesWritten: 3, Seconds: 0.5, Sealed: true}},
+			BytesWritten: 3, Seconds: 0.5, Encrypted: true}},
 			`{"result":{"snapshot":"20260529T040000Z","created_at":"0001-01-01T00:00:00.000000Z","to":"/b","files":1,"bytes":2,` +
-				`"bytes_written":3,"seconds":0.5,"sealed":true}}`},
+				`"bytes_written":3,"seconds":0.5,"encrypted":true}}`},
 		{"backup failed", apitypes.Line[apitypes.Backup]{Error: "The disk is full.", Status: 507}, `{"error":"The disk is full.","status":507}`},
 		{"backup listed", apitypes.BackupListed{Snapshot: "s", Problem: "p"},
 			`{"snapshot":"s","created_at":null,"files":0,"bytes":0,"problem":"p","version":null,"schema":0}`},
 		{"backup verified", apitypes.BackupVerify{OK: true},
-			`{"ok":true,"snapshots":0,"blobs":0,"bytes":0,"sealed":false,"orphans":0,"leftovers":0,"findings":[]}`},
+			`{"ok":true,"snapshots":0,"blobs":0,"bytes":0,"checksums_only":false,"orphans":0,"leftovers":0,"findings":[]}`},
 		{"backups pruned", apitypes.BackupPrune{}, `{"kept":[],"removed":[],"blobs":0,"bytes":0,"dry_run":false}`},
 		{"verify result", apitypes.Line[apitypes.Verify]{Result: &apitypes.Verify{OK: true, Records: 1, Files: 2, Blobs: 3, Bytes: 4,
 			Events: 5, Orphans: 6, Leftovers: 7}},

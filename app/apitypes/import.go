@@ -13,7 +13,7 @@ type FolderEnsure struct {
 // FolderEnsured is the response to FolderEnsure. Folder is nil if a dry run didn't find the folder.
 type FolderEnsured struct {
 	Folder  *Folder `json:"folder"`
-	Created bool    `json:"made"`
+	Created bool    `json:"created"`
 }
 
 // Imported is the response of GET /control/import/file, which only checks whether a document would be accepted, and of
@@ -21,27 +21,27 @@ type FolderEnsured struct {
 // set: File, with Existing if the document was already stored, or Rejected, the reason.
 type Imported struct {
 	File     *int64 `json:"file"`
-	Existing bool   `json:"there"`
-	Rejected string `json:"refused"`
+	Existing bool   `json:"existing"`
+	Rejected string `json:"rejected"`
 }
 
 // ImportReport is the output of "import --json". Rejections lists the first rejections; the counters count all.
 type ImportReport struct {
 	DryRun     bool                  `json:"dry_run"`
-	Imported   int64                 `json:"filed"` // uploaded files, or with DryRun, files that would be uploaded
-	Bytes      int64                 `json:"bytes"` // total bytes of these files
-	Existing   int64                 `json:"there"` // files already stored
-	Rejected   int64                 `json:"refused"`
+	Imported   int64                 `json:"imported"` // uploaded files, or with DryRun, files that would be uploaded
+	Bytes      int64                 `json:"bytes"`    // total bytes of these files
+	Existing   int64                 `json:"existing"` // files already stored
+	Rejected   int64                 `json:"rejected"`
 	Unreadable int64                 `json:"unreadable"`
 	Links      int64                 `json:"links"`   // not followed; also counts devices and named pipes
 	Skipped    int64                 `json:"skipped"` // hidden files and operating system files
 	Folders    int64                 `json:"folders"` // created folders
-	Rejections List[ImportRejection] `json:"refusals"`
+	Rejections List[ImportRejection] `json:"rejections"`
 }
 
 // ImportRejection is a file that was not imported. Path is relative to the imported folder.
 type ImportRejection struct {
 	Path   string `json:"path"`
-	What   string `json:"what"` // "refused", "unreadable", or "link"
+	Kind   string `json:"kind"` // "rejected", "unreadable", or "link"
 	Reason string `json:"reason"`
 }

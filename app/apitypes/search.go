@@ -52,7 +52,7 @@ func (s *Snippet) HTML() *string {
 // SearchIndex is the state of the search index. Ready says that searches work. Building says that an index is being
 // built, possibly while an older one still serves; Done of Total records are in it, nil otherwise. The serving index
 // has Records in Segments files of together Bytes; Behind counts changes that it doesn't include yet. Texts counts
-// documents whose text must be extracted again, Lacking those of them that searches can't find by their text. Since is
+// documents whose text must be extracted again, MissingTexts those of them that searches can't find by their text. Since is
 // when this state began, nil while no server runs. Error is the reason why indexing has stopped, nil if it works.
 type SearchIndex struct {
 	Ready        bool    `json:"ready"`
@@ -64,7 +64,7 @@ type SearchIndex struct {
 	Segments     int64   `json:"segments"`
 	Behind       int64   `json:"behind"`
 	Texts        int64   `json:"texts,omitempty"`
-	MissingTexts int64   `json:"lacking,omitempty"`
+	MissingTexts int64   `json:"missing_texts,omitempty"`
 	Since        *Time   `json:"since"`
 	Error        *string `json:"error"`
 }

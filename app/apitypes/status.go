@@ -121,13 +121,13 @@ type LimitedHealth struct {
 
 // Checkup is the response of GET /control/doctor: health that only the open vault knows. Clean is false if the last
 // run did not shut down cleanly. In that case Unchecked says why memory and disk could not be compared, and DiskError
-// what failed ("" if nothing did). MonthBytes is the size of uploads during the last 30 days. CutAt is the first known
-// time at which a server was killed or lost power, nil if never.
+// what failed ("" if nothing did). MonthBytes is the size of uploads during the last 30 days.
+// UncleanStopAt is the first known time at which a server was killed or lost power, nil if never.
 type Checkup struct {
 	Status        Status `json:"status"`
 	NewestEventAt *Time  `json:"newest_event_at"`
 	MonthBytes    int64  `json:"month_bytes"`
-	CutAt         *Time  `json:"cut_at"`
+	UncleanStopAt *Time  `json:"unclean_stop_at"`
 	Clean         bool   `json:"clean"`
 	Unchecked     string `json:"unchecked"`
 	DiskError     string `json:"disk_error"`
@@ -141,13 +141,13 @@ type Doctor struct {
 	Findings List[Diagnosis] `json:"findings"`
 }
 
-// Diagnosis is one finding of the doctor command. State is "ok", "warn", or "bad". Says describes the finding. Do is
-// the recommended action, or "" if no action is needed.
+// Diagnosis is one finding of the doctor command. State is "ok", "warn", or "bad". Message describes the
+// finding. Action is recommended, or "" if none is needed.
 type Diagnosis struct {
 	Check   string `json:"check"`
 	State   string `json:"state"`
-	Message string `json:"says"`
-	Action  string `json:"do"`
+	Message string `json:"message"`
+	Action  string `json:"action"`
 }
 
 // ProbeOpened is the response of POST /control/probe. Path is a path at the public address that accepts one request
@@ -159,17 +159,17 @@ type ProbeOpened struct {
 // Probe describes how the body of a probe arrived: its size, the milliseconds between its first and last byte, and
 // headers. Peer is the address at the other end of the connection, Trusted whether it is a trusted proxy.
 type Probe struct {
-	Bytes         int64  `json:"bytes"`
-	SpanMillis    int64  `json:"span_millis"`
-	Peer          string `json:"peer"`
-	Trusted       bool   `json:"trusted"`
-	Host          string `json:"host"`
-	TLS           bool   `json:"tls"`
-	ForwardedFor  string `json:"forwarded_for"`
-	ForwardedHost string `json:"forwarded_host"`
-	Proto         string `json:"forwarded_proto"`
-	Authorization bool   `json:"authorization"` // whether the header was present; its value is not read
-	Link          string `json:"link"`          // scheme and host of links in responses to such requests
+	Bytes          int64  `json:"bytes"`
+	SpanMillis     int64  `json:"span_millis"`
+	Peer           string `json:"peer"`
+	Trusted        bool   `json:"trusted"`
+	Host           string `json:"host"`
+	TLS            bool   `json:"tls"`
+	ForwardedFor   string `json:"forwarded_for"`
+	ForwardedHost  string `json:"forwarded_host"`
+	ForwardedProto string `json:"forwarded_proto"`
+	Authorization  bool   `json:"authorization"` // whether the header was present; its value is not read
+	Link           string `json:"link"`          // scheme and host of links in responses to such requests
 }
 
 // Forwarded is an address that has sent forwarding headers that the server could not use, with the number of such
@@ -198,23 +198,23 @@ type Certificate struct {
 // damaged or from another version. SearchBytes is the size of the search index on the disk, 0 if there is none or if it
 // is new. SearchReady and SearchBuilding say whether there is one.
 type Verify struct {
-	OK             bool          `json:"ok"`
-	Records        int64         `json:"records"`
-	Files          int64         `json:"files"`
-	Blobs          int64         `json:"blobs"`
-	Bytes          int64         `json:"bytes"`
-	Events         int64         `json:"events"`
-	Orphans        int64         `json:"orphans"`
-	Leftovers      int64         `json:"leftovers"`
-	SearchBytes    int64         `json:"search_bytes"`
-	SearchReady    bool          `json:"search_ready"`
-	SearchBuilding bool          `json:"search_building"`
-	Texts          int64         `json:"texts,omitempty"` // documents whose text must be extracted again
-	Other          int64         `json:"previews_other_version,omitempty"`
-	Damaged        int64         `json:"previews_damaged,omitempty"`
-	Findings       List[Finding] `json:"findings"`
-	Repaired       *Repaired     `json:"repaired,omitempty"` // set only after a repair
-	Advice         List[Advice]  `json:"advice,omitempty"`   // what to do about the findings
+	OK                   bool          `json:"ok"`
+	Records              int64         `json:"records"`
+	Files                int64         `json:"files"`
+	Blobs                int64         `json:"blobs"`
+	Bytes                int64         `json:"bytes"`
+	Events               int64         `json:"events"`
+	Orphans              int64         `json:"orphans"`
+	Leftovers            int64         `json:"leftovers"`
+	SearchBytes          int64         `json:"search_bytes"`
+	SearchReady          bool          `json:"search_ready"`
+	SearchBuilding       bool          `json:"search_building"`
+	Texts                int64         `json:"texts,omitempty"` // documents whose text must be extracted again
+	PreviewsOtherVersion int64         `json:"previews_other_version,omitempty"`
+	PreviewsDamaged      int64         `json:"previews_damaged,omitempty"`
+	Findings             List[Finding] `json:"findings"`
+	Repaired             *Repaired     `json:"repaired,omitempty"` // set only after a repair
+	Advice               List[Advice]  `json:"advice,omitempty"`   // what to do about the findings
 }
 
 // Classes of findings.

@@ -76,7 +76,7 @@ type OrderStatusesImport struct {
 type DefinitionsChanged struct {
 	DryRun  bool             `json:"dry_run"`
 	Changed List[Definition] `json:"changed"`
-	Losses  List[string]     `json:"refused"` // one sentence for each loss
+	Losses  List[string]     `json:"losses"` // one sentence for each loss
 }
 
 // Definition lists the changes of one template, or of the definitions of orders, for which ID is nil and Name empty.

@@ -8,8 +8,8 @@ type User struct {
 	FullName      string `json:"full_name"`
 	Title         string `json:"title"` // job title
 	Role          string `json:"role"`
-	HasPassword   bool   `json:"joined"` // has a password
-	TwoFactor     bool   `json:"second_factor"`
+	HasPassword   bool   `json:"has_password"`
+	TwoFactor     bool   `json:"two_factor"`
 	CreatedAt     Time   `json:"created_at"`
 	LastSeenAt    *Time  `json:"last_seen_at"`
 	DisabledAt    *Time  `json:"disabled_at"`

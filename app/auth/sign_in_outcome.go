@@ -2,22 +2,24 @@ package auth
 
 import (
 	"errors"
-	"strings"
+	"maps"
+	"slices"
 )
-
-// SignInOutcomes lists the label values of the sign-in counter: success, each Reason
-// (with "_" instead of a space), and server errors.
-var SignInOutcomes = []string{
-	signInSuccess, outcomeOf(WrongPassword), outcomeOf(CodeNeeded), outcomeOf(WrongCode), outcomeOf(TooManyAttempts),
-	outcomeOf(TooBusy), outcomeOf(ChallengeExpired), signInError,
-}
 
 const (
 	signInSuccess = "success"
-	signInError   = "trouble"
+	signInError   = "error"
 )
 
-func outcomeOf(r Reason) string { return strings.ReplaceAll(string(r), " ", "_") }
+// signInLabels are the label values of the sign-in counter for rejected sign-ins. They differ from the reasons in the
+// audit log, which can't change.
+var signInLabels = map[Reason]string{
+	WrongPassword: "wrong_password", CodeNeeded: "code_needed", WrongCode: "wrong_code", TooManyAttempts: "too_many_attempts",
+	TooBusy: "busy", ChallengeExpired: "expired",
+}
+
+// SignInOutcomes lists the label values of the sign-in counter: success, server errors, and each Reason.
+var SignInOutcomes = append([]string{signInSuccess, signInError}, slices.Sorted(maps.Values(signInLabels))...)
 
 // SignIns returns the number of sign-in attempts for each of SignInOutcomes.
 func (a *Auth) SignIns() map[string]uint64 { return a.signIns.Read() }
@@ -28,7 +30,7 @@ func (a *Auth) countSignIn(err error) {
 	case err == nil:
 		a.signIns.Add(signInSuccess)
 	case errors.As(err, &rejected):
-		a.signIns.Add(outcomeOf(rejected.Reason))
+		a.signIns.Add(signInLabels[rejected.Reason])
 	default:
 		a.signIns.Add(signInError)
 	}

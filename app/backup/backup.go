@@ -67,8 +67,8 @@ type Backup struct {
 	Bytes        int64         `json:"bytes"` // size of the documents, duplicates counted once
 	BytesWritten int64         `json:"bytes_written"`
 	Archive      string        `json:"archive"` // ID of the archive in To
-	Duration     time.Duration `json:"took"`
-	Encrypted    bool          `json:"sealed"`            // encrypted
+	Duration     time.Duration `json:"duration"`
+	Encrypted    bool          `json:"encrypted"`         // encrypted
 	Missing      []string      `json:"missing,omitempty"` // snapshots that vanished from the archive
 	Damaged      []uint64      `json:"damaged,omitempty"` // IDs of documents that are damaged in the vault but intact in the backup
 	// IDs of documents whose OCR results were damaged or couldn't be read. Damaged pages are read again.

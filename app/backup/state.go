@@ -19,7 +19,7 @@ import (
 // scheduled or manual. Only these affect the schedule.
 type State struct {
 	Outcome
-	Scheduled Outcome `json:"plan,omitzero"`
+	Scheduled Outcome `json:"scheduled,omitzero"`
 	// Archives maps directories to the IDs of the archives in them. The ID is "" after
 	// ForgetArchive.
 	Archives map[string]string `json:"archives,omitempty"`
@@ -33,7 +33,7 @@ type State struct {
 
 // Outcome contains the last successful backup and the failure since then, if any.
 type Outcome struct {
-	LastGood *Backup  `json:"good,omitempty"`
+	LastGood *Backup  `json:"last_good,omitempty"`
 	Failed   *Failure `json:"failed,omitempty"`
 }
 

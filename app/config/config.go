@@ -88,9 +88,9 @@ type Limits struct {
 	ImageHeavySize  Size `mapstructure:"image_heavy_size" default:"50 MB" min:"1" max:"4 GB"`
 	ImageHeavyPages int  `mapstructure:"image_heavy_pages" default:"300" min:"1" max:"100000"`
 	// maximum number of pixels in an uploaded image
-	PicturePixels int `mapstructure:"picture_pixels" default:"80000000" min:"100000" max:"2000000000"`
+	ImagePixels int `mapstructure:"image_pixels" default:"80000000" min:"100000" max:"2000000000"`
 	// maximum width of a page image that the server renders, in pixels
-	PictureWidth int `mapstructure:"picture_width" default:"5100" min:"100" max:"10000"`
+	ImageWidth int `mapstructure:"image_width" default:"5100" min:"100" max:"10000"`
 	// maximum number of pages of a searchable PDF
 	SearchablePages int `mapstructure:"searchable_pages" default:"500" min:"1" max:"100000"`
 	// maximum number of searchable PDFs that one user or API key downloads at the same time
@@ -118,7 +118,7 @@ type Limits struct {
 	ConnectionsPerAddress int `mapstructure:"connections_per_address" default:"128" min:"1" max:"100000"`
 	// TrustedConnections is the maximum number of connections from trusted proxies and this machine together. If it is
 	// 0, the limit is three quarters of Connections.
-	TrustedConnections int  `mapstructure:"connections_trusted" min:"0" max:"100000"`
+	TrustedConnections int  `mapstructure:"trusted_connections" min:"0" max:"100000"`
 	HeaderBytes        Size `mapstructure:"header_bytes" default:"64 KB" min:"4 KB" max:"1 MB"`
 }
 
@@ -142,7 +142,7 @@ type Users struct {
 	// maximum lifetime of a session
 	SessionMax time.Duration `mapstructure:"session_max" default:"14d" min:"1m" max:"365d"`
 	// applies to all users
-	RequireTwoFactor bool `mapstructure:"require_second_factor"`
+	RequireTwoFactor bool `mapstructure:"require_two_factor"`
 	// how long an IP address is known after a sign-in; 0 means never
 	KnownAddress time.Duration `mapstructure:"known_address" default:"30d" min:"0" max:"365d"`
 	// maximum number of sign-ins waiting for a password check
@@ -188,7 +188,7 @@ type Reader struct {
 	// timeout for inspecting a document
 	Deadline time.Duration `mapstructure:"deadline" default:"20s" min:"100ms" max:"10m"`
 	// timeout for rendering a page
-	Picture time.Duration `mapstructure:"picture" default:"20s" min:"100ms" max:"10m"`
+	Image time.Duration `mapstructure:"image" default:"20s" min:"100ms" max:"10m"`
 	// timeout for extracting the text of a document
 	Text time.Duration `mapstructure:"text" default:"1m" min:"100ms" max:"10m"`
 	// timeout for creating a searchable PDF
@@ -226,9 +226,9 @@ type Search struct {
 	// size of the text that one index batch adds
 	BatchSize Size `mapstructure:"batch_size" default:"4 MB" min:"64 KB" max:"64 MB"`
 	// maximum number of words in a search
-	MaxWords int `mapstructure:"most_words" default:"32" min:"2" max:"256"`
+	MaxWords int `mapstructure:"max_words" default:"32" min:"2" max:"256"`
 	// maximum number of concurrent searches; 0 means two per CPU core
-	MaxConcurrent int `mapstructure:"at_once" min:"0" max:"1024"`
+	MaxConcurrent int `mapstructure:"max_concurrent" min:"0" max:"1024"`
 }
 
 // Disk configures how the file system of the data directory is used.

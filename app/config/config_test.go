@@ -110,8 +110,8 @@ limits:
   pdf_pages: 50
   image_heavy_size: 5242880
   image_heavy_pages: 30
-  picture_pixels: 1000000
-  picture_width: 900
+  image_pixels: 1000000
+  image_width: 900
   searchable_pages: 80
   searchable_per_user: 4
   text: 2 MB
@@ -127,18 +127,18 @@ limits:
   request_body: 264MB
   connections: 10
   connections_per_address: 9
-  connections_trusted: 6
+  trusted_connections: 6
   header_bytes: 32 KB
 rate: {failing_keys: 5, requests: 600}
 links: {ttl: 90s}
-users: {session_idle: 2h, session_max: 3d, require_second_factor: true, known_address: 9d, sign_in_queue: 77, sign_in_wait: 4s}
+users: {session_idle: 2h, session_max: 3d, require_two_factor: true, known_address: 9d, sign_in_queue: 77, sign_in_wait: 4s}
 uploads: {keep: 2h, per_user: 7, bytes_per_user: 3 GB}
 timeouts: {header: 5s, stall: 1m, stall_in_memory: 8s, idle: 1m30s, grace: 0s, min_rate: 0}
 validation: {enforce_required: true, unique_order_number: true}
-reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, searchable: 4m, cache: /var/cache/deedkeep}
+reader: {processes: 2, memory: 1 GB, deadline: 1m, image: 7s, text: 3m, searchable: 4m, cache: /var/cache/deedkeep}
 previews: {size: 3 GB}
 ocr: {enabled: false, workers: 3, hours: "18:00-06:00", languages: [eng, spa], page_timeout: 90s, dir: /srv/languages}
-search: {deadline: 3s, cache_size: 8 MB, batch_size: 1 MB, most_words: 9, at_once: 3}
+search: {deadline: 3s, cache_size: 8 MB, batch_size: 1 MB, max_words: 9, max_concurrent: 3}
 disk: {reserve: 1 GiB, spare: 4 MB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
 trash: {keep: 7d}
@@ -160,7 +160,7 @@ func allSettingsConfig() Config {
 		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
 		Log: Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30,
-			PicturePixels: 1_000_000, PictureWidth: 900, SearchablePages: 80, SearchablePerUser: 4, Text: 2 * MB, JSONBody: MB,
+			ImagePixels: 1_000_000, ImageWidth: 900, SearchablePages: 80, SearchablePerUser: 4, Text: 2 * MB, JSONBody: MB,
 			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, InstrumentsPerAbstract: 60,
 			RunsheetRows: 70, RunsheetUnpacked: 3 << 20, Connections: 10,
 			ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},

@@ -48,7 +48,7 @@ func (c handler) pruned(r *http.Request, done apitypes.BackupPruned) (any, error
 func backupShape(b backup.Backup) apitypes.Backup {
 	return apitypes.Backup{
 		Snapshot: b.Snapshot, CreatedAt: apitypes.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
-		BytesWritten: b.BytesWritten, Seconds: b.Duration.Seconds(), Sealed: b.Encrypted, Missing: b.Missing, Damaged: b.Damaged,
+		BytesWritten: b.BytesWritten, Seconds: b.Duration.Seconds(), Encrypted: b.Encrypted, Missing: b.Missing, Damaged: b.Damaged,
 		DamagedText: b.DamagedText,
 	}
 }

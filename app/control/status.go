@@ -151,7 +151,7 @@ func (c handler) checkup(r *http.Request) (any, error) {
 		out.NewestEventAt = new(apitypes.At(found.NewestEvent))
 	}
 	if !found.UncleanStopAt.IsZero() {
-		out.CutAt = new(apitypes.At(found.UncleanStopAt))
+		out.UncleanStopAt = new(apitypes.At(found.UncleanStopAt))
 	}
 	if c.Forwarded != nil {
 		out.Forwarded = c.Forwarded.List()

@@ -47,7 +47,7 @@ func verified(r integrity.Report) apitypes.Verify {
 		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
 		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), SearchBytes: r.IndexBytes, SearchReady: r.IndexReady,
 		SearchBuilding: r.IndexBuilding, Texts: int64(r.Texts),
-		Other: int64(r.OtherVersion), Damaged: int64(r.DamagedPreviews),
+		PreviewsOtherVersion: int64(r.OtherVersion), PreviewsDamaged: int64(r.DamagedPreviews),
 		Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {

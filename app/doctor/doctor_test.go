@@ -224,8 +224,8 @@ func TestVaultFindings(t *testing.T) {
 	killed := apitypes.At(noon.Add(-day))
 	killedLongAgo := apitypes.At(noon.Add(-60 * day))
 	check(t, "clean", checkShutdown(&apitypes.Checkup{}, noon), OK, "")
-	check(t, "killed", checkShutdown(&apitypes.Checkup{CutAt: &killed}, noon), Warn, "verify")
-	check(t, "killed long ago", checkShutdown(&apitypes.Checkup{CutAt: &killedLongAgo}, noon), OK, "")
+	check(t, "killed", checkShutdown(&apitypes.Checkup{UncleanStopAt: &killed}, noon), Warn, "verify")
+	check(t, "killed long ago", checkShutdown(&apitypes.Checkup{UncleanStopAt: &killedLongAgo}, noon), OK, "")
 	check(t, "clean shutdown", checkDatabase(&apitypes.Checkup{Clean: true}), OK, "cleanly")
 	check(t, "read again", checkDatabase(&apitypes.Checkup{}), OK, "read from disk again")
 	check(t, "can't be checked", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
@@ -352,21 +352,22 @@ func TestProbeFindings(t *testing.T) {
 	}{
 		{"direct", plain, apitypes.Probe{Host: "vault.example.com"}, OK, "no proxy detected"},
 		{"direct, https", https, apitypes.Probe{Host: "vault.example.com", TLS: true}, OK, "no proxy detected"},
-		{"proxy not trusted", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"},
+		{"proxy not trusted", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", ForwardedProto: "https"},
 			Warn, "trusted_proxies: [10.0.0.7]"},
 		{"no forwarding headers", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
 		{"no scheme", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, Warn, "X-Forwarded-Proto"},
 		{"no scheme, public_url", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, OK, ""},
-		{"no client address", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
-		{"another host", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn,
+		{"no client address", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedProto: "https"}, Warn, "X-Forwarded-For"},
+		{"another host", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", ForwardedProto: "https"}, Warn,
 			"proxy_set_header Host"},
 		{"another host, forwarded", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com",
-			ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "is trusted"},
+			ForwardedFor: "1.2.3.4", ForwardedProto: "https"}, OK, "is trusted"},
 		{"links with another address", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
-			Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
+			ForwardedProto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
 		{"links with public_url", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
-			Proto: "https", Link: "https://vault.example.com"}, OK, ""},
-		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "is trusted"},
+			ForwardedProto: "https", Link: "https://vault.example.com"}, OK, ""},
+		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", ForwardedProto: "https"}, OK,
+			"is trusted"},
 	} {
 		check(t, row.name, diagnoseForwarding(row.got, row.opts), row.state, row.text)
 	}

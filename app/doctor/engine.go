@@ -31,7 +31,8 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	begun := time.Now()
 	pool := sandbox.Open(sandbox.Options{
 		CacheDir: cache, Workers: 1, MemoryLimit: int64(c.Reader.Memory),
-		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text, Searchable: c.Reader.Searchable}, Log: opts.Log,
+		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Image: c.Reader.Image, Text: c.Reader.Text, Searchable: c.Reader.Searchable},
+		Log:       opts.Log,
 	})
 	report, err := pool.Inspect(ctx, strings.NewReader(onePagePDF), int64(len(onePagePDF)), "pdf", document.DefaultInspectLimits())
 	err = errors.Join(err, pool.Close())

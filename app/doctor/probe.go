@@ -213,7 +213,7 @@ func diagnoseProbe(got apitypes.Probe, size int64, took, pause time.Duration) ap
 func diagnoseForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 	through, err := url.Parse(opts.ProbeURL)
 	secure := err == nil && through.Scheme == "https"
-	forwarded := got.ForwardedFor != "" || got.Proto != "" || got.ForwardedHost != ""
+	forwarded := got.ForwardedFor != "" || got.ForwardedProto != "" || got.ForwardedHost != ""
 	hidden := secure && !got.TLS // a proxy has terminated TLS
 	own := strings.TrimSuffix(opts.Config.PublicURL, "/")
 	switch {
@@ -224,7 +224,7 @@ func diagnoseForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 	case (forwarded || hidden) && !got.Trusted:
 		return warn("proxy", fmt.Sprintf("the proxy at %s is not in trusted_proxies: all clients count as one, and links may begin with http://",
 			got.Peer), "set trusted_proxies: ["+got.Peer+"]")
-	case hidden && got.Proto != "https" && opts.Config.PublicURL == "":
+	case hidden && got.ForwardedProto != "https" && opts.Config.PublicURL == "":
 		return warn("proxy", "the proxy doesn't send X-Forwarded-Proto: download_url and other links begin with http://",
 			"nginx: proxy_set_header X-Forwarded-Proto $scheme; or set public_url")
 	case got.Trusted && got.ForwardedFor == "":

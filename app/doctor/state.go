@@ -58,11 +58,12 @@ func FormatAge(d time.Duration) string {
 
 // checkShutdown checks whether a server was not stopped cleanly.
 func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
-	if found.CutAt == nil {
+	if found.UncleanStopAt == nil {
 		return ok("shutdown", "no unclean shutdown recorded")
 	}
-	says := fmt.Sprintf("the server did not shut down cleanly (detected %s)", found.CutAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST"))
-	if now.Sub(found.CutAt.Time) > 30*day {
+	says := fmt.Sprintf("the server did not shut down cleanly (detected %s)",
+		found.UncleanStopAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST"))
+	if now.Sub(found.UncleanStopAt.Time) > 30*day {
 		return ok("shutdown", says)
 	}
 	return warn("shutdown", says+"; the process was killed, or the power failed; no confirmed changes were lost",

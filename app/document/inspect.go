@@ -12,10 +12,10 @@ import (
 // InspectLimits holds the limits that Inspect applies. A document that is exactly at a limit is
 // accepted. A PDF is image-heavy if at least 80% of its pages are scans.
 type InspectLimits struct {
-	MaxPDFPages        int   `json:"pdf_pages"`   // maximum number of pages of any PDF
-	MaxImageHeavySize  int64 `json:"heavy_size"`  // maximum size of an image-heavy PDF in bytes
-	MaxImageHeavyPages int   `json:"heavy_pages"` // maximum number of pages of an image-heavy PDF
-	MaxZipEntries      int   `json:"zip_entries"` // maximum number of entries in an Office document's zip directory
+	MaxPDFPages        int   `json:"max_pdf_pages"`         // maximum number of pages of any PDF
+	MaxImageHeavySize  int64 `json:"max_image_heavy_size"`  // maximum size of an image-heavy PDF in bytes
+	MaxImageHeavyPages int   `json:"max_image_heavy_pages"` // maximum number of pages of an image-heavy PDF
+	MaxZipEntries      int   `json:"max_zip_entries"`       // maximum number of entries in an Office document's zip directory
 }
 
 // DefaultInspectLimits returns the default limits: 500 pages, or 300 pages and 50 MiB if the PDF is
@@ -33,7 +33,7 @@ type Report struct {
 	Pages *int `json:"pages"`
 	// Rejection is the sentence that the client gets, from one of the Reason functions or
 	// constants. It is empty if the document is accepted.
-	Rejection string `json:"refusal"`
+	Rejection string `json:"rejection"`
 }
 
 // Inspect checks the first size bytes of doc. ext is the extension as Extension returns it. The

@@ -70,9 +70,10 @@ func TestMetricsOfSignIns(t *testing.T) {
 		"wrong password"} {
 		_, _ = p.TrySignIn(t, "owner", password, "", "203.0.113.9") // counted, whatever the outcome
 	}
-	want := map[string]uint64{"success": 1, "password": 4, "wait": 1, "code": 0, "code_needed": 0, "busy": 0, "step": 0, "trouble": 0}
+	want := map[string]uint64{"success": 1, "wrong_password": 4, "too_many_attempts": 1, "wrong_code": 0,
+		"code_needed": 0, "busy": 0, "expired": 0, "error": 0}
 	got := metrics(t, p.Instance).SignIns
-	if got["success"]+got["password"]+got["wait"] != 6 || got["success"] != 1 || got["password"] < 4 || len(got) != len(want) {
+	if got["success"]+got["wrong_password"]+got["too_many_attempts"] != 6 || got["success"] != 1 || got["wrong_password"] < 4 || len(got) != len(want) {
 		t.Errorf("SignIns = %v, want about %v", maps.Clone(got), want)
 	}
 }

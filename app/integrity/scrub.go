@@ -45,10 +45,10 @@ type ScrubState struct {
 
 // scrubRecord is the content of scrubStateFile.
 type scrubRecord struct {
-	Started   time.Time         `json:"started_at,omitzero"`
-	After     *blobstore.Digest `json:"after,omitempty"`
-	Completed time.Time         `json:"completed_at,omitzero"`
-	Damaged   []vault.Damage    `json:"damaged,omitempty"`
+	StartedAt   time.Time         `json:"started_at,omitzero"`
+	After       *blobstore.Digest `json:"after,omitempty"`
+	CompletedAt time.Time         `json:"completed_at,omitzero"`
+	Damaged     []vault.Damage    `json:"damaged,omitempty"`
 }
 
 // Scrubber verifies every document once per period, in digest order. Digests are evenly
@@ -155,7 +155,7 @@ func (s *Scrubber) saveIfDue(wait time.Duration) {
 func (s *Scrubber) State() ScrubState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := ScrubState{Every: s.period, Started: s.record.Started, Completed: s.record.Completed, Progress: roundFraction(s.record.After)}
+	state := ScrubState{Every: s.period, Started: s.record.StartedAt, Completed: s.record.CompletedAt, Progress: roundFraction(s.record.After)}
 	from := state.Completed
 	if from.IsZero() {
 		from = state.Started
@@ -279,19 +279,19 @@ type scrubItem struct {
 func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrubItem, wait time.Duration, err error) {
 	now := s.vault.Now()
 	s.mu.Lock()
-	if s.record.Started.IsZero() {
-		s.record.Started, s.dirty = now, true
+	if s.record.StartedAt.IsZero() {
+		s.record.StartedAt, s.dirty = now, true
 	}
 	after := s.record.After
 	// If the clock was set back, calculate the start of the round from the progress.
 	round := s.period * roundNumerator / roundDenominator
-	if s.record.Started.After(now) {
-		s.record.Started = now.Add(-time.Duration(roundFraction(after) * float64(round)))
+	if s.record.StartedAt.After(now) {
+		s.record.StartedAt = now.Add(-time.Duration(roundFraction(after) * float64(round)))
 	}
-	if s.record.Completed.After(now) {
-		s.record.Completed = now
+	if s.record.CompletedAt.After(now) {
+		s.record.CompletedAt = now
 	}
-	started := s.record.Started
+	started := s.record.StartedAt
 	s.mu.Unlock()
 	err = s.vault.Store.View(ctx, func(t *store.Tx) error {
 		var ok bool
@@ -320,7 +320,7 @@ func (s *Scrubber) step(ctx context.Context, next scrubItem) {
 	if next.endOfRound {
 		s.mu.Lock()
 		now := s.vault.Now()
-		s.record = scrubRecord{Started: now, Completed: now}
+		s.record = scrubRecord{StartedAt: now, CompletedAt: now}
 		s.mu.Unlock()
 		s.vault.Log.Info("scrub completed", "damaged", s.vault.DamagedBlobs.Count())
 		s.Save()

@@ -21,7 +21,7 @@ import (
 )
 
 // PageReader reads the words on the image of a page. In production, it is a pool of worker
-// processes that is used for nothing else. It returns the errors of sandbox.Pool.Picture.
+// processes that is used for nothing else. It returns the errors of sandbox.Pool.PageImage.
 type PageReader interface {
 	ReadPage(ctx context.Context, r sandbox.Request, page int, lim document.ExtractLimits) (ocr.Page, error)
 }

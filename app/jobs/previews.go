@@ -231,7 +231,7 @@ func (p *Previews) generateImage(ctx context.Context, file model.File, owner str
 	// A user who pages quickly cancels requests. Finish the image anyway for the next one
 	// who views the page.
 	r.RunToCompletion = class == sandbox.View
-	image, err := p.reader.Picture(ctx, r, page, width, p.limits)
+	image, err := p.reader.PageImage(ctx, r, page, width, p.limits)
 	if err != nil {
 		return err
 	}

@@ -226,7 +226,7 @@ const (
 	outcomeDone      = "done"
 	outcomeFailed    = "failed"
 	outcomePostponed = "postponed"
-	outcomeGone      = "gone"
+	outcomeGone      = "deleted"
 )
 
 // OutcomeCounts returns the number of processing runs for each of the Outcomes.

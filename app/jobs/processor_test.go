@@ -226,7 +226,7 @@ func TestProcessingFailures(t *testing.T) {
 			case !strings.Contains(c.Body, tt.name):
 			case c.Kind == "text" && tt.text != nil:
 				return fmt.Errorf("wrapped: %w", tt.text)
-			case c.Kind == "picture" && tt.image != nil:
+			case c.Kind == "image" && tt.image != nil:
 				return fmt.Errorf("wrapped: %w", tt.image)
 			}
 		}

@@ -52,15 +52,15 @@ func TestProcessingContinuesAfterClose(t *testing.T) {
 		}
 		texts, _ := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", file.Digest, "text"))
 		thumbnails, _ := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", file.Digest, "thumbnail"))
-		stored["text"], stored["picture"] = stored["text"]+len(texts), stored["picture"]+len(thumbnails)
+		stored["text"], stored["image"] = stored["text"]+len(texts), stored["image"]+len(thumbnails)
 	}
 	if total != 60 {
 		t.Errorf("processed and queued documents = %d, want 60", total)
 	}
-	before := map[string]int{"text": f.Count(vaulttest.IsTextCall), "picture": f.Count(vaulttest.IsImageCall)}
+	before := map[string]int{"text": f.Count(vaulttest.IsTextCall), "image": f.Count(vaulttest.IsImageCall)}
 	v.Start(time.Hour)
 	vaulttest.WaitProcessed(t, v)
-	for kind, calls := range map[string]int{"text": f.Count(vaulttest.IsTextCall), "picture": f.Count(vaulttest.IsImageCall)} {
+	for kind, calls := range map[string]int{"text": f.Count(vaulttest.IsTextCall), "image": f.Count(vaulttest.IsImageCall)} {
 		if got, want := calls-before[kind], 60-stored[kind]; got != want {
 			t.Errorf("calls after the restart of kind %s = %d, want %d", kind, got, want)
 		}

@@ -92,8 +92,8 @@ func collectMemory(to sink, list []memory.Processes) {
 
 func collectContents(to sink, n instance.Metrics) {
 	s := n.Status
-	to.byLabel(prometheus.GaugeValue, "records", "Number of stored records by type (label \"noun\"). Records in the trash count as \"trashed\".",
-		"noun", []string{"abstract", "order", "file", "folder", "trashed"},
+	to.byLabel(prometheus.GaugeValue, "records", "Number of stored records by type. Records in the trash count as \"trashed\".",
+		"type", []string{"abstract", "order", "file", "folder", "trashed"},
 		map[string]uint64{"abstract": s.Abstracts, "order": s.Orders, "file": s.Files, "folder": s.Folders, "trashed": s.Trashed})
 	gauge(to, "stored_document_bytes", "Total size of all documents that are not in the trash. Duplicates count each time.", s.Bytes)
 	gauge(to, "database_bytes", "Size of the database file.", n.DatabaseBytes)
@@ -117,9 +117,9 @@ func collectScrub(to sink, status instance.Status) {
 }
 
 func (c *collector) collectWork(to sink, n instance.Metrics) {
-	counter(to, "documents_filed_total", "Number of documents uploaded.", n.Uploaded)
-	counter(to, "documents_filed_bytes_total", "Total size of the uploaded documents.", n.UploadedBytes)
-	counter(to, "documents_refused_total",
+	counter(to, "documents_uploaded_total", "Number of documents uploaded.", n.Uploaded)
+	counter(to, "documents_uploaded_bytes_total", "Total size of the uploaded documents.", n.UploadedBytes)
+	counter(to, "documents_rejected_total",
 		"Number of documents rejected because of their size, type, or content.", n.Rejected)
 	age := 0.0
 	if !n.OldestTask.IsZero() {
@@ -130,17 +130,17 @@ func (c *collector) collectWork(to sink, n instance.Metrics) {
 	gauge(to, "processing_failed", "Number of documents whose processing failed. To list the reasons, run deedkeep process list.", n.Status.Failed)
 	to.byLabel(prometheus.CounterValue, "processing_documents_total",
 		`Number of processed documents by outcome. "done": processed. "failed": the document can't be processed. `+
-			`"postponed": the server retries later. "gone": the document was deleted.`, "outcome", jobs.Outcomes, n.Processed)
+			`"postponed": the server retries later. "deleted": the document was deleted.`, "outcome", jobs.Outcomes, n.Processed)
 	gauge(to, "ocr_waiting_documents", "Number of documents with scanned pages that OCR hasn't read.", n.Status.OCRFiles)
 	gauge(to, "ocr_waiting_pages", "Number of scanned pages that OCR hasn't read.", n.Status.OCRPages)
 	to.byLabel(prometheus.CounterValue, "ocr_pages_total",
 		`Number of scanned pages by outcome. "done": the words were read. "failed": the page can't be read.`,
 		"outcome", jobs.PageOutcomes, n.PagesRead)
 	to.byLabel(prometheus.CounterValue, "sign_ins_total",
-		`Number of sign-in attempts by outcome. "success": signed in. "password": incorrect username or password. `+
-			`"code_needed": correct password, verification code required. "code": incorrect verification code. `+
-			`"step": verification code entered too late. "wait": too many attempts. "busy": too many attempts at the same time. `+
-			`"trouble": server error.`, "outcome", auth.SignInOutcomes, n.SignIns)
+		`Number of sign-in attempts by outcome. "success": signed in. "wrong_password": incorrect username or password. `+
+			`"code_needed": correct password, verification code required. "wrong_code": incorrect verification code. `+
+			`"expired": verification code entered too late. "too_many_attempts": wait before the next one. `+
+			`"busy": too many attempts at the same time. "error": server error.`, "outcome", auth.SignInOutcomes, n.SignIns)
 	to.histogram("commit_changes", "Number of changes per commit. Each commit syncs the disk once.", n.Commits.Changes)
 	to.histogram("commit_duration_seconds", "Time to write and sync a commit.", n.Commits.Seconds)
 }
@@ -162,9 +162,9 @@ func collectSearch(to sink, n instance.Metrics) {
 	gauge(to, "search_failing",
 		"1 while the search index can't be updated, otherwise 0. For the reason, see the server log or run deedkeep status.", flag(s.Failure != ""))
 	to.byLabel(prometheus.CounterValue, "search_requests_total",
-		`Number of searches by outcome. "found": at least one result. "nothing": no results. "refused": invalid query. `+
-			`"deadline": timeout. "busy": too many searches at the same time. "no_index": the search index is being built. `+
-			`"left": the client disconnected before the response. "trouble": server error.`, "outcome", search.Outcomes, n.Searches)
+		`Number of searches by outcome. "found": at least one result. "no_results": none. "invalid": invalid query. `+
+			`"timeout": took too long. "busy": too many searches at the same time. "no_index": the search index is being built. `+
+			`"canceled": the client disconnected before the response. "error": server error.`, "outcome", search.Outcomes, n.Searches)
 	to.histogram("search_duration_seconds", "Duration of successful searches, including reading the records found.", n.SearchSeconds)
 }
 

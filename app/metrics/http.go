@@ -26,7 +26,7 @@ var errorStatuses = []int{
 
 // clientGone is the status label for a server error that occurred because the client had closed the connection. It
 // doesn't count as an error.
-const clientGone = "gone"
+const clientGone = "canceled"
 
 // httpMetrics are the metrics of HTTP requests.
 type httpMetrics struct {

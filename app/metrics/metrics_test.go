@@ -106,7 +106,7 @@ func TestClosedConnectionIsNotAnError(t *testing.T) {
 	}
 	text := read(t, m)
 	for _, line := range []string{
-		`deedkeep_http_requests_total{method="GET",route="/find/box",status="gone"} 2`,
+		`deedkeep_http_requests_total{method="GET",route="/find/box",status="canceled"} 2`,
 		`deedkeep_http_requests_total{method="GET",route="/find/box",status="5xx"} 1`,
 		`deedkeep_http_refusals_total{code="500"} 1`,
 	} {
@@ -139,10 +139,10 @@ func TestTextHasAllMetrics(t *testing.T) {
 	for _, line := range []string{
 		`deedkeep_build_info{commit="abc",version="1.2.3"} 1`,
 		`deedkeep_vault_up 1`,
-		`deedkeep_records{noun="file"} 1`,
-		`deedkeep_documents_filed_total 1`,
-		`deedkeep_documents_filed_bytes_total 6`,
-		`deedkeep_documents_refused_total 1`,
+		`deedkeep_records{type="file"} 1`,
+		`deedkeep_documents_uploaded_total 1`,
+		`deedkeep_documents_uploaded_bytes_total 6`,
+		`deedkeep_documents_rejected_total 1`,
 		`deedkeep_processing_queue_length 1`,
 		`deedkeep_processing_documents_total{outcome="done"} 0`,
 		`deedkeep_ocr_waiting_documents 0`,

@@ -81,7 +81,7 @@ func BenchmarkExtract(b *testing.B) {
 	scan, index := request("title/warranty-deed-scan-100dpi.pdf"), request("title/index-of-deeds-500-pages.pdf")
 	b.Run("picture", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.Picture(b.Context(), scan, 1, 400, document.ExtractLimits{}); err != nil {
+			if _, err := p.PageImage(b.Context(), scan, 1, 400, document.ExtractLimits{}); err != nil {
 				b.Fatalf("render page: %v", err)
 			}
 		}
@@ -148,7 +148,7 @@ func BenchmarkView(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			size := 0
 			for b.Loop() {
-				picture, err := p.Picture(b.Context(), r, 1, c.width, document.ExtractLimits{})
+				picture, err := p.PageImage(b.Context(), r, 1, c.width, document.ExtractLimits{})
 				if err != nil {
 					b.Fatalf("render page: %v", err)
 				}

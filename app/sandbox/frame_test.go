@@ -118,10 +118,10 @@ func fuzzReport(t *testing.T, output []byte) {
 
 func fuzzPicture(t *testing.T, output []byte) {
 	a := &imageResult{width: 100}
-	if err := fuzzRunTask(t, output, taskPicture, a); err != nil {
+	if err := fuzzRunTask(t, output, taskImage, a); err != nil {
 		return
 	}
-	p := a.picture()
+	p := a.image()
 	if p.Width < 1 || p.Width > 100 || p.Height < 1 || len(p.Bytes) > len(output) || (p.MIME != mimePNG && p.MIME != mimeJPEG) {
 		t.Errorf("image = %s, %d by %d, %d bytes; want it within the limits", p.MIME, p.Width, p.Height, len(p.Bytes))
 	}

@@ -154,7 +154,7 @@ func (a *marksResult) finish(taskDone) error {
 	return nil
 }
 
-// Sizes returns the size of each page. It returns the same errors as Picture.
+// Sizes returns the size of each page. It returns the same errors as PageImage.
 func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits) ([]document.PageSize, error) {
 	lim = withDefaultLimits(lim)
 	a := &sizesResult{maxPages: lim.MaxPages}
@@ -165,7 +165,7 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits)
 }
 
 // Marks returns the rectangles of each match of a text, or of its words, on a page (query.NewFinder).
-// Page numbers start at 1. Marks returns the same errors as Picture.
+// Page numbers start at 1. Marks returns the same errors as PageImage.
 func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, words bool, lim document.ExtractLimits) ([][]document.Rect, error) {
 	runes := []rune(text)
 	t := task{

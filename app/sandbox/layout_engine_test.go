@@ -62,7 +62,7 @@ func TestSampleSizes(t *testing.T) {
 		if c.width > 0 && (math.Abs(s.Width-c.width) > 1 || math.Abs(s.Height-c.height) > 1) || c.pixels >= 0 && s.ImageWidth != c.pixels {
 			t.Errorf("%s: size of page 1 = %+v, want %v by %v points, %d pixels", c.name, s, c.width, c.height, c.pixels)
 		}
-		picture, err := p.Picture(t.Context(), r, 1, 300, document.ExtractLimits{})
+		picture, err := p.PageImage(t.Context(), r, 1, 300, document.ExtractLimits{})
 		if want := 300 * s.Height / s.Width; err != nil || math.Abs(float64(picture.Height)-want) > 1 {
 			t.Errorf("%s: %d by %d pixels, want %v high, %v", c.name, picture.Width, picture.Height, want, err)
 		}

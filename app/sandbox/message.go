@@ -38,7 +38,7 @@ type workerReady struct {
 // Values of task.Task. The comments describe the result.
 const (
 	taskInspect    = "inspect"    // a document.Report
-	taskPicture    = "picture"    // an image of one page
+	taskImage      = "image"      // an image of one page
 	taskText       = "text"       // the text of each page
 	taskSizes      = "sizes"      // the size of each page
 	taskMarks      = "marks"      // the rectangles of a phrase on one page

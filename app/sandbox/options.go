@@ -32,7 +32,7 @@ type Options struct {
 // the document, so waiting for a worker doesn't count.
 type Deadlines struct {
 	Inspect time.Duration // 0 means 20 s
-	Picture time.Duration // one page image, the page sizes, or the marks or words of one page; 0 means 20 s
+	Image   time.Duration // one page image, the page sizes, or the marks or words of one page; 0 means 20 s
 	Text    time.Duration // doesn't count time spent in the caller's callback; 0 means 60 s
 	OCR     time.Duration // the words on the image of one page; 0 means 120 s
 
@@ -41,8 +41,8 @@ type Deadlines struct {
 
 func (d Deadlines) forTask(t task) time.Duration {
 	switch t.Task {
-	case taskPicture, taskSizes, taskMarks, taskWords:
-		return d.Picture
+	case taskImage, taskSizes, taskMarks, taskWords:
+		return d.Image
 	case taskText:
 		return d.Text
 	case taskOCR:
@@ -89,7 +89,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.setupMemory = positiveOr(o.setupMemory, max(o.MemoryLimit, defaultMemoryLimit))
 	o.Deadlines = Deadlines{
 		Inspect: positiveOr(o.Deadlines.Inspect, positiveOr(o.Deadline, defaultDeadline)),
-		Picture: positiveOr(o.Deadlines.Picture, defaultDeadline),
+		Image:   positiveOr(o.Deadlines.Image, defaultDeadline),
 		Text:    positiveOr(o.Deadlines.Text, defaultTextDeadline),
 		OCR:     positiveOr(o.Deadlines.OCR, defaultOCRDeadline),
 

@@ -53,7 +53,7 @@ func TestRunToCompletion(t *testing.T) {
 			}
 			doc := cancelingDoc{bytes.NewReader(drawn.Bytes()), cancel, killed}
 			r := sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: c.complete}
-			picture, err := p.Picture(ctx, r, 1, 20, document.ExtractLimits{})
+			picture, err := p.PageImage(ctx, r, 1, 20, document.ExtractLimits{})
 			if !errors.Is(err, c.want) || c.complete && (picture.Width != 20 || picture.Height != 25) {
 				t.Errorf("Picture = %d by %d, %v; want 20 by 25 or error %v", picture.Width, picture.Height, err, c.want)
 			}
@@ -67,7 +67,7 @@ func TestRunToCompletion(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	doc := bytes.NewReader(drawn.Bytes())
-	if _, err := p.Picture(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: true},
+	if _, err := p.PageImage(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: true},
 		1, 20, document.ExtractLimits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}

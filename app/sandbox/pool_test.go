@@ -271,7 +271,7 @@ func TestRealWorkerExtracts(t *testing.T) {
 		t.Fatalf("encode PNG: %v", err)
 	}
 	doc := bytes.NewReader(drawing.Bytes())
-	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200,
+	got, err := p.PageImage(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200,
 		document.ExtractLimits{})
 	if err != nil || got.Width != 200 || got.Height != 300 {
 		t.Fatalf("got %d by %d pixels, %v, want 200 by 300", got.Width, got.Height, err)
@@ -297,7 +297,7 @@ func TestRealWorkerExtracts(t *testing.T) {
 			t.Errorf("%s: Text = %q, %v; want %s, %v", c.name, pages, err, c.want, c.err)
 		}
 	}
-	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200,
+	if _, err := p.PageImage(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200,
 		document.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
 		t.Errorf("error = %v, want errDisk", err)
 	}

@@ -26,7 +26,7 @@ var Protections = []string{ProtectionNoNewPrivs, ProtectionLandlock, ProtectionS
 // MissingProtection is a protection that the system could not apply to a worker. The worker runs
 // without it.
 type MissingProtection struct {
-	Protection string `json:"lacks"`
+	Protection string `json:"protection"`
 	Reason     string `json:"reason"` // the system's error message
 }
 
@@ -34,11 +34,11 @@ type MissingProtection struct {
 const maxMissing = 8
 
 // missing returns a list with the given protection if err is not nil, else nil.
-func missing(lacks string, err error) []MissingProtection {
+func missing(protection string, err error) []MissingProtection {
 	if err == nil {
 		return nil
 	}
-	return []MissingProtection{{lacks, printable(err.Error())}}
+	return []MissingProtection{{protection, printable(err.Error())}}
 }
 
 // MissingProtections returns the protections that are missing in the most recently started worker.

@@ -9,7 +9,7 @@ import (
 )
 
 // ReadPage reads the words on the image of a page with Tesseract. Page numbers start at 1. It
-// returns the same errors as Picture, and ocr.ErrUnreadable, which is a document error.
+// returns the same errors as PageImage, and ocr.ErrUnreadable, which is a document error.
 //
 // It takes seconds and a lot of memory, so it should have its own Pool.
 func (p *Pool) ReadPage(ctx context.Context, r Request, page int, lim document.ExtractLimits) (ocr.Page, error) {

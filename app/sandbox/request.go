@@ -58,23 +58,23 @@ func rejectionFor(ext string) string {
 	return document.ReasonMismatch(ext)
 }
 
-// Picture renders a page as an image that is at most width pixels wide. Page numbers start at 1. It
+// PageImage renders a page as an image that is at most width pixels wide. Page numbers start at 1. It
 // returns the document errors of package document, ErrDeadline, ErrMemory (see IsDocumentError),
 // and the errors of Inspect.
-func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim document.ExtractLimits) (document.Image, error) {
+func (p *Pool) PageImage(ctx context.Context, r Request, page, width int, lim document.ExtractLimits) (document.Image, error) {
 	lim = withDefaultLimits(lim)
 	width = min(max(width, 1), lim.MaxWidth)
 	a := &imageResult{width: width}
-	if err := p.run(ctx, r, task{Task: taskPicture, Extract: lim, Page: page, Width: width}, a); err != nil {
+	if err := p.run(ctx, r, task{Task: taskImage, Extract: lim, Page: page, Width: width}, a); err != nil {
 		return document.Image{}, err
 	}
-	return a.picture(), nil
+	return a.image(), nil
 }
 
 // Text calls emit for each page that has text, in order. Page numbers start at 1. emit runs on the
 // caller's goroutine and is called once per page even if the worker is replaced. Its time does not
 // count toward the deadline. If emit returns an error, Text stops and returns it. Otherwise, Text
-// returns the same errors as Picture. Pages that were passed to emit before an error are valid
+// returns the same errors as PageImage. Pages that were passed to emit before an error are valid
 // unless the error came from reading the document.
 func (p *Pool) Text(ctx context.Context, r Request, lim document.ExtractLimits, emit func(page int, text string) error) error {
 	lim = withDefaultLimits(lim)

@@ -32,9 +32,9 @@ func collect(got *[]string) func(int, string) error {
 
 func TestPictureAndText(t *testing.T) {
 	p := open(t, fake(t, "sends=picture done"))
-	got, err := p.Picture(t.Context(), request(), 1, 100, document.ExtractLimits{})
+	got, err := p.PageImage(t.Context(), request(), 1, 100, document.ExtractLimits{})
 	if err != nil || got.MIME != "image/png" || got.Width != 80 || got.Height != 100 || len(got.Bytes) != 24+512<<10 {
-		t.Errorf("Picture = %s, %d by %d, %d bytes, %v, want PNG, 80 by 100", got.MIME, got.Width, got.Height, len(got.Bytes), err)
+		t.Errorf("PageImage = %s, %d by %d, %d bytes, %v, want PNG, 80 by 100", got.MIME, got.Width, got.Height, len(got.Bytes), err)
 	}
 	var pages []string
 	p = open(t, fake(t, "sends=page page done"))
@@ -52,7 +52,7 @@ func TestDocumentErrors(t *testing.T) {
 		"unsupported": document.ErrUnsupported, "too_large": document.ErrTooLarge, "damaged": document.ErrDamaged, "no_page": document.ErrNoPage,
 	} {
 		p := open(t, fake(t, "sends="+kind))
-		_, err := p.Picture(t.Context(), request(), 1, 100, tight)
+		_, err := p.PageImage(t.Context(), request(), 1, 100, tight)
 		if !errors.Is(err, want) || !sandbox.IsDocumentError(err) {
 			t.Errorf("%s: error = %v, want %v", kind, err, want)
 		}
@@ -73,7 +73,7 @@ func TestProtocolViolationsInResults(t *testing.T) {
 		t.Run("picture, "+kind, func(t *testing.T) {
 			t.Parallel()
 			p := open(t, fake(t, kind))
-			got, err := p.Picture(t.Context(), request(), 1, 100, tight)
+			got, err := p.PageImage(t.Context(), request(), 1, 100, tight)
 			if !errors.Is(err, document.ErrDamaged) || !sandbox.IsDocumentError(err) || got.Bytes != nil {
 				t.Errorf("Picture = %+v, %v; want ErrDamaged", got, err)
 			}
@@ -155,7 +155,7 @@ func TestSlowCallback(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	const short = 50 * time.Millisecond
 	for name, d := range map[string]sandbox.Deadlines{
-		"picture": {Picture: short}, "text": {Text: short}, "ocr": {OCR: short}, "ocr at low priority": {OCR: short},
+		"picture": {Image: short}, "text": {Text: short}, "ocr": {OCR: short}, "ocr at low priority": {OCR: short},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +169,7 @@ func TestDeadlines(t *testing.T) {
 			case d.OCR > 0:
 				_, err = p.ReadPage(t.Context(), request(), 1, tight)
 			default:
-				_, err = p.Picture(t.Context(), request(), 1, 10, tight)
+				_, err = p.PageImage(t.Context(), request(), 1, 10, tight)
 			}
 			if !errors.Is(err, sandbox.ErrDeadline) || !sandbox.IsDocumentError(err) {
 				t.Errorf("error = %v, want sandbox.ErrDeadline", err)
@@ -218,7 +218,7 @@ func TestDeadlineInUsedWorker(t *testing.T) {
 func TestDeadlineExcludesWaiting(t *testing.T) {
 	o := fake(t, "sends=page done")
 	o.Workers = 1
-	o.Deadlines = sandbox.Deadlines{Text: 5 * time.Second, Picture: time.Nanosecond}
+	o.Deadlines = sandbox.Deadlines{Text: 5 * time.Second, Image: time.Nanosecond}
 	p := open(t, o)
 	inside, leave := make(chan struct{}), make(chan struct{})
 	first := make(chan error, 1)
@@ -232,7 +232,7 @@ func TestDeadlineExcludesWaiting(t *testing.T) {
 	<-inside
 	late := make(chan error, 1)
 	go func() {
-		_, err := p.Picture(t.Context(), request(), 1, 10, tight)
+		_, err := p.PageImage(t.Context(), request(), 1, 10, tight)
 		late <- err
 	}()
 	await(t, "the other call in the queue", func() bool { return p.Stats().Waiting == 1 })

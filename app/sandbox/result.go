@@ -72,7 +72,7 @@ func (a *imageResult) finish(taskDone) error {
 	return nil
 }
 
-func (a *imageResult) picture() document.Image {
+func (a *imageResult) image() document.Image {
 	return document.Image{MIME: a.header.MIME, Width: a.header.Width, Height: a.header.Height, Bytes: a.data}
 }
 

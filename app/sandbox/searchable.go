@@ -26,7 +26,7 @@ type NumberedWords struct {
 // Searchable writes a PDF of the document to out, with words as invisible text. words contains a
 // NumberedWords as JSON for each page that has words, in order, and has wordsSize bytes. If the
 // worker is replaced, Searchable writes the file again from its start. It returns the size of the
-// file, and the errors of Picture or out.
+// file, and the errors of PageImage or out.
 func (p *Pool) Searchable(ctx context.Context, r Request, words io.ReaderAt, wordsSize int64, out io.WriterAt,
 	lim document.ExtractLimits) (size int64, err error) {
 	a := &fileResult{out: out}

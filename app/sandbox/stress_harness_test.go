@@ -261,7 +261,7 @@ func (s *stressRun) check(kind int, sample *loaded, owner string) string {
 			return fmt.Sprintf("inspected: %q, %v", rejection, err)
 		}
 	case 1:
-		picture, err := s.p.Picture(context.Background(), sample.request(owner, sandbox.View), 1, 200, document.ExtractLimits{})
+		picture, err := s.p.PageImage(context.Background(), sample.request(owner, sandbox.View), 1, 200, document.ExtractLimits{})
 		supported := sample.Kind == "pdf" || strings.HasPrefix(sample.MIME, "image/")
 		if supported && (err != nil || len(picture.Bytes) == 0) || !sandbox.IsDocumentError(err) && err != nil {
 			return fmt.Sprintf("drawn: %d bytes, %v", len(picture.Bytes), err)

@@ -118,7 +118,7 @@ func (a *wordsResult) finish(d taskDone) error {
 }
 
 // Words returns the words of a PDF page that has its own text. Page numbers start at 1. Words
-// returns the same errors as Picture.
+// returns the same errors as PageImage.
 func (p *Pool) Words(ctx context.Context, r Request, page int, lim document.ExtractLimits) (ocr.Page, error) {
 	a := &wordsResult{}
 	err := p.run(ctx, r, task{Task: taskWords, Extract: withDefaultLimits(lim), Page: page}, a)

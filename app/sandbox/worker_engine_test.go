@@ -76,7 +76,7 @@ func TestSamplesExtracted(t *testing.T) {
 			if err != nil && !sandbox.IsDocumentError(err) {
 				t.Errorf("text: %v", err)
 			}
-			picture, drawn := p.Picture(t.Context(), r, 1, 400, document.ExtractLimits{})
+			picture, drawn := p.PageImage(t.Context(), r, 1, 400, document.ExtractLimits{})
 			if drawn != nil && !sandbox.IsDocumentError(drawn) {
 				t.Errorf("Picture = %v, want no error or one of the document", drawn)
 			}

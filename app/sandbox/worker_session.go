@@ -29,8 +29,8 @@ func (d *session) run(ctx context.Context, t task) error {
 	switch t.Task {
 	case taskInspect:
 		done, err = d.inspect(ctx, doc, t)
-	case taskPicture:
-		err = d.picture(ctx, doc, t)
+	case taskImage:
+		err = d.image(ctx, doc, t)
 	case taskText:
 		err = d.text(ctx, doc, t)
 	case taskSizes:
@@ -100,7 +100,7 @@ func (d *session) source(doc io.ReaderAt, t task) document.Source {
 	return document.Source{Doc: doc, Size: t.Size - t.Appended, MIME: t.MIME, PDF: d.engine}
 }
 
-func (d *session) picture(ctx context.Context, doc io.ReaderAt, t task) error {
+func (d *session) image(ctx context.Context, doc io.ReaderAt, t task) error {
 	p, err := document.PageImage(ctx, d.source(doc, t), t.Page, t.Width, t.Extract)
 	if err != nil {
 		return err

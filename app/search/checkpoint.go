@@ -9,32 +9,27 @@ import (
 // checkpointFormat is the version of the rules that turn records into index terms: model.SearchTerms,
 // index_record.go, and the analyzer of app/search/query. When you change any of them, increase it so
 // that existing indexes are rebuilt.
-const checkpointFormat = 6
-
-// firstUpdatable is the first version whose indexes are not rebuilt, because only instruments are indexed
-// differently: not at all in version 4, and by former names of their types in version 5. Such an index gets the
-// instruments again.
-const firstUpdatable = 4
+const checkpointFormat = 7
 
 // checkpoint records which changes an index contains and which database it belongs to. It is stored in
 // the index and committed with each batch.
 type checkpoint struct {
-	Format       int            `json:"form"`
+	Format       int            `json:"format"`
 	Change       uint64         `json:"change"` // the last change that the index contains
 	Event        uint64         `json:"event"`  // the last audit log event at that time
 	Hash         string         `json:"hash"`   // hash of that event
 	Generation   string         `json:"generation"`
-	Build        *buildProgress `json:"place,omitempty"`   // nil once the build has indexed every record
-	PendingFiles []pendingFiles `json:"owed,omitempty"`    // files to reindex once the index has caught up
-	MissingText  idRanges       `json:"lacking,omitempty"` // documents whose text was unavailable
+	Build        *buildProgress `json:"build,omitempty"`         // nil once the build has indexed every record
+	PendingFiles []pendingFiles `json:"pending_files,omitempty"` // files to reindex once the index has caught up
+	MissingText  idRanges       `json:"missing_text,omitempty"`  // documents whose text was unavailable
 
-	PendingInstruments []pendingInstruments `json:"instruments,omitempty"` // the same as PendingFiles for instruments
+	PendingInstruments []pendingInstruments `json:"pending_instruments,omitempty"` // the same as PendingFiles for instruments
 }
 
 // buildProgress is the position of a build in the records.
 type buildProgress struct {
-	Type   string `json:"noun"`
-	NextID uint64 `json:"from"` // ID of the next record
+	Type   string `json:"type"`
+	NextID uint64 `json:"next_id"` // ID of the next record
 	Done   uint64 `json:"done"`
 	Total  uint64 `json:"total"`
 }
@@ -47,13 +42,8 @@ func (m checkpoint) encode() []byte {
 
 // decodeCheckpoint parses a stored checkpoint. ok is false if it is invalid or has another format.
 func decodeCheckpoint(raw []byte) (m checkpoint, ok bool) {
-	if json.Unmarshal(raw, &m) != nil {
-		return m, false
-	}
-	if firstUpdatable <= m.Format && m.Format < checkpointFormat {
-		m.Format, m.PendingInstruments = checkpointFormat, []pendingInstruments{{Type: anyType}}
-	}
-	return m, m.Format == checkpointFormat
+	err := json.Unmarshal(raw, &m)
+	return m, err == nil && m.Format == checkpointFormat
 }
 
 // pending returns the number of entries in PendingFiles and PendingInstruments.

@@ -41,7 +41,7 @@ func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRec
 		err = r.loadFile(t)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		x.options.Log.Warn("record not added to the search index", "noun", recordType, "id", id, "error", err) // an integrity check reports it
+		x.options.Log.Warn("record not added to the search index", "type", recordType, "id", id, "error", err) // an integrity check reports it
 	}
 	r.found = err == nil
 	return r

@@ -18,13 +18,13 @@ var Outcomes = []string{outcomeFound, outcomeNothing, outcomeInvalid, outcomeTim
 
 const (
 	outcomeFound    = "found"
-	outcomeNothing  = "nothing"
-	outcomeInvalid  = "refused"
-	outcomeTimeout  = "deadline"
+	outcomeNothing  = "no_results"
+	outcomeInvalid  = "invalid"
+	outcomeTimeout  = "timeout"
 	outcomeBusy     = "busy"
 	outcomeNoIndex  = "no_index"
-	outcomeCanceled = "left"
-	outcomeError    = "trouble"
+	outcomeCanceled = "canceled"
+	outcomeError    = "error"
 )
 
 // searchBuckets are the upper bounds of the histogram of search times, in seconds.

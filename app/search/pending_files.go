@@ -16,7 +16,7 @@ import (
 // changes. Until then, searches find them under the old property.
 type pendingFiles struct {
 	Abstract uint64 `json:"abstract"`
-	NextFile uint64 `json:"from,omitempty"` // ID of the next file to reindex
+	NextFile uint64 `json:"next_file,omitempty"` // ID of the next file to reindex
 }
 
 // maxPending limits the size of the checkpoint. If there are more entries, pending files are

@@ -10,16 +10,13 @@ import (
 	"deedkeep/app/store"
 )
 
-// pendingInstruments refers to the instruments of a document type that was renamed, or to all
-// instruments. Like pendingFiles, they are reindexed in batches after all other changes. Until then,
+// pendingInstruments refers to the instruments of a document type that was renamed. Like pendingFiles,
+// they are reindexed in batches after all other changes. Until then,
 // searches find them under the old name of their type.
 type pendingInstruments struct {
 	Type     uint64 `json:"type"`
-	Position []byte `json:"from,omitempty"` // position in the list of these instruments, see store.Query
+	Position []byte `json:"position,omitempty"` // position in the list of these instruments, see store.Query
 }
-
-// anyType is the Type of pendingInstruments that refers to all instruments.
-const anyType = 0
 
 // addInstruments adds an entry for a document type. An entry for the same type starts again.
 func (m *checkpoint) addInstruments(documentType uint64) {
@@ -62,10 +59,8 @@ func (x *Indexer) addPendingInstruments(ctx context.Context, batch *indexBatch, 
 // nextInstruments returns up to limit pending instruments of a document type, oldest first.
 func (x *Indexer) nextInstruments(ctx context.Context, pending pendingInstruments, limit int) (page store.Page[model.Instrument],
 	err error) {
-	q := store.Query{Position: pending.Position, Limit: limit}
-	if pending.Type != anyType {
-		q.Filters = []store.Filter{{Column: store.ColumnDocumentType, Value: strconv.FormatUint(pending.Type, 10)}}
-	}
+	q := store.Query{Position: pending.Position, Limit: limit,
+		Filters: []store.Filter{{Column: store.ColumnDocumentType, Value: strconv.FormatUint(pending.Type, 10)}}}
 	err = x.options.Store.View(ctx, func(t *store.Tx) (err error) { page, err = t.ListInstruments(q); return err })
 	return page, err
 }

@@ -1,16 +1,11 @@
 package search_test
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"deedkeep/app/model"
-	"deedkeep/app/search"
-	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 )
 
@@ -85,56 +80,4 @@ func TestRenamedTypeIsReindexed(t *testing.T) {
 		t.Errorf("State() after a type is retired = %+v, want no pending changes", s)
 	}
 	h.wantHits("grant deed", hits...)
-}
-
-// oldIndex writes the index in a former version.
-type oldIndex struct {
-	search.Index
-	version     string
-	instruments uint64 // number of instruments to leave out
-}
-
-func (x oldIndex) Apply(ctx context.Context, b *query.Batch, checkpoint []byte) error {
-	for id := range x.instruments {
-		b.Remove(query.Instrument, id+1)
-	}
-	return x.Index.Apply(ctx, b, []byte(strings.Replace(string(checkpoint), `"form":6`, `"form":`+x.version, 1)))
-}
-
-// Instruments are added to an index that doesn't contain them yet or has former names of their types. It stays in
-// service and is not rebuilt.
-func TestInstrumentsAreAddedToOlderIndex(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		version string
-		missing uint64
-	}{{"4", 100}, {"5", 0}} {
-		t.Run("version "+tt.version, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t, nil)
-			h := s.open(t)
-			hits := h.deeds(100, 1)
-			h.wrapIndexes(func(_ int64, in search.Index) search.Index { return oldIndex{in, tt.version, tt.missing} })
-			if s := h.catchUp(); s.Documents != 101-tt.missing {
-				t.Fatalf("records in the old index = %d, want %d", s.Documents, 101-tt.missing)
-			}
-			before, err := os.ReadFile(s.search("current"))
-			if err != nil {
-				t.Fatalf("read file: %v", err)
-			}
-			h.closeAll()
-			h = s.open(t)
-			defer h.closeAll()
-			if s, err := h.State(t.Context()); err != nil || !s.Ready || s.PendingChanges != 1 {
-				t.Errorf("State() before the first pass = %+v, %v; want a usable index with pending changes", s, err)
-			}
-			if s := h.catchUp(); s.Documents != 101 {
-				t.Errorf("records in the index = %d, want 101", s.Documents)
-			}
-			h.wantHits("2019-00007", hits[7])
-			if after, err := os.ReadFile(s.search("current")); err != nil || string(after) != string(before) {
-				t.Errorf("number of the index = %s, %v; want %s", after, err, before)
-			}
-		})
-	}
 }

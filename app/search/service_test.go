@@ -367,8 +367,8 @@ func TestCanceledSearchIsCounted(t *testing.T) {
 		t.Fatalf("search: got %v, want context canceled", err)
 	}
 	n, err := v.Metrics(t.Context())
-	if err != nil || n.Searches["left"] != 1 || n.Searches["trouble"] != 0 {
-		t.Errorf("Searches = %v, %v; want 1 left, 0 trouble", n.Searches, err)
+	if err != nil || n.Searches["canceled"] != 1 || n.Searches["error"] != 0 {
+		t.Errorf("Searches = %v, %v; want 1 canceled, 0 error", n.Searches, err)
 	}
 }
 
@@ -391,7 +391,7 @@ func TestSearchesAreCountedByOutcome(t *testing.T) {
 	if err != nil || n.SearchSeconds.Count != 2 {
 		t.Errorf("SearchSeconds.Count = %d, %v; want 2", n.SearchSeconds.Count, err)
 	}
-	for _, outcome := range []string{"found", "nothing", "refused", "deadline", "busy", "no_index"} {
+	for _, outcome := range []string{"found", "no_results", "invalid", "timeout", "busy", "no_index"} {
 		if n.Searches[outcome] != 1 {
 			t.Errorf("Searches[%s] = %d, want 1", outcome, n.Searches[outcome])
 		}

@@ -94,7 +94,7 @@ func (p *probes) claim(r *http.Request) bool {
 func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result := apitypes.Probe{
 		Host: r.Host, TLS: r.TLS != nil, ForwardedFor: r.Header.Get("X-Forwarded-For"), ForwardedHost: r.Header.Get("X-Forwarded-Host"),
-		Proto: r.Header.Get("X-Forwarded-Proto"), Authorization: r.Header.Get("Authorization") != "",
+		ForwardedProto: r.Header.Get("X-Forwarded-Proto"), Authorization: r.Header.Get("Authorization") != "",
 	}
 	var err error
 	if result.Link, err = p.addresses.Origin(r); err != nil {

@@ -244,18 +244,18 @@ func TestAbstractDocuments(t *testing.T) {
 		}
 		return values
 	}
-	h.submit(t, 303, cookie, path+"/order", form("up", c)).checkHeaders(t,
+	h.submit(t, 303, cookie, path+"/documents/sort", form("up", c)).checkHeaders(t,
 		map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, c)})
 	checkOrder(a, c, b)
-	h.submit(t, 303, cookie, path+"/order", form("down", a))
+	h.submit(t, 303, cookie, path+"/documents/sort", form("down", a))
 	checkOrder(c, a, b)
-	h.submit(t, 303, cookie, path+"/order", form("up", c)) // the first document can't move up
+	h.submit(t, 303, cookie, path+"/documents/sort", form("up", c)) // the first document can't move up
 	checkOrder(c, a, b)
-	h.submit(t, 303, cookie, path+"/order", form("move", c, "to", "3"))
+	h.submit(t, 303, cookie, path+"/documents/sort", form("move", c, "to", "3"))
 	checkOrder(a, b, c)
-	h.submit(t, 303, cookie, path+"/order", form("up", 999))
+	h.submit(t, 303, cookie, path+"/documents/sort", form("up", 999))
 	checkOrder(a, b, c)
-	h.submit(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t,
+	h.submit(t, 200, cookie, path+"/documents/sort", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t,
 		`id="documents-state"`)
 	checkOrder(c, b, a) // only the listed documents swap positions; b stays in place
 
@@ -358,7 +358,7 @@ func TestAbstractForViewers(t *testing.T) {
 		page.has(t, "Wwwwwwwwww")
 	}
 	h.request(t, 403, "GET", "/abstracts/new", cookie)
-	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore",
+	for _, at := range []string{"/abstracts", path, path + "/status", path + "/documents/sort", path + "/trash", path + "/restore",
 		fmt.Sprintf("/documents/%d/trash", created.Files[0].ID)} {
 		h.submit(t, 403, cookie, at, url.Values{"status": {"Complete"}})
 	}

@@ -303,7 +303,7 @@ func TestNotes(t *testing.T) {
 			kim.post(t, 412, note+"/delete", url.Values{"record": {record}, "version": {"1"}}).has(t, "It was not deleted")
 			kim.post(t, 303, note+"/delete", url.Values{"record": {record}, "version": {"2"}})
 			kim.get(t, 200, path+"/notes").has(t, "No notes yet")
-			kim.get(t, 200, "/trash?noun=note").has(t, "Called")
+			kim.get(t, 200, "/trash?type=note").has(t, "Called")
 			kim.post(t, 404, note+"/delete", url.Values{"record": {record}})
 			kim.post(t, 404, note, url.Values{"record": {"x"}})
 		})

@@ -41,12 +41,12 @@ func TestTrash(t *testing.T) {
 	fileName, otherName := fmt.Sprintf("file:%d", file.ID), fmt.Sprintf("file:%d", other.ID)
 	staff.get(t, 200, "/trash", "1 &lt;i&gt;Elm&lt;/i&gt; Street", "2026-7", "a.pdf", "b.pdf", "sue", abstractName, orderName,
 		"with its documents").lacks(t, "<i>Elm")
-	staff.get(t, 200, "/trash?noun=order", "2026-7").lacks(t, "a.pdf", "Elm")
+	staff.get(t, 200, "/trash?type=order", "2026-7").lacks(t, "a.pdf", "Elm")
 
 	staff.post(t, 422, "/trash", nil).has(t, "Nothing is selected")
 	// The button in a row restores only that row's record, even if other records are selected.
-	got := staff.post(t, 303, "/trash", url.Values{"only": {fileName}, "item": {orderName, abstractName}, "back": {"/trash?noun=file"}})
-	got.checkHeaders(t, map[string]string{"Location": "/trash?noun=file"})
+	got := staff.post(t, 303, "/trash", url.Values{"only": {fileName}, "item": {orderName, abstractName}, "back": {"/trash?type=file"}})
+	got.checkHeaders(t, map[string]string{"Location": "/trash?type=file"})
 	staff.get(t, 200, "/trash", "2026-7", "Elm").lacks(t, "a.pdf")
 	staff.post(t, 303, "/trash", url.Values{"item": {orderName, abstractName}})
 	if _, err := h.vault.Orders.Get(t.Context(), order.ID); err != nil {

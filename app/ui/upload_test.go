@@ -73,7 +73,7 @@ func (h *testServer) uploadState(t *testing.T, cookie, path string) (state struc
 	State, Name, Path, Note, Advice string
 	Offset, Size                    int64
 	Number                          uint64
-	Other                           string `json:"note_path"`
+	NotePath                        string `json:"note_path"`
 	Rejection                       string `json:"refusal"`
 }) {
 	t.Helper()
@@ -122,7 +122,7 @@ func TestTus(t *testing.T) {
 				got := h.uploadState(t, cookie, path)
 				want := fmt.Sprintf("/documents/%d?in=%s", i+1, row.in)
 				if got.State != "filed" || got.Number != uint64(i+1) || got.Name != "Déed.pdf" || got.Path != want || got.Note != row.note ||
-					got.Other != row.other {
+					got.NotePath != row.other {
 					t.Errorf("unexpected state of the upload: %+v", got)
 				}
 				// Simulate that the response to the last part was lost.

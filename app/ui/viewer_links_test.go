@@ -57,7 +57,7 @@ func TestViewerLinksBackToRow(t *testing.T) {
 // other.
 type failingRenderer struct{ pageRenderer }
 
-func (failingRenderer) Picture(_ context.Context, r sandbox.Request, _, _ int, _ document.ExtractLimits) (document.Image, error) {
+func (failingRenderer) PageImage(_ context.Context, r sandbox.Request, _, _ int, _ document.ExtractLimits) (document.Image, error) {
 	if r.Size%2 == 0 {
 		return document.Image{}, fmt.Errorf("too wide: %w", document.ErrTooLarge)
 	}

@@ -31,7 +31,7 @@ import (
 // document's content as its text.
 type pageRenderer struct{ vaulttest.Reader }
 
-func (pageRenderer) Picture(_ context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
+func (pageRenderer) PageImage(_ context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
 	if r.MIME != "application/pdf" {
 		return document.Image{}, document.ErrUnsupported
 	}

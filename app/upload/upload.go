@@ -59,7 +59,7 @@ type openUpload struct {
 type uploadInfo struct {
 	Owner string `json:"owner"` // model.Actor.Record of the creator
 	Plan
-	CreatedAt time.Time `json:"at"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Plan describes a document to upload and its destination: an abstract, a folder, or
@@ -73,7 +73,7 @@ type Plan struct {
 	// Documents with the same Batch (not "") were selected together. They appear in the
 	// abstract in the order of Position, no matter which one arrives first.
 	Batch    string `json:"batch,omitempty"`
-	Position int    `json:"turn,omitempty"`
+	Position int    `json:"position,omitempty"`
 	// Metadata is opaque client data that is returned unchanged.
 	Metadata string `json:"metadata,omitempty"`
 }

@@ -19,8 +19,8 @@ import (
 // Damage describes a damaged or missing blob. The entry is removed when the blob is
 // verified as intact or when no document refers to it anymore.
 type Damage struct {
-	Digest    string    `json:"sha256"`
-	FileID    uint64    `json:"file"` // one of the documents with this content
+	Digest    string    `json:"digest"`
+	FileID    uint64    `json:"file_id"` // one of the documents with this content
 	Problem   string    `json:"problem"`
 	FoundAt   time.Time `json:"found_at"`
 	CheckedAt time.Time `json:"checked_at"`

@@ -12,15 +12,14 @@ import (
 )
 
 // ServerStateFile records whether the last server stopped cleanly and when the clock last
-// jumped ahead. An unreadable file is treated as missing. In the JSON, cut_at is the time
-// of the last start after an unclean stop.
+// jumped ahead. An unreadable file is treated as missing.
 const ServerStateFile = "serving.json"
 
 type serverState struct {
 	StartedAt     time.Time `json:"started_at"`
 	StoppedAt     time.Time `json:"stopped_at,omitzero"`
-	UncleanStopAt time.Time `json:"cut_at,omitzero"`
-	ClockJumpedAt time.Time `json:"leapt_at,omitzero"`
+	UncleanStopAt time.Time `json:"unclean_stop_at,omitzero"`
+	ClockJumpedAt time.Time `json:"clock_jumped_at,omitzero"`
 }
 
 // UncleanStopAt returns the time of the last server start that followed an unclean stop,

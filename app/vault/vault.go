@@ -36,7 +36,7 @@ import (
 // app/sandbox, because the process that has the database open must not parse documents.
 type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error)
-	Picture(ctx context.Context, r sandbox.Request, page, width int, lim document.ExtractLimits) (document.Image, error)
+	PageImage(ctx context.Context, r sandbox.Request, page, width int, lim document.ExtractLimits) (document.Image, error)
 	Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(page int, text string) error) error
 	Sizes(ctx context.Context, r sandbox.Request, lim document.ExtractLimits) ([]document.PageSize, error)
 	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, words bool, lim document.ExtractLimits) ([][]document.Rect, error)

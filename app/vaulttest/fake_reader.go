@@ -16,7 +16,7 @@ import (
 
 // ReaderCall is a recorded call of a FakeReader method.
 type ReaderCall struct {
-	Kind        string // "text" or "picture"
+	Kind        string // "text" or "image"
 	Body        string // content of the document
 	Owner       string
 	Class       sandbox.Class
@@ -27,7 +27,7 @@ type ReaderCall struct {
 func IsTextCall(c ReaderCall) bool { return c.Kind == "text" }
 
 // IsImageCall reports whether a call renders a page image.
-func IsImageCall(c ReaderCall) bool { return c.Kind == "picture" }
+func IsImageCall(c ReaderCall) bool { return c.Kind == "image" }
 
 // FakeReader returns text and page images that contain the content of the document. It records its calls.
 type FakeReader struct {
@@ -85,9 +85,9 @@ func (f *FakeReader) record(ctx context.Context, r sandbox.Request, c ReaderCall
 	return c, handler(ctx, c)
 }
 
-// Picture returns a page image. Its bytes contain the page number, the width, and the content of the document.
-func (f *FakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
-	c, err := f.record(ctx, r, ReaderCall{Kind: "picture", Page: page, width: width})
+// PageImage returns a page image. Its bytes contain the page number, the width, and the content of the document.
+func (f *FakeReader) PageImage(ctx context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
+	c, err := f.record(ctx, r, ReaderCall{Kind: "image", Page: page, width: width})
 	if err != nil {
 		return document.Image{}, err
 	}

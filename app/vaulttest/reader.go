@@ -20,8 +20,8 @@ import (
 // created by the function PDF. It doesn't render pages, and it extracts text only from text files.
 type Reader struct{}
 
-// Picture returns ErrUnsupported.
-func (Reader) Picture(context.Context, sandbox.Request, int, int, document.ExtractLimits) (document.Image, error) {
+// PageImage returns ErrUnsupported.
+func (Reader) PageImage(context.Context, sandbox.Request, int, int, document.ExtractLimits) (document.Image, error) {
 	return document.Image{}, document.ErrUnsupported
 }
 

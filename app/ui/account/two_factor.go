@@ -31,7 +31,7 @@ func (p *Pages) beginTwoFactor(r *page.Request) error {
 }
 
 func (p *Pages) showTwoFactorForm(r *page.Request, status int, form twoFactorForm) error {
-	return p.RenderPage(r, status, "factor.html", page.Page{Heading: "Set up two-factor authentication", Section: "me", Data: form})
+	return p.RenderPage(r, status, "two-factor.html", page.Page{Heading: "Set up two-factor authentication", Section: "me", Data: form})
 }
 
 // groupsOfFour splits a text into groups of four characters.

@@ -55,7 +55,7 @@ func (p *Pages) trashListPage(r *page.Request) error {
 }
 
 func (p *Pages) showTrash(r *page.Request, status int, problems []string) error {
-	params := page.ListParams(r, "noun")
+	params := page.ListParams(r, "type")
 	q := vault.Query{Descending: true, Limit: trashPerPage}
 	retention := p.Vault.Trash.Retention()
 	view := trashPage{Keep: page.FormatDuration(p.Vault.Trash.Period()), Templates: len(retention.Templates) > 0, Problems: problems}
@@ -63,10 +63,10 @@ func (p *Pages) showTrash(r *page.Request, status int, problems []string) error 
 		view.Retention = page.FormatDuration(retention.Default)
 	}
 	for _, l := range trashLabels {
-		chosen := params.Get("noun") == l.recordType
+		chosen := params.Get("type") == l.recordType
 		path := "/trash"
 		if l.recordType != "" {
-			path += "?noun=" + l.recordType
+			path += "?type=" + l.recordType
 			if chosen {
 				q.Filters = []vault.Filter{{Column: vault.ColumnKind, Value: l.recordType}}
 			}

@@ -44,7 +44,7 @@ type uploadStatus struct {
 	Name      string `json:"name,omitempty"`
 	Path      string `json:"path,omitempty"`
 	Note      string `json:"note,omitempty"`      // says that an identical document already exists
-	Other     string `json:"note_path,omitempty"` // address of the identical document
+	NotePath  string `json:"note_path,omitempty"` // address of the identical document
 	Rejection string `json:"refusal,omitempty"`
 	Advice    string `json:"advice,omitempty"` // what the user can do about the rejection
 }
@@ -249,7 +249,7 @@ func (p *Pages) describeDocument(r *page.Request, answer *uploadStatus, file mod
 		return err
 	}
 	duplicate := duplicates[0]
-	answer.Other = p.ViewerPath(duplicate.File)
+	answer.NotePath = p.ViewerPath(duplicate.File)
 	filename := "“" + duplicate.File.Filename + "”"
 	switch {
 	case page.DocumentPlace(duplicate.File) == page.DocumentPlace(file):

@@ -102,7 +102,7 @@ func (p *Site) renderError(r *Request, err error) error {
 	case errors.As(err, &form):
 		return p.showExpiredForm(r, form)
 	case signIn && r.IsPart() && r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return p.RenderPart(r, http.StatusUnauthorized, "unsent.html", "problem", SignInPath("/"))
+		return p.RenderPart(r, http.StatusUnauthorized, "session-expired.html", "problem", SignInPath("/"))
 	case signIn, errors.Is(err, ErrTwoFactorRequired):
 		return p.redirectToSignIn(r, err)
 	}
@@ -121,7 +121,7 @@ func (p *Site) renderError(r *Request, err error) error {
 	case inTrash && r.MayRead():
 		return p.showTrashed(r, gone)
 	case errors.Is(err, errNotSetUp) && !r.IsPart():
-		return p.RenderPage(r, f.status, "first.html", Page{Heading: f.heading})
+		return p.RenderPage(r, f.status, "not-set-up.html", Page{Heading: f.heading})
 	case r.IsPart():
 		return p.RenderPart(r, f.status, "message.html", "problem", f.text)
 	}

@@ -67,5 +67,5 @@ func (p *Site) showExpiredForm(r *Request, e *expiredFormError) error {
 		}
 	}
 	slices.SortStableFunc(view.Fields, func(a, b formField) int { return strings.Compare(a.Name, b.Name) })
-	return p.RenderPage(r, http.StatusUnauthorized, "unsent.html", Page{Heading: "You were signed out", Data: view})
+	return p.RenderPage(r, http.StatusUnauthorized, "session-expired.html", Page{Heading: "You were signed out", Data: view})
 }

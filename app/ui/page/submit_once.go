@@ -58,5 +58,5 @@ func (p *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address
 }
 
 func (p *Site) showAlreadySubmitted(r *Request, done AlreadySubmitted) error {
-	return p.RenderPage(r, http.StatusConflict, "once.html", Page{Heading: "Already submitted", Section: "admin", Data: done})
+	return p.RenderPage(r, http.StatusConflict, "already-sent.html", Page{Heading: "Already submitted", Section: "admin", Data: done})
 }

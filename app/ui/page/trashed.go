@@ -38,9 +38,10 @@ func (p *Site) findTrashed(r *Request, err error) (gone trashedRecord, found boo
 // showTrashed shows a page that says who moved the record to the trash and how to restore it.
 func (p *Site) showTrashed(r *Request, gone trashedRecord) error {
 	if r.IsPart() {
-		return p.RenderPart(r, http.StatusNotFound, "gone.html", "problem", gone)
+		return p.RenderPart(r, http.StatusNotFound, "trashed.html", "problem", gone)
 	}
-	return p.RenderPage(r, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Type + "s", Data: gone})
+	return p.RenderPage(r, http.StatusNotFound, "trashed.html", Page{Heading: "“" + gone.Heading + "” is in the trash",
+		Section: gone.Type + "s", Data: gone})
 }
 
 // ActorInSentence returns ActorText in the form used in the middle of a sentence.

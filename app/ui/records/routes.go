@@ -60,7 +60,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /abstracts/{id}", page.MayRead, p.abstractPage),
 		page.NewRoute("POST /abstracts/{id}", page.MayWrite, p.editAbstract),
 		page.NewRoute("POST /abstracts/{id}/status", page.MayWrite, p.setAbstractStatus),
-		page.NewRoute("POST /abstracts/{id}/order", page.MayWrite, p.reorderDocuments),
+		page.NewRoute("POST /abstracts/{id}/documents/sort", page.MayWrite, p.reorderDocuments),
 		page.NewRoute("POST /abstracts/{id}/trash", page.MayWrite, p.trashAbstract),
 		page.NewRoute("POST /abstracts/{id}/restore", page.MayWrite, p.restoreAbstract),
 		page.NewRoute("GET /abstracts/{id}/history", page.MayRead, p.abstractHistory),
