@@ -1,6 +1,8 @@
+// @ts-check
 // Reorders and renames the documents of an abstract. Without scripts, users can do the same with
 // forms and links. record.js handles the fields.
 
+/** @param {string} text */
 const announce = (text) => {
   const line = document.getElementById('documents-said');
   if (line) line.textContent = text;
@@ -9,9 +11,10 @@ const announce = (text) => {
 // Sends the documents in the order in which the page shows them.
 const listElement = () => document.getElementById('document-list');
 const rows = () => [...listElement().querySelectorAll(':scope > [data-file]')];
+/** @param {HTMLElement} row */
 const nameOf = (row) => row.querySelector('.document-name')?.textContent.trim() || 'The document';
 const sendOrder = () => {
-  htmx.ajax('POST', listElement().dataset.order, {
+  htmx.ajax('post', listElement().dataset.order, {
     target: '#documents-state',
     swap: 'outerHTML',
     values: {
@@ -21,10 +24,12 @@ const sendOrder = () => {
     },
   });
 };
+/** @param {HTMLElement} row */
 const announcePosition = (row) =>
   announce(`${nameOf(row)} moved to position ${rows().indexOf(row) + 1} of ${rows().length}.`);
 
 document.addEventListener('click', (event) => {
+  /** @type {HTMLButtonElement} */
   const button = event.target.closest('#document-list button[name="up"], #document-list button[name="down"]');
   if (!button) return;
   const row = button.closest('[data-file]');
@@ -67,6 +72,7 @@ document.addEventListener('htmx:oobBeforeSwap', (event) => {
 
 const ready = () => {
   enableDragging();
+  /** @type {HTMLInputElement} */
   const name = document.querySelector('[data-stem]:not([data-ready])');
   if (name) {
     name.dataset.ready = '';

@@ -1,3 +1,4 @@
+// @ts-check
 // Shows and hides typed passwords, selects the browser's time zone, and counts down the time until the next sign-in attempt.
 
 for (const input of document.querySelectorAll('input[data-reveal]')) {
@@ -7,7 +8,9 @@ for (const input of document.querySelectorAll('input[data-reveal]')) {
   checkbox.type = 'checkbox';
   label.append(checkbox, ' Show password');
   checkbox.addEventListener('change', () => {
-    for (const passwordInput of input.form.querySelectorAll('input[data-reveal], input[data-reveal-with]')) {
+    /** @type {NodeListOf<HTMLInputElement>} */
+    const passwords = input.form.querySelectorAll('input[data-reveal], input[data-reveal-with]');
+    for (const passwordInput of passwords) {
       passwordInput.type = checkbox.checked ? 'text' : 'password';
     }
   });

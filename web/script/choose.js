@@ -1,10 +1,21 @@
+// @ts-check
 // A [data-all] checkbox selects or clears all checkboxes in its form. Shift-click also sets all
 // checkboxes between this click and the previous one.
 // The form dispatches the event deedkeep:chosen after each change.
 
-const selectAllBox = (form) => [...form.elements].find((el) => el.matches('[data-all]'));
-const boxesOf = (form) => [...form.elements].filter((el) => el.type === 'checkbox' && !el.matches('[data-all]'));
+/**
+ * @param {Element} el
+ * @returns {el is HTMLInputElement}
+ */
+const isBox = (el) => el instanceof HTMLInputElement && el.type === 'checkbox';
+/** @param {HTMLFormElement} form */
+const boxesIn = (form) => [...form.elements].filter(isBox);
+/** @param {HTMLFormElement} form */
+const selectAllBox = (form) => boxesIn(form).find((box) => box.matches('[data-all]'));
+/** @param {HTMLFormElement} form */
+const boxesOf = (form) => boxesIn(form).filter((box) => !box.matches('[data-all]'));
 
+/** @param {HTMLFormElement} form */
 const updateSelectAll = (form) => {
   const allBox = selectAllBox(form);
   if (!allBox) return;
@@ -27,6 +38,7 @@ document.addEventListener('change', (event) => {
   updateSelectAll(box.form);
 });
 
+/** @type {HTMLInputElement} */
 let lastClicked = null; // the box that was clicked last
 document.addEventListener('click', (event) => {
   const box = event.target;

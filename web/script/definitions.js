@@ -1,7 +1,9 @@
+// @ts-check
 // The definition editor. Users can drag rows to reorder them, and the options field is shown only
 // for types that have options. Without scripts, there are buttons and a hint instead.
 import { addHidden } from './page.js';
 
+/** @param {ParentNode} root */
 const enhance = (root) => {
   for (const body of root.querySelectorAll('[data-sort]')) {
     if (body.dataset.ready) continue;
@@ -14,6 +16,7 @@ const enhance = (root) => {
       },
     });
   }
+  /** @type {HTMLSelectElement} */
   const type = root.querySelector('#type');
   const options = root.querySelector('[data-options]');
   if (!type || !options) return;
@@ -24,8 +27,9 @@ const enhance = (root) => {
   toggleOptions();
 };
 
+/** @param {HTMLElement} body */
 const submitOrder = (body) => {
-  const form = document.querySelector(`[data-order="${body.dataset.sort}"]`);
+  const form = document.querySelector(`form[data-order="${body.dataset.sort}"]`);
   form.querySelectorAll('[name="order"]').forEach((input) => {
     input.remove();
   });

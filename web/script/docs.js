@@ -1,14 +1,21 @@
+// @ts-check
 // The page /docs shows /openapi.json with Swagger UI. "Try it out" sends requests to this origin
 // only, with the entered API key and without cookies. The key is stored only in its input field.
 
+/** @type {HTMLInputElement} */
 const key = document.querySelector('#key');
 key.form.addEventListener('submit', (event) => event.preventDefault());
 
 // formInputs returns the fields of a request as form inputs. Each input contains the example, or
 // is empty if there is none. By default, Swagger UI would send "string".
+/**
+ * @param {any} content
+ * @param {any} schemas
+ */
 const formInputs = (content, schemas) => {
   const schema = content.schema.$ref ? schemas[content.schema.$ref.split('/').pop()] : content.schema;
   const example = Object.values(content.examples || {})[0]?.value || {};
+  /** @param {[string, any]} entry */
   const asInput = ([name, property]) => [
     name,
     property.type === 'array'
@@ -20,6 +27,7 @@ const formInputs = (content, schemas) => {
 };
 
 // filledFields returns the fields of a form that are not empty.
+/** @param {FormData} body */
 const filledFields = (body) => {
   const fields = new FormData();
   for (const [name, value] of body) {
@@ -31,14 +39,17 @@ const filledFields = (body) => {
 // prepare adapts the description for "Try it out". The page's policy allows requests to this
 // origin only, so a public address with another host name is replaced by this origin. Examples of
 // optional parameters are shown, not sent.
+/** @param {any} description */
 const prepare = (description) => {
   description.servers = [{ url: `${location.origin}/v1`, description: 'This server.' }];
   const { parameters, schemas } = description.components;
+  /** @param {any} parameter */
   const describeExample = (parameter) => {
     if (parameter.required || parameter.example === undefined) return;
     parameter.description += ` Example: \`${parameter.example}\`.`;
     delete parameter.example;
   };
+  /** @param {any} parameter */
   const resolve = (parameter) => (parameter.$ref ? parameters[parameter.$ref.split('/').pop()] : parameter);
   for (const item of Object.values(description.paths)) {
     const shared = item.parameters || [];
@@ -55,14 +66,17 @@ const prepare = (description) => {
 };
 
 // docsPlugin customizes Swagger UI.
+/** @param {any} options */
 const docsPlugin = ({ React: { createElement: e } }) => ({
   components: {
     // Swagger UI would render a link inside a button.
-    DeepLink: ({ text }) => e('span', null, text),
+    /** @param {any} options */
+    DeepLink: (/** @type {any} */ { text }) => e('span', null, text),
     // The page asks for the key once, at the top.
-    authorizeOperationBtn: () => null,
+    authorizeOperationBtn: () => /** @type {null} */ (null),
     // Swagger UI requires this component, so it is replaced instead of removed.
-    JsonSchema_string_binary: () => null,
+    JsonSchema_string_binary: () => /** @type {null} */ (null),
+    /** @param {any} options */
     DocsLayout: ({ getComponent, specSelectors }) =>
       e(
         'div',
@@ -80,9 +94,13 @@ const docsPlugin = ({ React: { createElement: e } }) => ({
   },
   wrapComponents: {
     // The curl examples come from x-codeSamples, which Swagger UI ignores.
+    /**
+     * @param {any} Original
+     * @param {any} options
+     */
     responses:
       (Original, { specSelectors }) =>
-      (props) => {
+      (/** @type {any} */ props) => {
         const samples = specSelectors.specJson().getIn(['paths', props.path, props.method, 'x-codeSamples']);
         return e(
           'div',
@@ -93,7 +111,7 @@ const docsPlugin = ({ React: { createElement: e } }) => ({
               { className: 'docs-samples' },
               samples
                 .toArray()
-                .map((s, i) =>
+                .map((/** @type {any} */ s, /** @type {number} */ i) =>
                   e(
                     'div',
                     { key: i },
@@ -106,7 +124,8 @@ const docsPlugin = ({ React: { createElement: e } }) => ({
         );
       },
     // Error responses are shown in one line because they all have the same structure.
-    response: (Original) => (props) => {
+    /** @param {any} Original */
+    response: (Original) => (/** @type {any} */ props) => {
       if (props.code < '400') return e(Original, props);
       const message = props.response
         .getIn(['content', 'application/json', 'examples'])
@@ -120,7 +139,8 @@ const docsPlugin = ({ React: { createElement: e } }) => ({
       );
     },
     // A document is downloaded instead of shown as text.
-    responseBody: (Original) => (props) => {
+    /** @param {any} Original */
+    responseBody: (Original) => (/** @type {any} */ props) => {
       const headers = { ...props.headers };
       if (headers['content-disposition'] && !/^(text|image)\/|json/.test(props.contentType)) {
         headers['content-disposition'] = headers['content-disposition'].replace(/^inline/, 'attachment');
@@ -128,7 +148,8 @@ const docsPlugin = ({ React: { createElement: e } }) => ({
       return e(Original, { ...props, headers });
     },
     // The curl command that is shown must not contain the key.
-    curl: (Original) => (props) => {
+    /** @param {any} Original */
+    curl: (Original) => (/** @type {any} */ props) => {
       const { request } = props;
       const maskedRequest = request.hasIn(['headers', 'Authorization'])
         ? request.setIn(['headers', 'Authorization'], 'Bearer YOUR_KEY')
@@ -137,18 +158,24 @@ const docsPlugin = ({ React: { createElement: e } }) => ({
     },
   },
   // JSON in a form field is typed as text, not selected as a file.
+  /** @this {any} */
   afterLoad() {
     const asFile = this.fn.isFileUploadIntended;
-    this.fn.isFileUploadIntended = (schema, type) =>
+    this.fn.isFileUploadIntended = (/** @type {any} */ schema, /** @type {string} */ type) =>
       (schema?.get ? schema.get('contentMediaType') : schema?.contentMediaType) !== 'application/json' &&
       asFile(schema, type);
   },
 });
 
 // addLabels adds labels for screen readers that Swagger UI omits.
+/** @param {HTMLElement} root */
 const addLabels = (root) => {
+  /**
+   * @param {string} selector
+   * @param {(node: any) => string} label
+   */
   const setLabel = (selector, label) =>
-    root.querySelectorAll(selector).forEach((node) => {
+    root.querySelectorAll(selector).forEach((/** @type {any} */ node) => {
       if (!node.labels?.length && !node.ariaLabel) node.ariaLabel = label(node);
     });
   setLabel('select.examples-select-element', () => 'Example');
@@ -193,6 +220,7 @@ const show = async () => {
     displayRequestDuration: true,
     presets: [SwaggerUIBundle.presets.apis],
     plugins: [docsPlugin],
+    /** @param {any} request */
     requestInterceptor: (request) => {
       request.credentials = 'omit';
       if (/\/download$/.test(request.url)) request.curlOptions = ['-L', '-O', '-J']; // by default curl follows no redirect and writes to the terminal

@@ -1,3 +1,4 @@
+// @ts-check
 // Lets users select several documents in a folder, and drag documents and folders onto a folder.
 // Without scripts, users can do the same with forms.
 import { addHidden } from './page.js';
@@ -13,7 +14,9 @@ const updateToolbar = () => {
   if (!bar) return;
   bar.querySelector('[data-chosen]').textContent = selectedCount ? `${selectedCount} selected` : '';
   bar.toggleAttribute('data-selected', selectedCount > 0);
-  for (const el of bar.querySelectorAll('[data-move], [data-trash], #to')) el.disabled = !selectedCount;
+  /** @type {NodeListOf<HTMLButtonElement | HTMLSelectElement>} */
+  const controls = bar.querySelectorAll('[data-move], [data-trash], #to');
+  for (const el of controls) el.disabled = !selectedCount;
   const trash = bar.querySelector('[data-trash]');
   trash.dataset.confirm =
     selectedCount === 1 ? 'Move this document to the trash?' : `Move these ${selectedCount} documents to the trash?`;
@@ -37,7 +40,8 @@ document.addEventListener('htmx:afterSettle', () => {
 
 const filesType = 'application/x-deedkeep-files';
 const folderType = 'application/x-deedkeep-folder';
-let dragging = null; // {files: […]} or {folder: 'N'}
+/** @type {{ files?: string[], folder?: string }} */
+let dragging = null;
 
 const prepare = () => {
   if (!document.getElementById('document-actions') && !document.querySelector('[data-upload]')) return; // the user may not move anything
@@ -77,6 +81,7 @@ const currentFolder = () => {
   const current = document.querySelector('.tree a[aria-current]');
   return current ? current.dataset.folder : '';
 };
+/** @param {DragEvent} event */
 const target = (event) => {
   if (!dragging || !(event.target instanceof Element)) return null;
   const folderElement = event.target.closest('[data-folder]');
@@ -89,6 +94,7 @@ const target = (event) => {
     return null;
   return folderElement;
 };
+/** @param {HTMLElement} folderElement */
 const highlight = (folderElement) => {
   for (const el of document.querySelectorAll('.over')) el.classList.remove('over');
   const row = folderElement && (folderElement.closest('li') || folderElement);
@@ -103,6 +109,10 @@ document.addEventListener('dragover', (event) => {
     event.dataTransfer.dropEffect = 'move';
   }
 });
+/**
+ * @param {string} action
+ * @param {string[][]} values
+ */
 const send = (action, values) => {
   const form = document.createElement('form');
   form.method = 'post';

@@ -1,3 +1,4 @@
+// @ts-check
 // Behavior of every page. Each part has a fallback without scripts.
 
 const statusLine = document.createElement('p');
@@ -7,10 +8,16 @@ document.body.append(statusLine);
 
 // typing reports whether a key press on el enters text or belongs to an open menu or dialog. Other
 // scripts also use it to ignore such keys.
+/** @param {EventTarget} el */
 export const typing = (el) =>
   el instanceof Element &&
   !!el.closest('input:not([type=file]), select, textarea, [contenteditable], dialog[open], details.menu[open]');
 // addHidden adds a hidden input to a form.
+/**
+ * @param {HTMLFormElement} form
+ * @param {string} name
+ * @param {string} value
+ */
 export const addHidden = (form, name, value) => {
   const input = document.createElement('input');
   input.type = 'hidden';
@@ -26,6 +33,7 @@ export const signInLink = () => {
   link.textContent = 'Sign in again in a new tab';
   return link;
 };
+/** @param {string} text */
 export const announce = (text) => {
   statusLine.textContent = text;
 };
@@ -43,6 +51,7 @@ document.addEventListener('keydown', (event) => {
 });
 
 // At most one menu is open. It closes when the focus or a click moves elsewhere.
+/** @param {HTMLElement} except */
 const closeMenus = (except) => {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     if (!except || !menu.contains(except)) menu.open = false;
@@ -55,12 +64,18 @@ document.addEventListener('focusin', (event) => closeMenus(event.target));
 const tab = document.querySelector('.tabs [aria-current]');
 if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 
+/** @param {HTMLElement} field */
+const isFilled = (field) => {
+  /** @type {HTMLInputElement | HTMLSelectElement} */
+  const control = field.querySelector('input, select');
+  return Boolean(control?.value);
+};
 // On phones, a button opens the filters of a list and shows how many filters are set.
 for (const form of document.querySelectorAll('form.filters')) {
   const fields = [...form.querySelectorAll(':scope > .field')];
   if (fields.length < 3) continue;
   const otherFields = fields.slice(1);
-  const activeCount = otherFields.filter((field) => field.querySelector('input, select')?.value).length;
+  const activeCount = otherFields.filter(isFilled).length;
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'unfold';
@@ -75,6 +90,11 @@ for (const form of document.querySelectorAll('form.filters')) {
 }
 
 // form[data-confirm] and button[data-confirm] ask for confirmation; data-confirm is the question.
+/**
+ * @param {string} question
+ * @param {HTMLElement} submitter
+ * @param {() => void} onConfirm
+ */
 const confirmThen = (question, submitter, onConfirm) => {
   const dialog = document.createElement('dialog');
   const text = document.createElement('p');
@@ -147,6 +167,7 @@ document.addEventListener('submit', (event) => {
 });
 
 // [data-copy] copies its text, or the text of the element it names ("#id").
+/** @param {string} text */
 const copy = async (text) => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Without HTTPS, browsers provide only this deprecated function.
@@ -163,6 +184,7 @@ document.addEventListener('click', async (event) => {
   if (!button) return;
   let text = button.dataset.copy;
   if (text.startsWith('#')) {
+    /** @type {HTMLInputElement} */
     const source = document.querySelector(text);
     text = source.value ?? source.textContent.trim();
   }
@@ -181,6 +203,7 @@ document.addEventListener('click', async (event) => {
 
 // Shows at the top of the page why a partial request failed. If the server sent a message, the
 // message is included.
+/** @param {string | Node | (string | Node)[]} text */
 const showProblem = (text) => {
   let problem = document.getElementById('page-problem');
   if (!problem) {
@@ -197,17 +220,21 @@ const showProblem = (text) => {
 };
 // A partial request must not redirect to the sign-in page while the user types, because the typed
 // text would be lost.
+/** @param {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} field */
 const isChanged = (field) => {
   if (field.type === 'hidden' || field.closest('.filters, .find')) return false;
-  if (field.type === 'checkbox' || field.type === 'radio') return field.checked !== field.defaultChecked;
-  if (field.options)
+  if (field instanceof HTMLSelectElement)
     return [...field.options].some((option) => option.selected !== option.defaultSelected) && field.selectedIndex > 0;
+  if (field.type === 'checkbox' || field.type === 'radio')
+    return 'checked' in field && field.checked !== field.defaultChecked;
   return field.value !== field.defaultValue;
 };
 document.addEventListener('htmx:beforeOnLoad', (event) => {
   const { xhr } = event.detail;
   if (xhr.status !== 401 || !xhr.getResponseHeader('HX-Redirect')) return;
-  if (![...document.querySelectorAll('main input, main select, main textarea')].some(isChanged)) return;
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const fields = document.querySelectorAll('main input, main select, main textarea');
+  if (![...fields].some(isChanged)) return;
   event.preventDefault();
   if (!document.getElementById('page-problem'))
     showProblem(['You were signed out. ', signInLink(), ', then try again. What you typed is still here.']);

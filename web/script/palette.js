@@ -1,3 +1,4 @@
+// @ts-check
 // The search box of every page: Ctrl-K or "/" opens it, and results show while the user types.
 // Without this script, the page header has a plain form that leads to /find.
 import { signInLink, typing } from './page.js';
@@ -9,18 +10,25 @@ const typingDelay = 80,
   maxWait = 20000; // milliseconds
 
 // htmx may replace the page, so no element is cached.
+/** @returns {HTMLDialogElement} */
 const palette = () => document.getElementById('palette');
-const query = (name) => palette().querySelector(name);
+/** @type {Query} */
+const query = (selector) => palette().querySelector(selector);
+/** @returns {HTMLInputElement} */
 const searchField = () => query('#palette-q');
-const options = () => [...palette().querySelectorAll('[role="option"]')];
+const options = () => [...palette().querySelectorAll('a[role="option"]')];
+/** @returns {HTMLAnchorElement} */
 const selectedOption = () => query('[role="option"][aria-selected="true"]');
 const searchText = () => searchField().value.trim() && searchField().value.trimStart().replace(/\s+$/, ' '); // a trailing space marks the last word as complete
+/** @param {string} typed */
 const isLongEnough = (typed) => (typed.match(/[\p{L}\p{N}]/gu) || []).length >= 2;
+/** @param {string} message */
 const announce = (message) => {
   query('#palette-said').textContent = message;
 };
 
 const currentUser = () => palette()?.dataset.user;
+/** @param {string} to */
 const storeSearch = (to) => {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify([searchText(), to, currentUser()]));
@@ -49,11 +57,13 @@ if (!storedSearch()) forgetSearch();
 
 // At most one request runs at a time, and responses to older requests are ignored. Until the
 // response arrives, the list shows results for an older text, so keys that act on the list wait.
-let pendingRequest = null,
-  timer = 0,
-  shownText = '',
-  wantedHref = '',
-  queuedKeys = [];
+/** @type {AbortController} */
+let pendingRequest = null;
+let timer = 0;
+let shownText = '';
+let wantedHref = '';
+/** @type {KeyboardEvent[]} */
+let queuedKeys = [];
 const isLoading = () => query('.palette-found').hasAttribute('aria-busy');
 const cancelRequest = () => {
   clearTimeout(timer);
@@ -75,6 +85,7 @@ const updateEnterHint = () => {
   query('[data-enter]').hidden = query('[data-enter-apart]').hidden = !action;
 };
 
+/** @param {HTMLElement} option */
 const select = (option) => {
   selectedOption()?.setAttribute('aria-selected', 'false');
   if (!option) {
@@ -97,6 +108,7 @@ const updateList = () => {
   query('.palette-start').hidden = query('.palette-found').hasChildNodes() || !query('.palette-trouble').hidden;
 };
 
+/** @param {...(string | Node)} message */
 const showProblem = (...message) => {
   query('.palette-trouble span').replaceChildren(...message);
   query('.palette-trouble').hidden = !message.length;
@@ -110,6 +122,10 @@ const showProblem = (...message) => {
   updateList();
 };
 
+/**
+ * @param {string} html
+ * @param {string} typed
+ */
 const showResults = (html, typed) => {
   const resultPage = new DOMParser().parseFromString(html, 'text/html');
   const queued = queuedKeys;
@@ -126,6 +142,7 @@ const showResults = (html, typed) => {
   queued.forEach(applyKey);
 };
 
+/** @param {string} typed */
 const fetchResults = async (typed) => {
   cancelRequest();
   const controller = new AbortController();
@@ -208,6 +225,10 @@ const openPalette = () => {
 };
 
 // openResult opens the selected result, or the page with all results.
+/**
+ * @param {HTMLAnchorElement} option
+ * @param {boolean} inNewTab
+ */
 const openResult = (option, inNewTab) => {
   const to = option ? option.href : `${query('form').action}?q=${encodeURIComponent(searchText())}`;
   storeSearch(option ? option.getAttribute('href') : '');
@@ -215,6 +236,7 @@ const openResult = (option, inNewTab) => {
   else location.assign(to);
 };
 
+/** @param {KeyboardEvent} event */
 const nextOption = (event) => {
   const list = options();
   const index = list.indexOf(selectedOption());
@@ -233,7 +255,9 @@ const nextOption = (event) => {
 };
 
 // applyKey applies a key to the list and reports whether it did anything.
+/** @param {KeyboardEvent} event */
 const modified = (event) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+/** @param {KeyboardEvent} event */
 const applyKey = (event) => {
   if (event.key === 'Enter') {
     if (selectedOption() || searchText()) openResult(selectedOption(), event.ctrlKey || event.metaKey);
@@ -245,6 +269,7 @@ const applyKey = (event) => {
 };
 // mustWait reports whether a key must wait until the list has been loaded. Enter waits only
 // if other keys are waiting already. Otherwise it acts on the text.
+/** @param {KeyboardEvent} event */
 const mustWait = (event) => {
   if (!isLoading()) return false;
   if (event.key === 'Enter') return queuedKeys.length > 0;

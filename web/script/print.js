@@ -1,3 +1,4 @@
+// @ts-check
 // Opens the print dialog when all images have been loaded.
 
 const progress = document.querySelector('[data-progress]');

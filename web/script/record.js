@@ -1,3 +1,4 @@
+// @ts-check
 // Lets users edit the fields of a record (abstract or order) in place. Without scripts, users can do
 // the same with forms and links.
 
@@ -11,7 +12,7 @@ document.addEventListener('click', (event) => {
   openTimer = setTimeout(() => {
     if (String(window.getSelection())) return;
     const url = `${editLink.getAttribute('hx-get')}&field=${encodeURIComponent(value.dataset.field)}`;
-    htmx.ajax('GET', url, { target: editLink.getAttribute('hx-target'), swap: 'outerHTML' });
+    htmx.ajax('get', url, { target: editLink.getAttribute('hx-target'), swap: 'outerHTML' });
   }, 250);
 });
 

@@ -1,14 +1,18 @@
+// @ts-check
 // The cells of a runsheet that is edited: rows from the server, notes below cells, and the open editor.
 import * as sheet from './runsheet.js';
 import { clearMessages } from './runsheet-requests.js';
 
+/** @param {Row} tr */
 export const isSaved = (tr) => /^\d+$/.test(tr.dataset.id);
+/** @param {Cell} cell */
 export const nameOf = (cell) => {
   const number = cell.parentElement.querySelector('.number')?.textContent;
   return `${number ? `Row ${number}` : 'New row'}, ${sheet.headers[cell.cellIndex].textContent}`;
 };
 
 // A note below the row of a cell says why the cell isn't saved, and offers what to do.
+/** @type {Map<Cell, Row>} */
 export const notes = new Map(); // rows with notes, by cell
 const placeNotes = () => {
   for (const [cell, tr] of notes) {
@@ -19,14 +23,21 @@ const placeNotes = () => {
     }
     if (row.nextElementSibling !== tr) row.after(tr);
     tr.hidden = row.hidden;
-    const box = tr.firstElementChild.firstElementChild;
+    const box = tr.querySelector('div');
     box.style.marginInlineStart = `${Math.max(Math.min(cell.offsetLeft, sheet.table.offsetWidth - box.offsetWidth - 16), 0)}px`;
   }
 };
+/** @param {Cell} cell */
 const removeNote = (cell) => {
   notes.get(cell)?.remove();
   notes.delete(cell);
 };
+/**
+ * @param {Cell} cell
+ * @param {string} kind
+ * @param {string} text
+ * @param {Record<string, () => void>} choices
+ */
 export const showNote = (cell, kind, text, choices) => {
   removeNote(cell);
   const tr = document.createElement('tr');
@@ -60,16 +71,24 @@ export const showNote = (cell, kind, text, choices) => {
 sheet.section.addEventListener('runsheet:arranged', placeNotes);
 window.addEventListener('resize', placeNotes);
 
+/** @param {string} html */
 export const parseRow = (html) => {
   const holder = document.createElement('template');
   holder.innerHTML = html;
   return holder.content.querySelector('tr');
 };
+/** @param {Cell} cell */
 export const shownText = (cell) => cell.dataset.edit ?? cell.textContent.trim();
 
+/** @type {CellEditor} */
 export let editor = null; // the open editor: {cell, input, was, content}
+/** @type {Map<Cell, CellEntry>} */
 export const unsaved = new Map(); // cells that are not saved yet: {value, was, content}
 
+/**
+ * @param {Row} tr
+ * @param {Row} fresh
+ */
 const updateRow = (tr, fresh) => {
   tr.id = fresh.id;
   for (const name of ['id', 'category', 'status']) tr.dataset[name] = fresh.dataset[name];
@@ -90,10 +109,16 @@ const updateRow = (tr, fresh) => {
   });
   sheet.prepare(tr);
 };
+/** @returns {Row} */
 export const newRow = () => document.getElementById('instrument-new');
+/**
+ * @param {SheetState} state
+ * @param {Row} [tr]
+ */
 export const apply = (state, tr) => {
   for (const row of state.rows ?? []) {
     const fresh = parseRow(row.html);
+    /** @type {Row} */
     const current = row.id === state.id && tr ? tr : document.getElementById(fresh.id);
     if (current) {
       updateRow(current, fresh);
@@ -110,16 +135,19 @@ export const apply = (state, tr) => {
   placeNotes();
 };
 
+/** @param {CellEditor} next */
 export const setEditor = (next) => {
   editor = next;
 };
 // close replaces the editor of a cell with its content.
+/** @param {...(string | Node)} content */
 export const close = (...content) => {
   const { cell } = editor;
   editor = null;
   cell.replaceChildren(...content);
   sheet.prepare(cell);
 };
+/** @param {Cell} cell */
 export const forget = (cell) => {
   if (unsaved.delete(cell) && !unsaved.size) clearMessages();
   cell.classList.remove('unsaved');
@@ -132,6 +160,7 @@ export const cancel = () => {
   close(...content);
 };
 // discard restores a cell that isn't saved. A new row without another cell is removed.
+/** @param {Cell} cell */
 export const discard = (cell) => {
   const entry = unsaved.get(cell),
     tr = cell.parentElement;

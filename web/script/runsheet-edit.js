@@ -1,3 +1,4 @@
+// @ts-check
 // Edits the runsheet in place: cells, new rows, rows pasted from a spreadsheet, the sequence, and the
 // trash. Without scripts, users can do the same with forms.
 import { typing } from './page.js';
@@ -12,6 +13,10 @@ const { section, table, body, fields, columnCount } = sheet;
 
 // ---- keys
 
+/**
+ * @param {Cell} cell
+ * @param {number} by
+ */
 const next = (cell, by) => {
   do {
     const { parentElement: tr, cellIndex } = cell;
@@ -23,6 +28,7 @@ const next = (cell, by) => {
   } while (cell && !canEdit(cell));
   return cell;
 };
+/** @param {KeyboardEvent} event */
 const editKey = (event) => {
   const { cell, input } = editor;
   if (event.key === 'Escape') {
@@ -41,6 +47,10 @@ const editKey = (event) => {
   event.preventDefault();
   event.stopPropagation();
 };
+/**
+ * @param {KeyboardEvent} event
+ * @param {Cell} cell
+ */
 const cellKey = (event, cell) => {
   const tr = cell.parentElement;
   const command = event.ctrlKey || event.metaKey;
@@ -73,15 +83,15 @@ const cellKey = (event, cell) => {
 table.addEventListener('keydown', (event) => {
   if (event.isComposing || event.defaultPrevented || !event.key) return;
   if (editor?.input === event.target) editKey(event);
-  else if (event.target === sheet.active) cellKey(event, event.target);
+  else if (event.target === sheet.active) cellKey(event, sheet.active);
 });
 // This listener precedes the one that leaves the runsheet.
 table.addEventListener(
   'keydown',
   (event) => {
-    if (event.key !== 'Escape' || editor || event.target !== sheet.active || !notes.has(event.target)) return;
+    if (event.key !== 'Escape' || editor || event.target !== sheet.active || !notes.has(sheet.active)) return;
     event.preventDefault();
-    discard(event.target);
+    discard(sheet.active);
   },
   true,
 );
@@ -107,6 +117,7 @@ document.addEventListener('keydown', (event) => {
 
 // ---- sequence
 
+/** @param {Row} tr */
 const afterMove = (tr) => {
   const list = sheet.rows();
   const position = list.indexOf(tr) + 1,
@@ -123,6 +134,10 @@ const afterMove = (tr) => {
     if (queued === 1) apply(state);
   });
 };
+/**
+ * @param {Row} tr
+ * @param {number} by
+ */
 const moveRow = (tr, by) => {
   if (!sheet.isPlain()) {
     show('warning', 'Rows can be moved only in the runsheet sequence. Select “Back to runsheet sequence” first.');
@@ -140,7 +155,7 @@ Sortable.create(body, {
   draggable: 'tr[data-id]:not(.new-row)',
   animation: 0,
   onEnd: (event) => {
-    if (event.oldIndex !== event.newIndex) afterMove(event.item);
+    if (event.oldIndex !== event.newIndex) afterMove(/** @type {Row} */ (event.item));
   },
 });
 
@@ -155,6 +170,7 @@ section.addEventListener('runsheet:viewed', (event) => {
 
 // ---- trash
 
+/** @param {Row} tr */
 const trash = (tr) => {
   if (isSaved(tr)) perform(trashStep(Number(tr.dataset.id)));
 };

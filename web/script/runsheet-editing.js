@@ -1,3 +1,4 @@
+// @ts-check
 // The editor of a runsheet's cell, and saving what was typed.
 import * as sheet from './runsheet.js';
 import {
@@ -20,13 +21,16 @@ import {
 import { clearMessages, enqueue, send } from './runsheet-requests.js';
 import { cellStep, remember, trashStep } from './runsheet-undo.js';
 
+/** @param {Cell} cell */
 export const canEdit = (cell) =>
   cell &&
   sheet.isRow(cell.parentElement) &&
   cell.cellIndex < sheet.columnCount &&
   !['number', 'documents'].includes(sheet.fields[cell.cellIndex]);
 
+/** @type {Record<string, string>} */
 const lists = { type: 'runsheet-types', status: 'runsheet-statuses' };
+/** @param {string} field */
 const control = (field) => {
   const input = document.createElement(field === 'remarks' ? 'textarea' : 'input');
   input.autocomplete = 'off';
@@ -39,6 +43,10 @@ export let entering = false; // Tab goes from cell to cell once the user has edi
 document.addEventListener('focusin', (event) => {
   if (!sheet.table.contains(event.target)) entering = false;
 });
+/**
+ * @param {Cell} cell
+ * @param {string} [typed]
+ */
 export const open = (cell, typed) => {
   if (!canEdit(cell)) return;
   sheet.select(cell);
@@ -86,8 +94,9 @@ export const leave = () => {
   cell.setAttribute('aria-invalid', 'true');
 };
 // startRow makes the blank row at the end a row of its own and adds another blank one.
+/** @param {Row} tr */
 const startRow = (tr) => {
-  const blank = tr.cloneNode(true);
+  const blank = /** @type {Row} */ (tr.cloneNode(true));
   for (const cell of [...blank.cells].slice(1)) {
     cell.replaceChildren();
     cell.removeAttribute('tabindex');
@@ -99,6 +108,10 @@ const startRow = (tr) => {
   tr.after(blank);
   document.getElementById('runsheet-empty')?.remove();
 };
+/**
+ * @param {Cell} cell
+ * @param {CellEntry} entry
+ */
 const save = (cell, entry) => {
   const tr = cell.parentElement;
   if (tr === newRow()) startRow(tr);
@@ -106,13 +119,14 @@ const save = (cell, entry) => {
     if (unsaved.get(cell) !== entry) return; // the user changed the cell again
     const added = !isSaved(tr);
     const address = added ? `${sheet.section.dataset.path}/instruments/row` : `/instruments/${tr.dataset.id}/cell`;
+    /** @type {Record<string, string>} */
     const values = { field: sheet.fields[cell.cellIndex], value: entry.value, was: entry.was };
     if (entry.keep) values.keep = entry.value;
     if (entry.both) values.both = entry.value;
     const state = await send(address, values);
-    const fresh = (state.rows ?? []).filter((row) => row.id === state.id).map((row) => parseRow(row.html))[0]?.cells[
-      cell.cellIndex
-    ];
+    const fresh = /** @type {{ id: number, html: string }[]} */ (state.rows ?? [])
+      .filter((row) => row.id === state.id)
+      .map((row) => parseRow(row.html))[0]?.cells[cell.cellIndex];
     const later = unsaved.get(cell);
     // What the user typed before a conflict is shown isn't based on the other person's entry.
     const isBased = fresh && (later === entry || !state.conflict);
@@ -131,6 +145,11 @@ const save = (cell, entry) => {
   });
 };
 // fail marks a cell that was not saved. It moves the focus only if the user is still at the cell.
+/**
+ * @param {Cell} cell
+ * @param {CellEntry} entry
+ * @param {SheetState} state
+ */
 const fail = (cell, entry, { problem, question, duplicate, position, conflict }) => {
   entry.conflict = conflict;
   cell.classList.remove('unsaved');
@@ -143,6 +162,7 @@ const fail = (cell, entry, { problem, question, duplicate, position, conflict })
     save(cell, now);
   };
   const change = { Change: () => open(cell) };
+  /** @type {Record<string, () => void>} */
   let choices = { ...change, Discard: () => discard(cell) };
   if (duplicate)
     choices = {

@@ -1,8 +1,13 @@
+// @ts-check
 // Rows pasted from a spreadsheet.
 import * as sheet from './runsheet.js';
 import { post, problemOf, show } from './runsheet-requests.js';
 
 // preview shows what pasted rows would add. Its form checks them again in place, until they are added.
+/**
+ * @param {string} text
+ * @param {string} column
+ */
 export const preview = async (text, column) => {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-label', 'Paste rows');
@@ -14,6 +19,7 @@ export const preview = async (text, column) => {
     dialog.remove();
     sheet.select(sheet.active);
   });
+  /** @param {any} values */
   const check = async (values) => {
     const response = await post(`${sheet.section.dataset.path}/instruments/paste`, values, 'text/html');
     const html = await response.text();
@@ -27,11 +33,19 @@ export const preview = async (text, column) => {
     }
     buttons.prepend(cancelButton);
   };
+  /** @param {unknown} error */
   const textOf = (error) =>
-    error instanceof TypeError ? "The server isn't responding. Try again in a moment." : error.message;
+    error instanceof TypeError
+      ? "The server isn't responding. Try again in a moment."
+      : /** @type {Error} */ (error).message;
+  /**
+   * @param {HTMLFormElement} form
+   * @param {HTMLElement} [button]
+   */
   const again = async (form, button) => {
     const values = new FormData(form, button);
-    const focused = document.activeElement?.name || document.activeElement?.id;
+    const active = /** @type {HTMLInputElement} */ (document.activeElement);
+    const focused = active?.name || active?.id;
     try {
       await check(values);
     } catch (error) {
@@ -43,13 +57,13 @@ export const preview = async (text, column) => {
       form.prepend(line);
       return;
     }
-    const same = [...dialog.querySelectorAll('input, select, button')].find(
-      (control) => focused && control.name === focused,
-    );
+    /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement | HTMLButtonElement>} */
+    const controls = dialog.querySelectorAll('input, select, button');
+    const same = [...controls].find((control) => focused && control.name === focused);
     (dialog.querySelector('[aria-invalid]') ?? same ?? dialog.querySelector('button.primary') ?? cancelButton).focus();
   };
   dialog.addEventListener('submit', (event) => {
-    if (event.submitter?.name === 'confirm') return;
+    if (event.submitter?.getAttribute('name') === 'confirm') return;
     event.preventDefault();
     again(event.target, event.submitter);
   });

@@ -1,5 +1,12 @@
+// @ts-check
 // Requests of the runsheet, and messages about them.
 
+/**
+ * @param {string} kind
+ * @param {string} text
+ * @param {string} [label]
+ * @param {() => void} [act]
+ */
 export const show = (kind, text, label, act) => {
   const box = document.createElement('div');
   box.className = kind;
@@ -19,6 +26,11 @@ export const show = (kind, text, label, act) => {
 };
 export const clearMessages = () => document.getElementById('runsheet-notices').replaceChildren();
 
+/**
+ * @param {string} address
+ * @param {any} values
+ * @param {string} accept
+ */
 export const post = (address, values, accept) =>
   fetch(address, {
     method: 'POST',
@@ -26,6 +38,10 @@ export const post = (address, values, accept) =>
     headers: { 'HX-Request': 'true', Accept: accept },
   });
 // problemOf returns the message in a response that has no data.
+/**
+ * @param {number} status
+ * @param {string} text
+ */
 export const problemOf = (status, text) => {
   if (status === 401)
     return 'You were signed out. Sign in again in a new tab, then try again. What you typed is still here.';
@@ -34,6 +50,10 @@ export const problemOf = (status, text) => {
 };
 // send sends a form and returns the state in the response. The state has a problem if it failed,
 // "conflict" if another person changed the same, and "unsent" if it can be sent again later.
+/**
+ * @param {string} address
+ * @param {any} values
+ */
 export const send = async (address, values) => {
   try {
     const response = await post(address, values, 'application/json');
@@ -50,8 +70,10 @@ export const send = async (address, values) => {
 };
 
 // Requests are sent one after another, so that the cells of a new row find their instrument.
+/** @type {Promise<unknown>} */
 let queue = Promise.resolve();
 export let queued = 0;
+/** @param {() => unknown} work */
 export const enqueue = (work) => {
   queued++;
   queue = queue

@@ -1,3 +1,4 @@
+// @ts-check
 // Changes of a runsheet that the user can undo and repeat.
 import * as sheet from './runsheet.js';
 import { apply, discard, nameOf, showNote, shownText, unsaved } from './runsheet-cells.js';
@@ -5,20 +6,30 @@ import { enqueue, send, show } from './runsheet-requests.js';
 
 // A step changes something back when it is run. Then it returns the step that repeats the change. If it
 // failed, it returns the state of the response.
+/** @type {Step[]} */
 const past = [];
+/** @type {Step[]} */
 const future = [];
+/** @type {() => void} */
 let revert; // takes back the last change or undo
+/** @param {Step} step */
 export const remember = (step) => {
   past.push(step);
   future.length = 0;
   showSteps();
   revert = undo;
 };
+/** @type {Record<string, HTMLButtonElement>} */
 const buttons = { undo: document.getElementById('runsheet-undo'), redo: document.getElementById('runsheet-redo') };
 const showSteps = () => {
   if (buttons.undo) buttons.undo.disabled = !past.length;
   if (buttons.redo) buttons.redo.disabled = !future.length;
 };
+/**
+ * @param {Step[]} from
+ * @param {Step[]} to
+ * @param {string} done
+ */
 const runStep = async (from, to, done) => {
   const step = from.pop();
   if (!step) {
@@ -37,13 +48,19 @@ export const redo = () => enqueue(() => runStep(future, past, 'redo'));
 buttons.undo?.addEventListener('click', undo);
 buttons.redo?.addEventListener('click', redo);
 
+/**
+ * @param {number} id
+ * @param {number} at
+ * @param {unknown} before
+ * @param {string} was
+ */
 export const cellStep = (id, at, before, was) => async () => {
   const state = await send(`/instruments/${id}/cell`, {
     field: sheet.fields[at],
     restore: JSON.stringify(before),
     was,
   });
-  const tr = document.getElementById(`instrument-${id}`);
+  const tr = sheet.rowOf(id);
   if (!tr) {
     show('problem', state.problem ?? 'The row is no longer in this runsheet.');
     return state;
@@ -58,13 +75,14 @@ export const cellStep = (id, at, before, was) => async () => {
   sheet.announce(`${nameOf(cell)}: ${shownText(cell) || 'blank'} again.`);
   return state.before ? cellStep(id, at, state.before, shownText(cell)) : null;
 };
+/** @param {number} id */
 export const trashStep = (id) => async () => {
   const state = await send(`/instruments/${id}/trash`, {});
   if (state.problem) {
     show('problem', state.problem);
     return state;
   }
-  const tr = document.getElementById(`instrument-${id}`);
+  const tr = sheet.rowOf(id);
   const at = sheet.active?.cellIndex ?? 1;
   if (tr.contains(sheet.active) || tr.contains(document.activeElement))
     sheet.select((sheet.step(tr, 1) || sheet.step(tr, -1)).cells[at]);
@@ -74,6 +92,7 @@ export const trashStep = (id) => async () => {
   show('notice', state.notice, 'Undo', () => revert());
   return restoreStep(id);
 };
+/** @param {number} id */
 const restoreStep = (id) => async () => {
   const state = await send(`/instruments/${id}/restore`, {});
   if (state.problem) {
@@ -82,9 +101,13 @@ const restoreStep = (id) => async () => {
   }
   apply(state);
   show('notice', state.notice);
-  sheet.select(document.getElementById(`instrument-${id}`)?.cells[1]);
+  sheet.select(sheet.rowOf(id)?.cells[1]);
   return trashStep(id);
 };
+/**
+ * @param {number} id
+ * @param {number} position
+ */
 export const moveStep = (id, position) => async () => {
   const old = sheet.sequence().indexOf(String(id)) + 1;
   const state = await send(`/instruments/${id}/move`, { position });
@@ -93,11 +116,12 @@ export const moveStep = (id, position) => async () => {
     return state;
   }
   apply(state);
-  sheet.select(document.getElementById(`instrument-${id}`)?.cells[1]);
+  sheet.select(sheet.rowOf(id)?.cells[1]);
   sheet.announce(`Moved back to position ${position}.`);
   return moveStep(id, old);
 };
 // sequenceStep sets the sequence of the runsheet or, if ids is blank, sorts it by recording date.
+/** @param {string} ids */
 export const sequenceStep = (ids) => async () => {
   const was = sheet.sequence().join();
   const state = await send(`${sheet.section.dataset.path}/instruments/sort`, { sequence: ids, was });
@@ -109,12 +133,14 @@ export const sequenceStep = (ids) => async () => {
   show('notice', state.notice, 'Undo', () => revert());
   return sequenceStep(ids ? '' : was);
 };
+/** @param {SheetView} view */
 export const viewStep = (view) => () => {
   const now = sheet.view();
   sheet.setView(view);
   return viewStep(now);
 };
 // perform runs a step that the user selected, and remembers the one that undoes it.
+/** @param {Step} step */
 export const perform = (step) =>
   enqueue(async () => {
     const opposite = await step();

@@ -1,9 +1,11 @@
+// @ts-check
 // Uploads that were interrupted when the page was closed.
 import { button, createElement, createNote, destination, input, list, section } from './upload-list.js';
 
 const { urlStorage } = tus.defaultOptions;
 
 const interrupted = new Map(); // storage key → list item
+/** @param {import('tus-js-client').PreviousUpload} previous */
 export const removeInterrupted = (previous) => {
   for (const [key, li] of interrupted) {
     if (key === previous.urlStorageKey) li.remove();
@@ -12,6 +14,7 @@ export const removeInterrupted = (previous) => {
 const listInterrupted = async () => {
   for (const stored of await urlStorage.findAllUploads()) {
     if (!stored.metadata || stored.metadata.to !== destination || !stored.uploadUrl) continue;
+    /** @type {UploadResult} */
     let result = {};
     try {
       const response = await fetch(stored.uploadUrl, { cache: 'no-store' });

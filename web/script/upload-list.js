@@ -1,3 +1,4 @@
+// @ts-check
 // The list of uploads of a page: their progress, and why one was rejected.
 
 export const section = document.querySelector('[data-upload]');
@@ -7,18 +8,30 @@ export const keepsFolders = !destination.startsWith('abstract:');
 
 // ---- elements of the page
 
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {string} [className]
+ * @param {string} [text]
+ */
 export const createElement = (tag, className, text) => {
   const el = document.createElement(tag);
   if (className) el.className = className;
   if (text) el.textContent = text;
   return el;
 };
+/** @param {string} text */
 export const createNote = (text) => {
   const el = createElement('p', 'muted', text);
   el.style.gridColumn = '1 / -1';
   el.style.whiteSpace = 'normal';
   return el;
 };
+/**
+ * @param {string} text
+ * @param {string} label
+ * @param {() => void} act
+ */
 export const button = (text, label, act) => {
   const el = createElement('button', 'quiet', text);
   el.type = 'button';
@@ -56,11 +69,18 @@ hint.prepend(
 section.append(alertLine, summary, list, liveRegion);
 form.addEventListener('submit', (event) => event.preventDefault());
 
+/** @param {string} text */
 export const announce = (text) => {
   liveRegion.textContent = text;
 };
 
+/**
+ * @param {number} n
+ * @param {string} singular
+ * @param {string} plural
+ */
 export const count = (n, singular, plural) => `${n} ${n === 1 ? singular : plural}`;
+/** @param {number} n */
 export const formatBytes = (n) => {
   if (n < 1000) return count(n, 'byte', 'bytes');
   let unit = '';
@@ -70,6 +90,7 @@ export const formatBytes = (n) => {
   }
   return `${n < 9.95 ? n.toFixed(1) : Math.round(n)} ${unit}`;
 };
+/** @param {number} seconds */
 export const formatDuration = (seconds) => {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
@@ -81,18 +102,33 @@ export const formatDuration = (seconds) => {
 // waiting → sending ⇄ lost → filing → filed
 // refused
 // failed; cancelled from any state
+/** @type {Upload[]} */
 export const items = [];
+/** @param {Upload} item */
 export const isActive = (item) => ['waiting', 'sending', 'lost', 'filing', 'signedout'].includes(item.state);
 
+/**
+ * @param {Upload} item
+ * @param {string} text
+ */
 export const showRate = (item, text) => {
   item.rate.textContent = text || '';
 };
+/**
+ * @param {Upload} item
+ * @param {string} text
+ */
 export const showProblem = (item, text) => {
   item.problem.textContent = text || '';
   item.problem.hidden = !text;
 };
 
 // addRow shows an upload. Its buttons call cancel and retry.
+/**
+ * @param {Upload} item
+ * @param {(item: Upload) => void} cancel
+ * @param {(item: Upload) => void} retry
+ */
 export const addRow = (item, cancel, retry) => {
   item.li = createElement('li', 'upload');
   const title = (item.path ? `${item.path}/` : '') + item.file.name;
@@ -117,6 +153,10 @@ export const addRow = (item, cancel, retry) => {
   showRate(item, 'Waiting');
 };
 
+/**
+ * @param {Upload} item
+ * @param {UploadState} state
+ */
 export const setState = (item, state) => {
   item.state = state;
   item.li.dataset.state = state;
@@ -129,6 +169,7 @@ export const setState = (item, state) => {
   updateSummary();
 };
 
+/** @param {Upload} item */
 export const removeRow = (item) => {
   const next = item.li.nextElementSibling || item.li.previousElementSibling;
   const focused = item.li.contains(document.activeElement);

@@ -1,3 +1,4 @@
+// @ts-check
 // Sends documents with the tus protocol, three at a time. Uploads resume automatically after the connection
 // is lost.
 import { signInLink } from './page.js';
@@ -26,6 +27,10 @@ const { urlStorage } = tus.defaultOptions;
 // A restart of the server takes at most a minute; a network failure can last longer.
 const retryDelays = [500, 1000, 2000, 4000, 8000, ...Array(60).fill(10000)];
 
+/**
+ * @param {File} file
+ * @param {import('tus-js-client').UploadOptions} options
+ */
 const fingerprint = (file, options) =>
   Promise.resolve(
     [
@@ -37,10 +42,12 @@ const fingerprint = (file, options) =>
     ].join('|'),
   );
 
+/** @param {any} err */
 const statusOf = (err) => {
   if (err?.originalResponse) return err.originalResponse.getStatus();
   return err?.causingError?.status || 0;
 };
+/** @param {any} err */
 const messageOf = (err) => {
   try {
     return JSON.parse(err.originalResponse.getBody()).message || '';
@@ -50,10 +57,12 @@ const messageOf = (err) => {
 };
 const permanentErrors = [400, 403, 412, 413, 415, 422];
 
+/** @param {Upload} item */
 const removeStored = async (item) => {
   for (const previous of await item.upload.findPreviousUploads()) await urlStorage.removeUpload(previous.urlStorageKey);
 };
 
+/** @param {Upload} item */
 const createUpload = (item) => {
   item.samples = [];
   item.upload = new tus.Upload(item.file, {
@@ -98,6 +107,7 @@ const createUpload = (item) => {
   });
 };
 
+/** @param {Upload} item */
 const startUpload = async (item) => {
   setState(item, 'sending');
   showProblem(item, '');
@@ -106,7 +116,7 @@ const startUpload = async (item) => {
     createUpload(item);
     const previousUploads = await item.upload.findPreviousUploads();
     if (item.state !== 'sending') return; // canceled in the meantime
-    previousUploads.sort((a, b) => new Date(b.creationTime) - new Date(a.creationTime));
+    previousUploads.sort((a, b) => Date.parse(b.creationTime) - Date.parse(a.creationTime));
     if (previousUploads.length) {
       item.upload.resumeFromPreviousUpload(previousUploads[0]);
       removeInterrupted(previousUploads[0]);
@@ -116,16 +126,22 @@ const startUpload = async (item) => {
 };
 
 // After the last byte, the server checks the document before it responds.
+/** @param {Upload} item */
 const showChecking = (item) => {
   showRate(item, 'Checking…');
   item.bar.setAttribute('aria-label', `Checking ${item.file.name}`);
   item.bar.setAttribute('aria-valuetext', 'Checking');
 };
+/** @param {Upload} item */
 const showUploading = (item) => {
   item.bar.setAttribute('aria-label', `Progress of ${item.file.name}`);
   item.bar.removeAttribute('aria-valuetext');
 };
 
+/**
+ * @param {Upload} item
+ * @param {number} sent
+ */
 const progress = (item, sent) => {
   const now = performance.now();
   if (item.state === 'lost') setState(item, 'sending');
@@ -148,6 +164,10 @@ const progress = (item, sent) => {
   showRate(item, text);
 };
 
+/**
+ * @param {Upload} item
+ * @param {Error} err
+ */
 const markFailed = (item, err) => {
   const status = statusOf(err);
   if (status === 401) {
@@ -164,6 +184,10 @@ const markFailed = (item, err) => {
   startWaiting();
 };
 
+/**
+ * @param {Upload} item
+ * @param {string} why
+ */
 const markRejected = (item, why) => {
   counts.refused++;
   showProblem(item, why);
@@ -174,9 +198,11 @@ const markRejected = (item, why) => {
   startWaiting();
 };
 
+/** @param {number} ms */
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // fetchOutcome requests the result of a document whose bytes have all arrived.
+/** @param {Upload} item */
 const fetchOutcome = async (item) => {
   setState(item, 'filing');
   item.bar.value = item.bar.max;
@@ -210,6 +236,10 @@ const fetchOutcome = async (item) => {
   }
 };
 
+/**
+ * @param {Upload} item
+ * @param {UploadResult} result
+ */
 const markFiled = (item, result) => {
   counts.filed++;
   if (item.path) counts.folders.add(item.path.toLowerCase());
@@ -240,6 +270,7 @@ const markFiled = (item, result) => {
   startWaiting();
 };
 
+/** @param {Upload} item */
 export const cancel = async (item) => {
   const previousState = item.state;
   const url = item.upload?.url;
@@ -255,6 +286,7 @@ export const cancel = async (item) => {
   startWaiting();
 };
 
+/** @param {Upload} item */
 export const retryUpload = (item) => {
   if (item.state === 'failed') counts.refused--;
   // Has its own timeout.
@@ -274,7 +306,8 @@ export const startWaiting = () => {
 
 // ---- expired session
 
-let pollTimer = null;
+let pollTimer = 0;
+/** @param {Upload} item */
 const waitForSignIn = (item) => {
   showRate(item, 'Signed out');
   setState(item, 'signedout');

@@ -1,3 +1,4 @@
+// @ts-check
 // Uploads dropped, selected, or pasted documents, and shows the progress of each. Without scripts, the
 // section's form sends the documents.
 import { typing } from './page.js';
@@ -31,12 +32,14 @@ chooseFolder.removeAttribute('aria-label');
 if ('webkitdirectory' in folder) tools.append(chooseFolder);
 form.append(folder);
 let batchCount = 0;
+/** @param {Iterable<File>} files */
 const addFiles = (files) => {
   const found = [...files];
   if (!found.length) return;
   if (!items.length) resetCounts();
   const batch = `${Date.now().toString(36)}-${batchCount++}`;
   found.forEach((file, turn) => {
+    /** @type {Upload} */
     const item = { file, batch, turn, state: 'waiting', path: (keepsFolders && folderOf.get(file)) || '' };
     items.push(item);
     addRow(item, cancel, retryUpload);
@@ -45,6 +48,7 @@ const addFiles = (files) => {
   announce(`${count(found.length, 'document is', 'documents are')} uploading.`);
   startWaiting();
 };
+/** @param {File[]} files */
 const inOrder = (files) =>
   files.sort((a, b) =>
     (a.webkitRelativePath || a.name).localeCompare(b.webkitRelativePath || b.name, 'en', { numeric: true }),
@@ -75,6 +79,7 @@ document.addEventListener('paste', (event) => {
   if (!files.length || (typing(event.target) && event.clipboardData.getData('text'))) return;
   event.preventDefault();
   const now = new Date();
+  /** @param {number} n */
   const pad = (n) => String(n).padStart(2, '0');
   const stamp =
     now.getFullYear() +
@@ -95,10 +100,12 @@ document.addEventListener('paste', (event) => {
   );
 });
 
+/** @param {DragEvent} event */
 const hasFiles = (event) => event.dataTransfer && [...event.dataTransfer.types].includes('Files');
 const overlay = createElement('div', 'drop-over', 'Drop files or folders to upload them here');
 overlay.setAttribute('aria-hidden', 'true');
 let dragDepth = 0;
+/** @param {boolean} on */
 const showOverlay = (on) => {
   if (on) document.body.append(overlay);
   else overlay.remove();
@@ -128,6 +135,7 @@ window.addEventListener('drop', async (event) => {
   const entries = [...event.dataTransfer.items]
     .filter((transferred) => transferred.kind === 'file')
     .map((transferred) => transferred.webkitGetAsEntry?.() || transferred.getAsFile());
+  /** @type {Dropped} */
   const found = [];
   for (const entry of entries) await collectFiles(entry, found, '');
   found.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
@@ -137,6 +145,11 @@ window.addEventListener('drop', async (event) => {
 });
 
 // collectFiles reads a dropped file, or a folder with all its subfolders.
+/**
+ * @param {any} entry
+ * @param {Dropped} found
+ * @param {string} path
+ */
 const collectFiles = async (entry, found, path) => {
   if (!entry) return;
   if (entry instanceof File) {

@@ -1,13 +1,19 @@
+// @ts-check
 // Helpers of the viewer: they watch the connection and the session, and store settings in the browser.
 import { signInLink } from './page.js';
 
+/**
+ * @param {string} name
+ * @param {string | number} value
+ */
 export const store = (name, value) => {
   try {
-    localStorage.setItem(`viewer.${name}`, value);
+    localStorage.setItem(`viewer.${name}`, String(value));
   } catch {
     /* not allowed */
   }
 };
+/** @param {string} name */
 export const load = (name) => {
   try {
     return localStorage.getItem(`viewer.${name}`);
@@ -19,6 +25,10 @@ export const load = (name) => {
 // watchConnection tracks the connection: "" is ok, "out" means that the session has expired, "away"
 // that the server can't be reached. While it isn't ok, a message shows above the element. It calls
 // onReconnect when the connection is ok again.
+/**
+ * @param {HTMLElement} element
+ * @param {() => void} onReconnect
+ */
 export const watchConnection = (element, onReconnect) => {
   const alertBox = document.createElement('p');
   alertBox.className = 'problem viewer-out';
@@ -37,6 +47,7 @@ export const watchConnection = (element, onReconnect) => {
       message.textContent = "The server isn't responding. This page continues automatically when it does.";
     }
   };
+  /** @param {string} newState */
   const setState = (newState) => {
     if (newState === state) return;
     const previous = state;
@@ -70,6 +81,10 @@ export const watchConnection = (element, onReconnect) => {
   window.addEventListener('online', recheck);
 
   // request fetches a URL that requires a session.
+  /**
+   * @param {string} url
+   * @param {RequestInit} [options]
+   */
   const request = async (url, options) => {
     let response;
     try {

@@ -1,3 +1,4 @@
+// @ts-check
 // The pages in view: their images, and their words.
 
 import { base, finder, pane, viewer } from './viewer.js';
@@ -9,6 +10,7 @@ import { fillWords, wordLayer } from './viewer-words.js';
 // Only visible pages and one more page on each side have an element.
 
 export const pageElements = new Map(); // n → element
+/** @param {number} n */
 const pageElement = (n) => {
   let el = pageElements.get(n);
   if (el) return el;
@@ -24,6 +26,7 @@ const pageElement = (n) => {
   return el;
 };
 
+/** @param {number} n */
 const updatePage = (n) => {
   const page = pages[n - 1];
   const el = pageElement(n);
@@ -62,6 +65,7 @@ const updatePage = (n) => {
 // The words of a page are requested once its image is shown, and kept for the last pages shown.
 const wordsByPage = new Map();
 const maxWordPages = 40;
+/** @param {number} n */
 const drawWords = async (n) => {
   if (!finder || connection.state()) return;
   if (!wordsByPage.has(n)) {
@@ -70,7 +74,7 @@ const drawWords = async (n) => {
       connection
         .request(`${base}/pages/${n}/words`)
         .then((r) => (r.ok ? r.json() : null))
-        .catch(() => null),
+        .catch(() => /** @type {null} */ (null)),
     );
     if (wordsByPage.size > maxWordPages) wordsByPage.delete(wordsByPage.keys().next().value);
   }
@@ -109,6 +113,12 @@ export const draw = () => {
 };
 
 // mostVisiblePage returns the page with the largest visible area. On a tie, it returns the first.
+/**
+ * @param {number} top
+ * @param {number} bottom
+ * @param {number} first
+ * @param {number} last
+ */
 const mostVisiblePage = (top, bottom, first, last) => {
   let found = first,
     maxVisible = -1;

@@ -1,3 +1,4 @@
+// @ts-check
 // Search in the document: the list of its matches, and their marks on the pages.
 
 import { actions, announce, base, finder, keys, pane, query, viewer } from './viewer.js';
@@ -11,12 +12,15 @@ const panel = query('[data-hits]');
 // The page that the search result linked to. It is saved because the address changes later.
 const linkedPage = Number(new URLSearchParams(location.search).get('page'));
 // byWords says whether the server searches for the words of the phrase.
-let hits = [],
-  hit = -1,
-  phrase = '',
-  byWords = false,
-  marksByPage = new Map();
+/** @type {Hit[]} */
+let hits = [];
+let hit = -1;
+let phrase = '';
+let byWords = false;
+/** @type {Map<number, Rect[][] | Promise<Rect[][]>>} */
+let marksByPage = new Map();
 
+/** @param {number} n */
 const drawMarks = (n) => {
   const el = pageElements.get(n);
   if (!el) return;
@@ -42,14 +46,15 @@ const drawMarks = (n) => {
   }
 };
 
+/** @param {number} n */
 const loadMarks = async (n) => {
   if (marksByPage.has(n)) return marksByPage.get(n);
   const typed = phrase;
   const promise = connection
     .request(`${base}/pages/${n}/marks?q=${encodeURIComponent(phrase)}${byWords ? '&words=1' : ''}`)
-    .then((r) => (r.ok ? r.json() : { marks: [] }))
+    .then((r) => (r.ok ? r.json() : { marks: /** @type {Rect[][]} */ ([]) }))
     .then((r) => r.marks)
-    .catch(() => []);
+    .catch(() => /** @type {Rect[][]} */ ([]));
   marksByPage.set(n, promise);
   const marks = await promise;
   if (typed !== phrase) return [];
@@ -58,6 +63,7 @@ const loadMarks = async (n) => {
   return marks;
 };
 
+/** @param {number} i */
 const goToHit = async (i) => {
   if (!hits.length) return;
   const before = hit;
@@ -87,8 +93,13 @@ const goToHit = async (i) => {
 };
 
 // reveal scrolls a rectangle of a page into view if it isn't visible.
+/**
+ * @param {number} n
+ * @param {Rect} rect
+ */
 const reveal = (n, [left, top, right, bottom]) => {
   const page = pages[n - 1];
+  /** @param {number[]} point */
   const corner = ([x, y]) =>
     [
       [x, y],
@@ -123,6 +134,10 @@ const closeFind = () => {
 };
 
 // waitingNote says how many pages are not searchable, because the server hasn't read them yet or OCR is off.
+/**
+ * @param {number} waiting
+ * @param {boolean} off
+ */
 const waitingNote = (waiting, off) =>
   !waiting
     ? ''
@@ -132,6 +147,11 @@ const waitingNote = (waiting, off) =>
         ? "This document is not searchable yet. The server hasn't read its scanned pages."
         : `${waiting} of ${pages.length} pages ${waiting === 1 ? 'is' : 'are'} not searchable yet.`;
 
+/**
+ * @param {boolean} more
+ * @param {boolean} asWords
+ * @param {Searched} result
+ */
 const showHits = (more, asWords, { waiting, off, textless }) => {
   const list = panel.querySelector('ol');
   const found = new Set(hits.map((h) => h.page)).size;
@@ -163,6 +183,7 @@ const showHits = (more, asWords, { waiting, off, textless }) => {
   panel.hidden = false;
 };
 
+/** @param {string} typed */
 export const find = async (typed, jump = true) => {
   typed = typed.trim();
   if (!typed) {
@@ -187,7 +208,7 @@ export const find = async (typed, jump = true) => {
   let result;
   try {
     const response = await connection.request(`${base}/find?q=${encodeURIComponent(typed)}${words}`);
-    if (!response.ok && response.status !== 404) throw new Error(response.status);
+    if (!response.ok && response.status !== 404) throw new Error(String(response.status));
     result = response.ok ? await response.json() : { hits: [], more: false, textless: true };
   } catch {
     if (typed === phrase) {
@@ -247,7 +268,7 @@ if (finder) {
     event.preventDefault();
     find(finder.elements.find.value);
   });
-  finder.elements.find.addEventListener('keydown', (event) => {
+  finder.elements.find.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
     if (event.key === 'Enter' && event.shiftKey && hits.length && finder.elements.find.value.trim() === phrase) {
       event.preventDefault();
       goToHit(hit - 1);

@@ -1,3 +1,4 @@
+// @ts-check
 // Sizes and positions of the pages of a document, at the current zoom.
 
 import { pane, query, viewer } from './viewer.js';
@@ -5,6 +6,7 @@ import { load } from './viewer-connection.js';
 
 // Pages and their sizes, in CSS pixels at 100 %.
 
+/** @type {ViewerPage[]} */
 export const pages = [];
 for (const [times, width, height, pixels] of JSON.parse(viewer.dataset.sizes)) {
   for (let i = 0; i < times; i++)
@@ -15,6 +17,7 @@ for (const [times, width, height, pixels] of JSON.parse(viewer.dataset.sizes)) {
       turn: Number(viewer.dataset.turns[pages.length]) || 0,
     });
 }
+/** @type {number[]} */
 export const widths = JSON.parse(viewer.dataset.widths); // widths of images that the server renders
 export const gap = 12;
 export const minScale = 0.1,
@@ -33,9 +36,14 @@ column.className = 'viewer-space';
 // redraw draws what is in view (viewer-drawing.js).
 export const redraw = () => viewer.dispatchEvent(new Event('viewer:redraw'));
 
+/** @param {ViewerPage} page */
 export const sizeOf = (page) =>
   page.turn % 2 ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
 
+/**
+ * @param {ViewerPage} page
+ * @param {{ width: number, height: number }} available
+ */
 const fitScale = (page, available) => {
   const { width, height } = sizeOf(page);
   const widthScale = available.width / width;
@@ -84,6 +92,7 @@ export const anchorAt = (x = pane.clientWidth / 2, y = pane.clientHeight / 2) =>
   const page = pages[n - 1];
   return { n, x, y, fx: (pane.scrollLeft + x - page.left) / page.w, fy: (pane.scrollTop + y - page.top) / page.h };
 };
+/** @param {Anchor} anchor */
 const restoreAnchor = ({ n, x, y, fx, fy }) => {
   const page = pages[n - 1];
   pane.scrollTop = page.top + fy * page.h - y;
@@ -91,6 +100,7 @@ const restoreAnchor = ({ n, x, y, fx, fy }) => {
 };
 
 // pageAt returns the page at a vertical offset.
+/** @param {number} y */
 export const pageAt = (y) => {
   let low = 0,
     high = pages.length - 1;

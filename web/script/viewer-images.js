@@ -1,3 +1,4 @@
+// @ts-check
 // Image loading: visible pages are loaded first, two at a time. If a page is scrolled out of view,
 // loading its image is canceled.
 
@@ -8,6 +9,7 @@ import { redraw, widths } from './viewer-geometry.js';
 const images = new Map(); // address → { image, ready, pixels }
 const loading = new Map(); // address → image
 const failed = new Map(); // address → number of failures
+/** @type {string[]} */
 let wantedUrls = [];
 let urgentCount = 0; // the first urgent ones are in view
 const maxLoads = 2;
@@ -15,6 +17,7 @@ const maxLoads = 2;
 const retries = 'broken' in viewer.dataset ? 0 : 1;
 const maxPixels = 120e6;
 
+/** @param {ViewerPage} page */
 export const imageWidth = (page) => {
   // Use the width of the unrotated page, even if the page is rotated.
   const need = page.width * page.scale * Math.min(window.devicePixelRatio || 1, 3);
@@ -22,6 +25,10 @@ export const imageWidth = (page) => {
   const want = Math.min(need * 0.92, Math.max(enough, 850));
   return widths.find((w) => w >= want) || widths[widths.length - 1];
 };
+/**
+ * @param {number | string} n
+ * @param {number} width
+ */
 export const imageUrl = (n, width) => `${base}/pages/${n}?w=${width}`;
 
 // If loading failed because the session expired or the server was unreachable, the pages are
@@ -33,6 +40,10 @@ export const connection = watchConnection(query('.viewer-body'), () => {
 });
 
 // loadImages loads the images of the addresses that are wanted. The first urgent ones are in view.
+/**
+ * @param {string[]} wanted
+ * @param {number} urgent
+ */
 export const loadImages = (wanted, urgent) => {
   wantedUrls = wanted;
   urgentCount = urgent;
@@ -51,6 +62,7 @@ export const loadImages = (wanted, urgent) => {
   }
 };
 
+/** @param {string} url */
 const fetchImage = async (url) => {
   const image = new Image();
   image.decoding = 'async';
@@ -90,6 +102,10 @@ const evictImages = () => {
   }
 };
 
+/**
+ * @param {number} n
+ * @param {number} width
+ */
 export const bestImage = (n, width) => {
   const exact = imageUrl(n, width);
   const image = images.get(exact);
@@ -107,9 +123,14 @@ export const bestImage = (n, width) => {
 };
 
 // isBroken reports whether the image of an address can't be loaded.
+/** @param {string} url */
 export const isBroken = (url) => (failed.get(url) || 0) > retries;
 export const isLoading = () => loading.size > 0;
 // addImage stores the image that came with the page, unless its address is loaded already.
+/**
+ * @param {string} url
+ * @param {HTMLImageElement} image
+ */
 export const addImage = (url, image) => {
   if (images.has(url)) return;
   images.set(url, image);

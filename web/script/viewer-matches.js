@@ -1,11 +1,18 @@
+// @ts-check
 // Which match of a search for words comes first.
 
 // densest returns the first match where most words are adjacent, or else closest to each other.
 // gap returns the number of characters between two matches.
+/**
+ * @param {string[]} words
+ * @param {(i: number) => number} gap
+ */
 export const densest = (words, gap) => {
   let bestIndex = 0,
     bestScore = -1;
+  /** @param {number} i */
   const gapAfter = (i) => (i + 1 < words.length ? gap(i) : Infinity);
+  /** @param {number} i */
   const wordsAt = (i) => words[i].toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
   for (let i = 0; i < words.length; i++) {
     let run = wordsAt(i).length;
@@ -22,6 +29,10 @@ export const densest = (words, gap) => {
 };
 
 // distance returns the number of characters between two matches.
+/**
+ * @param {Hit} h
+ * @param {Hit} next
+ */
 export const distance = (h, next) => {
   const n = h.after.toLowerCase().indexOf(next.match.toLowerCase());
   return n < 0 ? Infinity : n;

@@ -1,3 +1,4 @@
+// @ts-check
 // Turning pages, with keys, buttons, and the page number.
 
 import { actions, keys, pane, viewer } from './viewer.js';
@@ -5,6 +6,7 @@ import { numberInput, setCurrentPage } from './viewer-current.js';
 import { draw } from './viewer-drawing.js';
 import { gap, pageAt, pages, view } from './viewer-geometry.js';
 
+/** @param {number} n */
 export const goTo = (n) => {
   n = Math.min(Math.max(n, 1), pages.length);
   const page = pages[n - 1];
@@ -15,6 +17,7 @@ export const goTo = (n) => {
   setCurrentPage(n);
 };
 
+/** @param {number} by */
 const turnPage = (by) => {
   const page = pages[view.current - 1];
   // From the middle of a long page, Previous goes to the top of the same page.
@@ -26,6 +29,7 @@ const turnPage = (by) => {
 viewer.addEventListener('viewer:go', (event) => goTo(event.detail));
 
 // scrollScreen scrolls by one screen, but not past the top of the next page.
+/** @param {number} by */
 const scrollScreen = (by) => {
   const screen = 0.88 * pane.clientHeight;
   const top = pane.scrollTop;
@@ -39,6 +43,7 @@ const scrollScreen = (by) => {
   draw();
 };
 
+/** @param {number} by */
 const scrollSideways = (by) => {
   const maxScroll = pane.scrollWidth - pane.clientWidth;
   if (maxScroll < 2 || (by < 0 ? pane.scrollLeft <= 1 : pane.scrollLeft >= maxScroll - 1)) return false;
@@ -47,6 +52,7 @@ const scrollSideways = (by) => {
 };
 
 // scrollLines scrolls the page, or turns it if it fits.
+/** @param {number} by */
 const scrollLines = (by) => {
   if (view.fit === 'page') {
     goTo(view.current + by);
@@ -63,7 +69,7 @@ Object.assign(actions, {
   left: () => scrollSideways(-1) || turnPage(-1),
   down: () => scrollLines(1),
   up: () => scrollLines(-1),
-  on: (event) => scrollScreen(event.shiftKey ? -1 : 1),
+  on: (/** @type {KeyboardEvent} */ event) => scrollScreen(event.shiftKey ? -1 : 1),
   first: () => goTo(1),
   last: () => goTo(pages.length),
   number: () => {
@@ -90,7 +96,7 @@ const pageForm = numberInput.form;
 const goToTyped = () => {
   const n = Number.parseInt(numberInput.value, 10);
   if (n >= 1 && n <= pages.length) goTo(n);
-  numberInput.value = view.current;
+  numberInput.value = String(view.current);
 };
 pageForm.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -101,6 +107,6 @@ numberInput.addEventListener('focus', () => numberInput.select());
 numberInput.addEventListener('blur', goToTyped);
 numberInput.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
-  numberInput.value = view.current;
+  numberInput.value = String(view.current);
   pane.focus({ preventScroll: true });
 });

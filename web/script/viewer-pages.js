@@ -1,3 +1,4 @@
+// @ts-check
 // A document shown as a column of page images, which the server renders at the displayed width.
 
 import { base, finder, query, viewer } from './viewer.js';

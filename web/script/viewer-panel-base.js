@@ -1,20 +1,25 @@
+// @ts-check
 // The panel beside a document: its elements, messages, and requests.
 import { signInLink } from './page.js';
 import { viewer } from './viewer.js';
 
 export const panel = viewer.querySelector('[data-panel]');
+/** @type {Query} */
 export const query = (selector) => panel.querySelector(selector);
 
-export const form = () => query('[data-instrument-form]');
+export const form = () => query('form[data-instrument-form]');
+/** @param {string} name */
 export const field = (name) => form()?.elements[`instrument.${name}`];
 export const shownPage = () => Number(viewer.dataset.shown || viewer.dataset.page) || 1;
 // state has what the parts of the panel share.
+/** @type {{ sending: boolean, rejected: boolean, lastField: HTMLInputElement | HTMLTextAreaElement }} */
 export const state = {
   sending: false,
   rejected: false, // the values of the form aren't stored
   lastField: null, // the field that had the focus last
 };
 
+/** @param {...(string | Node)} parts */
 export const showProblem = (...parts) => {
   const line = query('[data-panel-problem]');
   if (!line) return;
@@ -24,6 +29,7 @@ export const showProblem = (...parts) => {
   line.scrollIntoView({ block: 'nearest' });
 };
 
+/** @param {string} text */
 export const showNotice = (text) => {
   const box = document.createElement('div');
   box.className = 'notice';
@@ -31,12 +37,14 @@ export const showNotice = (text) => {
   box.textContent = text;
   query('[data-panel-problem]').before(box);
 };
+/** @param {string} text */
 export const say = (text) => {
   viewer.querySelector('[data-said]').textContent = text;
 };
 
 // request sends a request that asks for a part of a page. It returns null if the session expired or
 // the server can't be reached.
+/** @param {string | URL} address */
 export const request = async (address, options = {}) => {
   let response;
   try {
@@ -52,12 +60,14 @@ export const request = async (address, options = {}) => {
   showProblem('You were signed out. ', signInLink(), then);
   return null;
 };
+/** @param {Response} response */
 export const showFailure = async (response) => {
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const message = page.querySelector('.problem') || page.querySelector('main p') || page.body;
   showProblem(message.textContent.trim() || 'Something went wrong. Reload the page and try again.');
 };
 
+/** @param {string} id */
 export const addressOf = (id) => {
   const address = new URL(panel.dataset.source, location.href);
   if (id === '0') address.searchParams.set('panel', 'new');
@@ -65,4 +75,5 @@ export const addressOf = (id) => {
   return address;
 };
 
+/** @param {number} n */
 export const goTo = (n) => viewer.dispatchEvent(new CustomEvent('viewer:go', { detail: n }));

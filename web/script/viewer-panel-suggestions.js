@@ -1,8 +1,11 @@
+// @ts-check
 // Suggestions from the text of the document, in the panel.
 import { addressOf, form, panel, query, say, state } from './viewer-panel-base.js';
 import { past, record, separate } from './viewer-panel-history.js';
 
+/** @param {HTMLElement} button */
 export const accept = (button) => {
+  /** @type {HTMLInputElement} */
   const input = document.getElementById(button.dataset.accept);
   if (!input) return;
   record();
@@ -17,14 +20,18 @@ export const accept = (button) => {
 };
 // hideAccepted hides the list of suggestions if none is left. With all, it shows those again that the form
 // doesn't have.
+/** @param {boolean} all */
 export const hideAccepted = (all) => {
   const box = query('.panel-suggested');
   if (!box) return;
   for (const button of all ? box.querySelectorAll('[data-accept]') : []) {
-    button.closest('li').hidden = document.getElementById(button.dataset.accept)?.value === button.dataset.value;
+    /** @type {HTMLInputElement} */
+    const input = document.getElementById(button.dataset.accept);
+    button.closest('li').hidden = input?.value === button.dataset.value;
   }
   box.hidden = !box.querySelector('li:not([hidden])');
 };
+/** @param {HTMLElement} input */
 export const suggestionOf = (input) =>
   input.id && query(`.panel-suggested li:not([hidden]) [data-accept="${CSS.escape(input.id)}"]`);
 // The document type comes first, because it also fills in the usual book type. All together are one step.
@@ -41,6 +48,7 @@ export const acceptAll = () => {
 // stays as it is.
 let readingTimer = 0,
   readingWait = 0;
+/** @param {boolean} [again] */
 export const watchReading = (again) => {
   clearTimeout(readingTimer);
   if (!again) readingWait = 2000;
@@ -57,7 +65,7 @@ const updateReading = async () => {
   const response = await fetch(addressOf(shown.dataset.id), {
     redirect: 'manual',
     headers: { 'HX-Request': 'true' },
-  }).catch(() => null);
+  }).catch(() => /** @type {null} */ (null));
   const fresh = document.createElement('template');
   if (response?.ok) fresh.innerHTML = await response.text();
   if (form() !== shown) return; // another form has its own timer

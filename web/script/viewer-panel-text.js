@@ -1,3 +1,4 @@
+// @ts-check
 // Text of the document for the form in the panel: what is selected, and the text of the page that is shown.
 import { formatDate } from './instrument.js';
 import { typing } from './page.js';
@@ -42,7 +43,7 @@ export const takeSelection = () => {
 
 // The text of the page that is shown
 
-const textBox = query('[data-page-text]');
+const textBox = query('details[data-page-text]');
 let textOf = 0;
 export const loadText = async () => {
   const n = shownPage();

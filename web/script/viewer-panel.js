@@ -1,3 +1,4 @@
+// @ts-check
 // The panel beside a document: its instruments, and a form for one of them. Without scripts, users
 // can do the same with links and forms.
 import { applyType, formatDate } from './instrument.js';
@@ -26,6 +27,7 @@ const toggle = viewer.querySelector('[data-panel-toggle]');
 
 // Opening and closing
 
+/** @param {boolean} on */
 const remember = (on) => {
   // On phones, the panel covers the page, so it doesn't open with the next document.
   if (innerWidth >= 700) store('panel', on ? 'on' : 'off');
@@ -41,6 +43,7 @@ const focusForm = () => {
   return Boolean(first);
 };
 // reveal scrolls a field into view, together with the heading of the suggestions, if both fit.
+/** @param {HTMLElement} field */
 const reveal = (field) => {
   const fits = () => {
     const box = panel.getBoundingClientRect(),
@@ -56,6 +59,10 @@ const reveal = (field) => {
   if (!fits() && (innerWidth >= 700 || !query('.panel-suggested:not([hidden])')))
     field.scrollIntoView({ block: 'nearest' });
 };
+/**
+ * @param {boolean} on
+ * @param {boolean} [focus]
+ */
 const show = async (on, focus) => {
   panel.hidden = !on;
   toggle.setAttribute('aria-pressed', String(on));
@@ -67,6 +74,10 @@ const show = async (on, focus) => {
   if (on && focus && !focusForm()) query('[data-panel-close]')?.focus();
   if (!on) pane.focus({ preventScroll: true });
 };
+/**
+ * @param {boolean} on
+ * @param {boolean} [focus]
+ */
 const toggleTo = (on, focus) => {
   remember(on);
   show(on, focus);
@@ -74,6 +85,10 @@ const toggleTo = (on, focus) => {
 
 // fill replaces the panel with what the server sent. The history is kept if the form is for the same
 // instrument.
+/**
+ * @param {string} html
+ * @param {boolean} [again]
+ */
 const fill = (html, again) => {
   const id = form()?.dataset.id;
   const next = document.createElement('template');
@@ -87,6 +102,7 @@ const fill = (html, again) => {
 };
 
 // open shows the panel of an address.
+/** @param {string | URL} address */
 const open = async (address) => {
   const response = await request(address);
   if (!response) return false;
@@ -98,6 +114,7 @@ const open = async (address) => {
   state.rejected = false;
   return true;
 };
+/** @type {Promise<boolean>} */
 let loading = null;
 const loadPanel = () => {
   if (query('[data-unloaded]'))
@@ -112,8 +129,9 @@ window.addEventListener('focus', () => {
 });
 // Saving
 
+/** @param {string} then */
 const submit = (then) => {
-  const button = form()?.querySelector(`[data-then="${then}"]`);
+  const button = form()?.querySelector(`button[data-then="${then}"]`);
   if (button) form().requestSubmit(button);
 };
 
@@ -124,6 +142,10 @@ const goToStart = () => {
 };
 
 // putBack enters what the user typed while a save was under way. It isn't saved yet.
+/**
+ * @param {string[][]} typed
+ * @param {{ name: string, selectionStart: number, selectionEnd: number }} caret
+ */
 const putBack = (typed, { name, selectionStart, selectionEnd }) => {
   enter(typed);
   const input = form()?.elements[name];
@@ -131,17 +153,22 @@ const putBack = (typed, { name, selectionStart, selectionEnd }) => {
   if (input?.setSelectionRange) input.setSelectionRange(selectionStart, selectionEnd);
 };
 
+/**
+ * @param {HTMLFormElement} sent
+ * @param {HTMLElement} submitter
+ */
 const send = async (sent, submitter) => {
   if (sent !== form() && !mayDiscard()) return;
   const address = submitter?.getAttribute('formaction') || sent.getAttribute('action');
-  const body = new URLSearchParams(new FormData(sent, submitter));
-  body.set('shown', shownPage());
+  const body = new URLSearchParams(/** @type {string[][]} */ ([...new FormData(sent, submitter)]));
+  body.set('shown', String(shownPage()));
   showProblem();
   const before = readValues();
   const response = await request(address, { method: 'POST', body });
   if (!response) return;
   const typed = sent === form() ? [...readValues()].filter(([name, value]) => before.get(name) !== value) : [];
-  const { name, selectionStart, selectionEnd } = document.activeElement;
+  const focused = /** @type {HTMLInputElement} */ (document.activeElement);
+  const caret = { name: focused.name, selectionStart: focused.selectionStart, selectionEnd: focused.selectionEnd };
   const next = response.headers.get('HX-Redirect'),
     saved = response.headers.get('Content-Location');
   if (response.ok && next && typed.length && !saved) return; // the form was blank, so nothing was saved
@@ -161,14 +188,14 @@ const send = async (sent, submitter) => {
     // If the form of the saved instrument can't be loaded, this one changes it from now on.
     form().elements.instrument.value = new URL(saved, location.href).searchParams.get('instrument');
     if (!(await open(saved))) return;
-    putBack(typed, { name, selectionStart, selectionEnd });
+    putBack(typed, caret);
     showNotice("The instrument is saved. What you typed since then isn't saved yet.");
     return;
   }
   fill(await response.text(), !response.ok);
   state.rejected = !response.ok;
   if (typed.length) {
-    putBack(typed, { name, selectionStart, selectionEnd });
+    putBack(typed, caret);
     return;
   }
   if (response.ok) goToStart();
@@ -181,7 +208,7 @@ panel.addEventListener('submit', async (event) => {
   if (state.sending) return;
   state.sending = true;
   panel.setAttribute('aria-busy', 'true');
-  formatDate(document.activeElement);
+  formatDate(/** @type {HTMLInputElement} */ (document.activeElement));
   try {
     await send(event.target, event.submitter);
   } finally {
@@ -195,13 +222,14 @@ window.addEventListener('beforeunload', (event) => {
 });
 const mayDiscard = () => !isChanged() || window.confirm('Discard your changes to this instrument?');
 
-panel.addEventListener('focusin', (event) => {
+panel.addEventListener('focusin', (/** @type {On<FocusEvent, HTMLInputElement>} */ event) => {
   if (event.target.matches('[data-instrument-form] :is(input, textarea)')) state.lastField = event.target;
 });
 
 // The pages of the instrument
+/** @param {'first' | 'last'} end */
 const setRange = (end) => {
-  const input = query('[data-range]');
+  const input = query('input[data-range]');
   if (!input) return;
   const now = shownPage();
   const match = input.value.trim().match(/^(\d+)(?:\s*[-–]\s*(\d+))?$/);
@@ -250,10 +278,12 @@ viewer.addEventListener('click', async (event) => {
 
 // Keys
 
+/** @type {Record<string, () => void>} */
 const formKeys = {
   F8: () => setRange('first'),
   F9: () => setRange('last'),
 };
+/** @type {Record<string, number>} */
 const pageKeys = { PageDown: 1, PageUp: -1 };
 panel.addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.isComposing) return;
@@ -314,6 +344,7 @@ document.addEventListener('keydown', (event) => {
 // Start
 
 // With scripts, the browser remembers that the panel is open.
+/** @param {string} address */
 const withoutPanel = (address) => {
   const url = new URL(address, location.href);
   for (const name of ['panel', 'instrument', 'start']) url.searchParams.delete(name);

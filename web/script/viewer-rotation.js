@@ -1,3 +1,4 @@
+// @ts-check
 // Rotation of pages.
 
 import { actions, announce, base, keys, viewer } from './viewer.js';
@@ -8,7 +9,8 @@ import { goTo } from './viewer-navigation.js';
 // The rotation of pages is stored for everyone, by users who may change documents. What can't be saved
 // because the connection is lost is saved later.
 const mayTurn = 'mayTurn' in viewer.dataset;
-let unsavedTurns = new Set(); // pages
+/** @type {Set<ViewerPage>} */
+let unsavedTurns = new Set();
 let savingTurns = false;
 const saveTurns = async () => {
   if (!mayTurn || savingTurns || !unsavedTurns.size || connection.state()) return;
@@ -30,6 +32,7 @@ const saveTurns = async () => {
   saveTurns();
 };
 
+/** @param {boolean} single */
 const rotate = (single) => {
   const anchor = anchorAt();
   const page = pages[view.current - 1];

@@ -1,3 +1,4 @@
+// @ts-check
 // The thumbnail strip: its images load when they come near the visible area, after the page
 // itself.
 
@@ -8,11 +9,17 @@ import { imageUrl } from './viewer-images.js';
 import { goTo } from './viewer-navigation.js';
 
 const strip = query('[data-strip]');
+/** @type {HTMLAnchorElement[]} */
 const thumbnails = [];
+/**
+ * @param {HTMLElement} link
+ * @param {number} i
+ */
 const turnThumbnail = (link, i) => {
   const { width, height } = sizeOf(pages[i]);
-  link.firstChild.style.aspectRatio = `${width} / ${height}`;
-  link.firstChild.dataset.turn = pages[i].turn;
+  const paper = link.querySelector('span');
+  paper.style.aspectRatio = `${width} / ${height}`;
+  paper.dataset.turn = String(pages[i].turn);
 };
 const buildStrip = () => {
   const list = strip.querySelector('ol');
@@ -22,10 +29,10 @@ const buildStrip = () => {
     const paper = document.createElement('span');
     const label = document.createElement('span');
     link.href = `${base}?page=${i + 1}`;
-    link.dataset.n = i + 1;
+    link.dataset.n = String(i + 1);
     link.setAttribute('aria-label', `Page ${i + 1}`);
     paper.className = 'viewer-leaf-paper';
-    label.textContent = i + 1;
+    label.textContent = String(i + 1);
     label.setAttribute('aria-hidden', 'true');
     link.append(paper, label);
     item.append(link);
@@ -44,7 +51,7 @@ const buildStrip = () => {
 const thumbnailObserver = new IntersectionObserver(
   (entries) => {
     for (const entry of entries) {
-      const link = entry.target;
+      const link = /** @type {HTMLElement} */ (entry.target);
       const image = link.querySelector('img');
       if (entry.isIntersecting && !image) {
         const thumbnail = new Image();
@@ -52,7 +59,7 @@ const thumbnailObserver = new IntersectionObserver(
         thumbnail.fetchPriority = 'low';
         thumbnail.decoding = 'async';
         thumbnail.src = imageUrl(link.dataset.n, 200);
-        link.firstChild.append(thumbnail);
+        link.querySelector('span').append(thumbnail);
       } else if (!entry.isIntersecting && image && !image.complete) {
         image.src = '';
         image.remove();
@@ -63,6 +70,7 @@ const thumbnailObserver = new IntersectionObserver(
 );
 
 let stripShown = false;
+/** @param {boolean} on */
 export const showStrip = (on, remember = innerWidth >= 700) => {
   if (on && !thumbnails.length) buildStrip();
   stripShown = on;
@@ -82,6 +90,7 @@ matchMedia('(max-width: 44rem)').addEventListener('change', ({ matches }) => {
   if (matches && stripShown) showStrip(false, false);
   else if (!matches && !stripShown && load('strip') === 'on') showStrip(true);
 });
+/** @param {number} n */
 const updateStrip = (n) => {
   const before = strip.querySelector('[aria-current]');
   const link = thumbnails[n - 1];

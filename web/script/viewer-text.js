@@ -1,3 +1,4 @@
+// @ts-check
 // A document that is shown as text: its matches are marked already.
 
 import { actions, announce, finder, keys, pane, query, viewer } from './viewer.js';
@@ -5,6 +6,7 @@ import { densest } from './viewer-matches.js';
 
 const marks = [...pane.querySelectorAll('mark')];
 let now = -1;
+/** @param {number} i */
 const goToMark = (i) => {
   if (!marks.length) return;
   if (now >= 0) marks[now].classList.remove('now');
@@ -38,7 +40,7 @@ Object.assign(actions, {
   },
 });
 Object.assign(keys, { '/': 'find' });
-finder.elements.find.addEventListener('keydown', (event) => {
+finder.elements.find.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
   if (event.key !== 'Escape') return;
   event.preventDefault();
   pane.focus({ preventScroll: true });
@@ -55,9 +57,10 @@ const from = Math.max(
   0,
 );
 const samePage = marks.slice(from).filter((mark) => mark.closest('article') === marks[from].closest('article'));
+/** @param {number} i */
 const gap = (i) => {
-  const next = samePage[i].nextSibling;
-  if (next === samePage[i + 1]) return 0;
+  if (samePage[i].nextSibling === samePage[i + 1]) return 0;
+  const next = /** @type {Text} */ (samePage[i].nextSibling);
   return next.nextSibling === samePage[i + 1] ? next.length + (/[\p{L}\p{N}]/u.test(next.data) ? 2 : 0) : Infinity;
 };
 goToMark(

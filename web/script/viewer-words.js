@@ -1,3 +1,4 @@
+// @ts-check
 // The words of a page, laid over its image. They are invisible and can be selected and copied.
 
 const measure = document.createElement('canvas').getContext('2d');
@@ -12,6 +13,13 @@ export const wordLayer = () => {
 // place puts a word over its box. The font is as high as the box, and the word is stretched to its
 // width. On a rotated page, the word is rotated, too. cqw and cqh are 1% of the page's width
 // and height, so that the word stays in place at every zoom.
+/**
+ * @param {HTMLElement} span
+ * @param {string} text
+ * @param {number[]} rect
+ * @param {number} rotation
+ * @param {number} ratio
+ */
 const place = (span, text, [left, top, right, bottom], rotation, ratio) => {
   const width = right - left,
     height = bottom - top; // of the box, in percent of the page
@@ -27,6 +35,11 @@ const place = (span, text, [left, top, right, bottom], rotation, ratio) => {
 };
 
 // fillWords lays the words over a page, once. The page's width and height give its proportions.
+/**
+ * @param {HTMLElement} el
+ * @param {PageWords} page
+ * @param {ViewerPage} size
+ */
 export const fillWords = (el, { words, scale, rotation = 0 }, { width, height }) => {
   const layer = el.querySelector('.viewer-words');
   if (!words.length || layer.firstChild) return;

@@ -1,3 +1,4 @@
+// @ts-check
 // Zoom with keys, buttons, the wheel, and two fingers, and dragging of a page that is larger than the pane.
 
 import { actions, announce, keys, pane, query } from './viewer.js';
@@ -8,12 +9,14 @@ export const updateFitButtons = () => {
   for (const name of ['width', 'page'])
     query(`[data-do="${name}"]`).setAttribute('aria-pressed', String(view.fit === name));
 };
+/** @param {'width' | 'page'} name */
 const fitTo = (name) => {
   view.fit = name;
   store('fit', name);
   updateFitButtons();
   layout();
 };
+/** @param {number} to */
 const zoomTo = (to, anchor = anchorAt()) => {
   view.fit = 'none';
   view.scale = Math.min(Math.max(to, minScale), maxScale);
@@ -23,6 +26,7 @@ const zoomTo = (to, anchor = anchorAt()) => {
   layout(anchor);
 };
 const steps = [0.1, 0.17, 0.25, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 6, 8];
+/** @param {number} by */
 const zoomBy = (by) => {
   const now = pages[view.current - 1].scale;
   const to = by > 0 ? steps.find((s) => s > now * 1.02) : [...steps].reverse().find((s) => s < now * 0.98);
@@ -55,7 +59,9 @@ pane.addEventListener(
 );
 
 // Two fingers zoom, one finger scrolls.
+/** @type {{ length: number, scale: number, anchor: Anchor }} */
 let pinch = null;
+/** @param {TouchList} touches */
 const spanOf = (touches) => {
   const box = pane.getBoundingClientRect();
   const [a, b] = touches;
@@ -90,6 +96,7 @@ pane.addEventListener('touchend', () => {
 });
 
 // Dragging with the mouse scrolls a page that is larger than the pane.
+/** @type {{ x: number, y: number, left: number, top: number }} */
 let drag = null;
 pane.addEventListener('pointerdown', (event) => {
   if (event.pointerType !== 'mouse' || event.button !== 0 || event.target === pane) return;

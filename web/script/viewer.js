@@ -1,14 +1,18 @@
+// @ts-check
 // The document viewer: its bar, its dialogs, and the keys of every kind of document. Without scripts, it shows
 // one page image, or the text, and links. viewer-pages.js shows page images, and viewer-text.js a document as text.
 import { typing } from './page.js';
 
 export const viewer = document.querySelector('[data-viewer]');
+/** @type {Query} */
 export const query = (selector) => viewer.querySelector(selector);
 export const base = viewer.dataset.document;
 export const pane = query('[data-pages]');
+/** @type {HTMLFormElement} */
 export const finder = query('[data-finder]');
 const liveRegion = query('[data-said]');
 let announceTimer = 0;
+/** @param {string} text */
 export const announce = (text, after = 0) => {
   clearTimeout(announceTimer);
   announceTimer = setTimeout(() => {
@@ -16,8 +20,9 @@ export const announce = (text, after = 0) => {
   }, after);
 };
 
+/** @param {string} name */
 const dialog = (name) => {
-  const box = query(`[data-dialog="${name}"]`);
+  const box = query(`dialog[data-dialog="${name}"]`);
   if (!box) return;
   box.open = false; // initially, as without this script
   box.showModal();
@@ -28,6 +33,7 @@ const dialog = (name) => {
   input.setSelectionRange(0, dot > 0 ? dot : input.value.length);
 };
 
+/** @param {'next' | 'previous'} direction */
 const openSibling = (direction) => {
   const to = viewer.dataset[direction];
   // The browser's Back button returns to the page from which the first document was opened.
@@ -35,16 +41,19 @@ const openSibling = (direction) => {
   else announce(direction === 'next' ? 'This is the last document.' : 'This is the first document.');
 };
 
+/** @type {Record<string, (event?: Action) => unknown>} */
 export const actions = {
   facts: () => dialog('facts'),
   rename: () => dialog('rename'),
   keys: () => dialog('keys'),
+  /** @param {On<Event>} event */
   close: (event) => event.target.closest('dialog').close(),
   back: () => location.assign(viewer.dataset.back),
   leave: () => (document.querySelector('details.menu[open]') ? false : actions.back()),
   'document-next': () => openSibling('next'),
   'document-previous': () => openSibling('previous'),
 };
+/** @type {Record<string, string>} */
 export const keys = {
   n: 'document-next',
   ']': 'document-next',
@@ -56,6 +65,7 @@ export const keys = {
 };
 
 viewer.addEventListener('click', (event) => {
+  /** @type {HTMLAnchorElement} */
   const button = event.target.closest('[data-do]');
   if (!button || event.ctrlKey || event.metaKey || (event.shiftKey && button.href)) return;
   const action = actions[button.dataset.do];

@@ -1,6 +1,8 @@
+// @ts-check
 // Keys that switch between the main views of an abstract, and links to a row of the other view.
 import { typing } from './page.js';
 
+/** @type {Record<string, HTMLAnchorElement>} */
 const tabs = { r: document.getElementById('view-runsheet'), d: document.getElementById('view-documents') };
 
 document.addEventListener('keydown', (event) => {
