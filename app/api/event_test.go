@@ -307,7 +307,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		{"PATCH /notes/{n}", step{body: `{"text":"As changed"}`, fields: "text"}},
 		{"DELETE /notes/{n}", step{path: "/notes/2", fields: "text"}},
 		{"POST /notes/{n}/restore", step{path: "/notes/2/restore", fields: "text"}},
-		{"POST /abstracts/{id}/certificate", step{body: `{"effective_date":"2026-11-01"}`,
+		{"POST /abstracts/{id}/certificate", step{body: `{"effective_date":"2026-05-01"}`,
 			fields: "effective_date custom_fields.effective_date"}},
 		{"POST /abstracts/{id}/bring-down", step{fields: whole}},
 		{"PATCH /file-vault/files/{n}", step{path: "/file-vault/files/2", body: `{"filename":"z.pdf","folder_id":5}`,

@@ -70,7 +70,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		"/file-vault/files/{n}/notes":   {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
 		"/instruments/{n}/restore":      {status: 200},
 		"/notes/{n}/restore":            {status: 200},
-		"/abstracts/{id}/certificate":   {header: []string{asJSON}, body: `{"effective_date":"2026-11-01"}`, status: 201},
+		"/abstracts/{id}/certificate":   {header: []string{asJSON}, body: `{"effective_date":"2026-05-01"}`, status: 201},
 		"/abstracts/{id}/bring-down":    {status: 201},
 	}
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",

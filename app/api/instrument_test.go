@@ -375,23 +375,24 @@ func TestCertificateAndBringDown(t *testing.T) {
 		mortgage.ID))
 	for name, body := range map[string]string{
 		"no date": `{}`, "blank date": `{"effective_date":" "}`, "impossible date": `{"effective_date":"2026-02-30"}`,
-		"unknown index":   `{"effective_date":"2026-11-01","indices_searched":["Tea Leaves"]}`,
-		"period backward": `{"effective_date":"2026-11-01","search_from":"2027-01-01"}`,
+		"unknown index":   `{"effective_date":"2026-05-01","indices_searched":["Tea Leaves"]}`,
+		"in the future":   `{"effective_date":"2026-05-31"}`,
+		"period backward": `{"effective_date":"2026-05-01","search_from":"2027-01-01"}`,
 	} {
 		t.Run(name, func(t *testing.T) { srv.do(t, jsonCall("POST", path+"/certificate", body, 422)) })
 	}
 	srv.do(t, jsonCall("POST", path+"/certificate",
-		`{"effective_date":"2026-11-01","search_from":"1966-01-01","indices_searched":["Mortgages","UCC"]}`, 201).
-		withHas(`"effective_date":"2026-11-01"`, `"file_id":1`, `"changed_since":false`))
+		`{"effective_date":"2026-05-01","search_from":"1966-01-01","indices_searched":["Mortgages","UCC"]}`, 201).
+		withHas(`"effective_date":"2026-05-01"`, `"file_id":1`, `"changed_since":false`))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path, status: 200,
-		has: []string{`"effective_date":"2026-11-01"`, `"search_from":"1966-01-01"`,
+		has: []string{`"effective_date":"2026-05-01"`, `"search_from":"1966-01-01"`,
 			`"indices_searched":["Mortgages","UCC"]`, `"filename":"Runsheet certified `}})
 	srv.do(t, jsonCall("PATCH", fmt.Sprint("/instruments/", mortgage.ID), `{"book":"7"}`, 200))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/certificate", status: 200, has: []string{`"changed_since":true`}})
 	again := srv.createID(t, call{as: "full", method: "POST", path: "/v1" + path + "/bring-down", status: 201,
 		has: []string{`"file_number":"A-1-BD1"`, `"not_taken":["1 document"]`}})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + again, status: 200,
-		has: []string{`"search_from":"2026-11-01"`, `"county":"Essex"`}})
+		has: []string{`"search_from":"2026-05-01"`, `"county":"Essex"`}})
 	ids, statuses, _ := srv.runsheet(t, again)
 	if want := []string{"released", "not_applicable"}; !slices.Equal(statuses, want) || slices.Contains(ids, mortgage.ID) {
 		t.Errorf("runsheet of the bring-down = %v %v, want copies that are %v", ids, statuses, want)
@@ -418,9 +419,9 @@ func TestChecksOfCertificate(t *testing.T) {
 		`"id":"`+open+`","check":"open_lien",`+
 			`"text":"Mortgage · Inst. 7 · Ann Lee is open in this runsheet, and no requirement names it."`,
 		fmt.Sprintf(`"instrument_id":%d,"file_id":null,"proposal":null}`, mortgage.ID))
-	const fields = `{"effective_date":"2026-11-01","effective_time":"8:00 am","search_from":"1966-01-01","indices_searched":["UCC"]`
+	const fields = `{"effective_date":"2026-05-01","effective_time":"8:00 am","search_from":"1966-01-01","indices_searched":["UCC"]`
 	for name, body := range map[string]string{
-		"time": `{"effective_date":"2026-11-01","effective_time":"25:00"}`, "accepted": fields + `,"accepted":"all"}`,
+		"time": `{"effective_date":"2026-05-01","effective_time":"25:00"}`, "accepted": fields + `,"accepted":"all"}`,
 		"no reason": fields + `,"accepted":[{"check":"gap","reason":" "}]}`, "no check": fields + `,"accepted":[{"reason":"x"}]}`,
 		"row": fields + `,"accepted":["gap"]}`,
 	} {

@@ -98,7 +98,7 @@ func TestMatrix(t *testing.T) {
 		"DELETE /notes/{n}":                {status: 204, path: "/notes/2"},
 		"POST /notes/{n}/restore":          {status: 200},
 		"GET /abstracts/{id}/certificate":  {status: 200},
-		"POST /abstracts/{id}/certificate": {status: 201, header: []string{asJSON}, body: `{"effective_date":"2026-11-01"}`},
+		"POST /abstracts/{id}/certificate": {status: 201, header: []string{asJSON}, body: `{"effective_date":"2026-05-01"}`},
 		"POST /abstracts/{id}/bring-down":  {status: 201},
 		"POST /abstracts/{id}/runsheet": {status: 200, header: []string{asForm},
 			body: formBody(filePart("file", "r.csv", "type,book\nMortgage,1\n"))},

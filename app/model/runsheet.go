@@ -373,3 +373,8 @@ func parsePartyName(name string) (p partyName) {
 	slices.Sort(p.words)
 	return p
 }
+
+// DatedAfterRecorded reports whether the instrument is dated after it was recorded, so that one of the dates is wrong.
+func (i Instrument) DatedAfterRecorded() bool {
+	return i.Dated != "" && i.Recorded != "" && i.Dated > i.Recorded
+}

@@ -14,6 +14,9 @@ const MaxTitleRows = 500
 // DateBefore is the code of a date that must not be before another one.
 const DateBefore errs.Code = "The {field} field must not be before the %s field."
 
+// DateInFuture is the code of a date through which nothing can be searched yet.
+const DateInFuture errs.Code = "The {field} field must not be in the future."
+
 // rows returns the elements of a list of up to MaxTitleRows objects.
 func (f *validation) rows(field string, in Input) []Input {
 	switch {
@@ -128,8 +131,9 @@ func CheckAssignment(members map[string]Input, canWork func(user uint64) bool) (
 	return a, f.Fields
 }
 
-// CheckCertificate validates the members of a certificate and returns all errors.
-func CheckCertificate(members map[string]Input) (Certificate, errs.Fields) {
+// CheckCertificate validates the members of a certificate and returns all errors. now is the time in the office's
+// time zone.
+func CheckCertificate(members map[string]Input, now time.Time) (Certificate, errs.Fields) {
 	var f validation
 	c := Certificate{
 		EffectiveDate:   f.date("effective_date", members["effective_date"].asText()),
@@ -141,6 +145,9 @@ func CheckCertificate(members map[string]Input) (Certificate, errs.Fields) {
 	f.require("effective_date", c.EffectiveDate)
 	if c.SearchFrom != "" && c.EffectiveDate != "" && c.EffectiveDate < c.SearchFrom {
 		f.Add("effective_date", DateBefore, "search from")
+	}
+	if c.EffectiveDate > LatestPast(now).Format(time.DateOnly) {
+		f.Add("effective_date", DateInFuture)
 	}
 	return c, f.Fields
 }

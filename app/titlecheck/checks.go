@@ -37,6 +37,26 @@ func missingIndexes(s *Search, add func(about, text string) *Finding) {
 	}
 }
 
+// recordedLater finds instruments recorded after the date and time through which the indices were searched.
+func recordedLater(s *Search, add func(about, text string) *Finding) {
+	through, at := s.Certificate.EffectiveDate, s.Certificate.EffectiveTime
+	for _, i := range s.Instruments {
+		sameDay := i.Recorded == through && at != "" && i.RecordedTime > at
+		if through != "" && (i.Recorded > through || sameDay) {
+			of(i, add, "", "was recorded on "+date(i.Recorded)+", after the effective date and time.")
+		}
+	}
+}
+
+// datedLater finds instruments that are dated after they were recorded, so that one of the dates is wrong.
+func datedLater(s *Search, add func(about, text string) *Finding) {
+	for _, i := range s.Instruments {
+		if i.DatedAfterRecorded() {
+			of(i, add, "", "is dated "+date(i.Dated)+", after it was recorded on "+date(i.Recorded)+".")
+		}
+	}
+}
+
 // of adds a finding about an instrument.
 func of(i Instrument, add func(about, text string) *Finding, about, text string) {
 	id := strconv.FormatUint(i.ID, 10)

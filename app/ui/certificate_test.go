@@ -46,11 +46,12 @@ func TestCertificateAndBringDown(t *testing.T) {
 	form.has(t, `name="search_from" type="date" max="9999-12-31" value="1980-01-01"`, `name="indices_searched" value="UCC"`)
 	once := form.matches(t, `name="once" value="([^"]+)"`)[0]
 	kim.post(t, 422, section, url.Values{"effective_date": {""}, "search_from": {"2/30/2026"}}).has(t, "isn&#39;t a date", `value="2/30/2026"`)
-	reversed := kim.post(t, 422, section, url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1/1/2027"}})
+	reversed := kim.post(t, 422, section, url.Values{"effective_date": {"5/20/2026"}, "search_from": {"1/1/2027"}})
 	reversed.has(t, "must not be before the start of the search")
 	reversed.lacks(t, "isn&#39;t a date")
+	kim.post(t, 422, section, url.Values{"effective_date": {"5/31/2026"}}).has(t, "must not be in the future")
 	sent := form.accept("Old deed")
-	maps.Copy(sent, url.Values{"effective_date": {"11/20/2026"}, "effective_time": {"8:00 am"}, "search_from": {"1980-01-01"},
+	maps.Copy(sent, url.Values{"effective_date": {"5/20/2026"}, "effective_time": {"8:00 am"}, "search_from": {"1980-01-01"},
 		"indices_searched": {"", "UCC", "Plats"}, "once": {once}, "version": form.matches(t, `name="version" value="([^"]+)"`)})
 	for range 2 { // the second time is a double click
 		if got := kim.post(t, 303, section, sent); got.Header.Get("Location") != path+"#certificates" {
@@ -58,7 +59,7 @@ func TestCertificateAndBringDown(t *testing.T) {
 		}
 	}
 	page := kim.get(t, 200, path)
-	page.has(t, "Nov 20, 2026, 8:00 AM", "UCC, Plats", "Kim of staff", "As certified", "Runsheet certified ", "Accepted by Kim of staff",
+	page.has(t, "May 20, 2026, 8:00 AM", "UCC, Plats", "Kim of staff", "As certified", "Runsheet certified ", "Accepted by Kim of staff",
 		"has no recording date. <b>Old deed</b>")
 	page.lacks(t, "Changed since certified")
 	if n := strings.Count(string(page.body), "As certified"); n != 1 {
@@ -100,14 +101,14 @@ func TestCertifyAfterCheck(t *testing.T) {
 		"The abstract names Ann Lee as current owner.", "Jo Lee is in the chain, but not in the names run.",
 		"Reason for all 5 without their own", "Ann Lee is the current owner, but not in the names run.", `<button class="primary" name="do" value="certify">`)
 	form.lacks(t, "Fix this, or enter a reason.", "no effective date")
-	fields := []string{"effective_date", "11/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
+	fields := []string{"effective_date", "5/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
 		"version", form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}
 	some := with(form.accept("Fine <so>"), fields...)
 	some["reason"] = slices.Clone(some["reason"])
 	some["reason"][len(some["reason"])-1] = ""
 	left := kim.post(t, 422, section, some)
 	left.has(t, "Fix or accept each finding before you certify.", "Fix this, or enter a reason.", `value="Fine &lt;so&gt;"`, `value="8:00 AM"`,
-		`value="2026-11-20"`)
+		`value="2026-05-20"`)
 	left.lacks(t, "no effective time", "Not certified yet")
 	kim.post(t, 200, section, with(some, "do", "check")).lacks(t, "Fix this, or enter a reason.")
 
@@ -120,7 +121,7 @@ func TestCertifyAfterCheck(t *testing.T) {
 	kim.post(t, 303, section, with(all, "version", version, "all.not_recorded", "Plat of 1901"))
 	for _, page := range []string{path, path + "/print"} {
 		kim.get(t, 200, page).has(t, "Accepted by Kim of staff", "names John Farmer as grantee. <b>Fine</b>",
-			"Plat · Inst. 7 has no recording date. <b>Plat of 1901</b>", "Nov 20, 2026, 8:00 AM")
+			"Plat · Inst. 7 has no recording date. <b>Plat of 1901</b>", "May 20, 2026, 8:00 AM")
 	}
 	again := kim.get(t, 200, section+"?edit=1")
 	again.has(t, `value="Plat of 1901"`, "Reason in the latest certificate.")
@@ -143,7 +144,7 @@ func TestCertifyWithManyFindings(t *testing.T) {
 	section := path + "/certificates"
 	form := kim.get(t, 200, section+"?edit=1")
 	form.has(t, "30 more findings of this type.")
-	fields := []string{"effective_date", "11/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
+	fields := []string{"effective_date", "5/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
 		"version", form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}
 	blank := with(form.accept(""), fields...)
 	if n := len(blank["check"]); n <= model.MaxTitleRows {

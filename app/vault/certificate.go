@@ -223,7 +223,7 @@ func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[str
 			custom.Values[field.Key] = value.JSON()
 		}
 	}
-	d.certificate, d.rejected = model.CheckCertificate(all)
+	d.certificate, d.rejected = model.CheckCertificate(all, s.v.localNow())
 	patched, rejectedFields := model.AbstractPatch{Custom: model.Some(custom)}.Check(a, &template, s.v.Settings.Rules)
 	if d.custom = patched.Custom; len(d.rejected) == 0 {
 		d.rejected = rejectedFields

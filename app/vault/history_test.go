@@ -237,7 +237,7 @@ func walkSteps() map[string]walkStep {
 		}, "requirements.changed", "requirements"},
 		"TitleWork.Certify": {func(w *auditWalk) error {
 			_, err := w.v.TitleWork.Certify(w.Context(), who, w.abstract,
-				vault.CertificateRequest{Members: members(`{"effective_date":"2026-11-01"}`)},
+				vault.CertificateRequest{Members: members(`{"effective_date":"2026-05-01"}`)},
 				vault.Idempotency[model.Certificate]{})
 			return err
 		}, "certificate.created", "effective_date custom_fields.effective_date"},

@@ -96,7 +96,7 @@ func TestCertifyChangingRunsheet(t *testing.T) {
 			abstract := vaulttest.CreateAbstract(t, v).Abstract.ID
 			record = func() { addInstrument(t, v, abstract, `{"type":"Mortgage"}`) }
 			left.Store(row.changes)
-			members := map[string]model.Input{"effective_date": model.JSONInput(`"2026-10-01"`)}
+			members := map[string]model.Input{"effective_date": model.JSONInput(`"2026-05-01"`)}
 			got, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, abstract, vault.CertificateRequest{Members: members},
 				vault.Idempotency[model.Certificate]{})
 			left.Store(0)
