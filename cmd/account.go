@@ -81,7 +81,7 @@ func switchFailed(data string, owner account, err error) error {
 // its owner instead of as root. Root wouldn't have gotten the error.
 func (s *shell) explainPermissionError(err error) {
 	if s.runAs != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
-		s.messagef("the vault is open as %s, the owner of the data directory, not as root; "+
+		s.messagef("the data directory is open as %s, its owner, not as root; "+
 			"give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
 	}
 }

@@ -68,8 +68,8 @@ func TestRootRunsAsOwner(t *testing.T) {
 		}
 		return string(out)
 	}
-	const openAsOwner = "the vault is open as nobody, the owner of"
-	const deniedAsOwner = "the vault is open as nobody, the owner of the data directory, not as root"
+	const openAsOwner = "the data directory is open as nobody, the owner of"
+	const deniedAsOwner = "the data directory is open as nobody, its owner, not as root"
 	report, export := filepath.Join(output, "rejected.csv"), filepath.Join(output, "events.jsonl")
 	for _, row := range []struct {
 		want    int

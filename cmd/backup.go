@@ -46,7 +46,7 @@ already in the directory are not copied again. An interrupted backup is never li
 and the next backup reuses what it copied.
 
 If the directory is empty although it held backups before, or holds the backups of
-another vault, the command fails, because the right disk may not be mounted. To start
+another server, the command fails, because the right disk may not be mounted. To start
 new backups there, use --new.
 
 Exit code 11: another process uses the backup directory.`,
@@ -85,7 +85,7 @@ func (s *shell) printBackup(created apitypes.Backup, quiet bool) error {
 			strings.Join(created.Missing, ", "))
 	}
 	if len(created.Damaged) > 0 {
-		s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
+		s.messagef("damaged in the data directory, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
 	}
 	if len(created.DamagedText) > 0 {
 		s.messagef("OCR text incomplete in this backup: %s; the server reads damaged pages again (see \"deedkeep verify\")",
@@ -130,7 +130,7 @@ func (s *shell) backupList() *cobra.Command {
 		Long: `List backups, oldest first. The list shows the version of deedkeep that created each
 backup, and the schema of its database. Each version can restore backups with its own or
 an earlier schema. The list also shows missing backups that deedkeep didn't delete.
-Warnings name other directories with newer backups of the same vault.
+Warnings name other directories with newer backups of the same server.
 
 Exit code 3: a backup is missing.`,
 		Example: "  deedkeep backup list --from /mnt/nas/deedkeep\n  deedkeep backup list --json",
@@ -259,7 +259,7 @@ func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 		verdict = "DAMAGED"
 		isContent := func(f archive.Finding) bool { return f.Kind == "document" || f.Kind == "text" }
 		if !s.json && slices.ContainsFunc(r.Findings, isContent) {
-			s.messagef(`move the damaged documents out of the folder "blobs" and change nothing else there; then run "deedkeep backup create" to copy them from the vault again`)
+			s.messagef(`move the damaged documents out of the folder "blobs" and change nothing else there; then run "deedkeep backup create" to copy them from the data directory again`)
 		}
 	case out.ChecksumsOnly:
 		verdict = "OK (checksums only; to check the encrypted contents, provide the passphrase or an identity)"

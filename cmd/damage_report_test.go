@@ -65,7 +65,7 @@ func TestCommandsReportDamage(t *testing.T) {
 	if name := strings.TrimSpace(got.out); !strings.HasSuffix(name, "Z") || strings.ContainsAny(name, " \n") {
 		t.Errorf("backup create --quiet: got %q, want only the name of the backup", got.out)
 	}
-	if !strings.Contains(got.messages, "damaged in the vault, intact in this backup: file ") {
+	if !strings.Contains(got.messages, "damaged in the data directory, intact in this backup: file ") {
 		t.Errorf("backup create: got %s, want the damaged file", got.messages)
 	}
 	got = runCLI(t.Context(), t, nil, "doctor", "--data", data)
@@ -137,7 +137,7 @@ func TestVerifyTellsUnreadableFromDamaged(t *testing.T) {
 	}
 	// A backup names both records as well.
 	got := runCLI(t.Context(), t, nil, "backup", "create", "--to", backups, "--data", data)
-	if got.code != exitDone || !strings.Contains(got.messages, "damaged in the vault, intact in this backup: file 2, file 3 ") {
+	if got.code != exitDone || !strings.Contains(got.messages, "damaged in the data directory, intact in this backup: file 2, file 3 ") {
 		t.Errorf("backup create: got %+v, want both damaged records", got)
 	}
 	got = runCLI(t.Context(), t, nil, "backup", "create", "--to", t.TempDir(), "--data", data)

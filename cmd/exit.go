@@ -29,7 +29,7 @@ const (
 
 // exitCodes is the list of exit codes in the help.
 const exitCodes = `Exit codes: 0 success, 1 failure, 2 invalid arguments or settings, 3 damage found,
-4 import finished with some files rejected, 10 no vault in the data directory,
+4 import finished with some files rejected, 10 no data in the data directory,
 11 locked by another process, 130 interrupted.`
 
 // keyHint explains how to provide the key of encrypted backups.
@@ -55,7 +55,7 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 	case errors.Is(err, errRejected):
 		text, code = err.Error(), exitRejected
 	case errors.Is(err, instance.ErrNoVault):
-		hint = `to create one there, run "deedkeep serve"; to use another directory, set --data DIR or DEEDKEEP_DATA; if the vault should be there, check that its disk is mounted`
+		hint = `to create one there, run "deedkeep serve"; to use another directory, set --data DIR or DEEDKEEP_DATA; if your data should be there, check that its disk is mounted`
 		code = exitNoVault
 	case errors.Is(err, archive.ErrDecrypt):
 		hint = keyHint

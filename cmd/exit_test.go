@@ -46,7 +46,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		{"unknown flag", "status --color red", exitUsage, `unknown flag: --color (see "deedkeep status --help")`, ""},
 		{"unknown command", "keys mint", exitUsage, `unknown subcommand "mint"`, ""},
 		{"missing argument", "keys create", exitUsage, "NAME is required", ""},
-		{"no vault", "status --data " + dir + "x", exitNoVault, "no vault in ", ""},
+		{"no vault", "status --data " + dir + "x", exitNoVault, "no deedkeep data in ", ""},
 		{"unknown key", "keys revoke 99", exitFailed, "key 99 not found", ""},
 		{"missing directory", "import " + dir + "x", exitFailed, "stat ", ""},
 		{"no backup directory", "backup create", exitUsage, "No backup directory is set", ""},
@@ -100,7 +100,7 @@ func TestServeExisting(t *testing.T) {
 				}
 			}
 			got := runCLI(t.Context(), t, nil, "serve", "--existing", "--data", dir, "--listen", "127.0.0.1:0")
-			if got.code != exitNoVault || !strings.HasPrefix(got.messages, "deedkeep: no vault in "+dir) {
+			if got.code != exitNoVault || !strings.HasPrefix(got.messages, "deedkeep: no deedkeep data in "+dir) {
 				t.Errorf("serve --existing: got %+v, want exit code %d", got, exitNoVault)
 			}
 			if entries, err := os.ReadDir(dir); len(entries) > 0 || os.IsNotExist(err) == exists {

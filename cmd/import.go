@@ -35,16 +35,16 @@ func (s *shell) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import DIR",
 		Short: "Import a folder of existing documents",
-		Long: `Import a folder of existing documents. Its subfolders become folders in the vault, below
---folder or at the top level. Documents directly in DIR go to --folder, or to no folder.
-Each document is checked like an upload. DIR itself is not changed.
+		Long: `Import a folder of existing documents. Its subfolders become folders on the page Vault,
+below --folder or at the top level. Documents directly in DIR go to --folder, or to no
+folder. Each document is checked like an upload. DIR itself is not changed.
 
 You can stop the import at any time and resume it with the same command. A document that
 is already in its folder, with the same name and content, is not imported again.
 Documents in the trash don't count.
 
 Skipped and reported: rejected files, unreadable files, and symbolic links. Files in
-folders that the vault can't create (more than 32 levels deep, or an invalid name) are
+folders that deedkeep can't create (more than 32 levels deep, or an invalid name) are
 rejected. Hidden files and system files (such as .DS_Store, Thumbs.db, and desktop.ini)
 are skipped and counted, but are not errors.
 
@@ -55,7 +55,7 @@ some files were rejected.`,
 		Annotations: missingArg("DIR is required: the folder with the documents to import"),
 		RunE:        func(cmd *cobra.Command, args []string) error { return s.importTree(cmd.Context(), args[0], f) },
 	}
-	cmd.Flags().StringVar(&f.folder, "folder", "", "target folder in the vault, such as Old/Abstracts; created if missing")
+	cmd.Flags().StringVar(&f.folder, "folder", "", "target folder on the page Vault, such as Old/Abstracts; created if missing")
 	cmd.Flags().StringVar(&f.report, "report", "", "CSV file for the list of rejected files and reasons")
 	cmd.Flags().IntVar(&f.parallel, "parallel", 4, fmt.Sprintf("number of documents to import at the same time, 1 to %d", maxParallel))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "preview only: check all files and list those that would be rejected")
@@ -110,9 +110,9 @@ func checkNotVault(dir string) error {
 	for last := ""; path != last; last, path = path, filepath.Dir(path) {
 		switch {
 		case isFile(filepath.Join(path, "vault.db")) && isFile(filepath.Join(path, "secret.key")):
-			return fmt.Errorf("%s is the data directory of a vault; its documents are already stored", path)
+			return fmt.Errorf("%s is a data directory of deedkeep; its documents are already stored", path)
 		case isFile(filepath.Join(path, archive.HeaderFile)):
-			return fmt.Errorf("%s contains backups of a vault; restore them with \"deedkeep restore\"", path)
+			return fmt.Errorf("%s contains backups of deedkeep; restore them with \"deedkeep restore\"", path)
 		}
 	}
 	return nil

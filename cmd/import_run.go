@@ -88,7 +88,7 @@ func (i *importRun) walk(ctx context.Context, dir string, dataDir os.FileInfo, j
 		case importer.Link:
 			return i.reject(&i.count.Links, e, "link", "symbolic links are skipped")
 		case importer.Special:
-			return i.reject(&i.count.Links, e, "link", "not a regular file: a device, an offline placeholder, or the vault itself")
+			return i.reject(&i.count.Links, e, "link", "not a regular file: a device, an offline placeholder, or the data directory itself")
 		case importer.Unreadable:
 			return i.reject(&i.count.Unreadable, e, "unreadable", e.Err.Error())
 		}

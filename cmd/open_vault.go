@@ -134,7 +134,7 @@ func (s *shell) callAsOwner(ctx context.Context, c config.Config, owner account,
 		return err
 	}
 	s.runAs = owner.name
-	s.messagef("the vault is open as %s, the owner of %s", owner.name, c.Data)
+	s.messagef("the data directory is open as %s, the owner of %s", owner.name, c.Data)
 	err = s.call(ctx, control.UnixRoundTripper(path), fn)
 	return errors.Join(err, end())
 }

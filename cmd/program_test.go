@@ -126,7 +126,7 @@ func TestServeReportsNewVault(t *testing.T) {
 		p := startServer(t, data)
 		p.signal(t, os.Interrupt)
 		code := p.waitExit(t)
-		report := "created a new vault in " + data + "; when running as a service, start with --existing"
+		report := "initialized the data directory " + data + "; when running as a service, start with --existing"
 		if got := strings.Contains(p.messages.String(), report); code != 0 || got != want {
 			t.Errorf("start %d: got %v (exit code %d), want %v: %q\n%s", start, got, code, want, report, p.messages)
 		}

@@ -34,7 +34,7 @@ func (s *shell) restoreCommand() *cobra.Command {
 		Long: `Restore a backup into an empty data directory, on this or another machine or operating
 system. The directory must not exist or must be empty, except for config.yaml,
 patterns.yaml, and the folder languages. Live data is never overwritten. The command
-opens the restored vault and verifies all records and documents. If it is interrupted,
+opens the restored data and verifies all records and documents. If it is interrupted,
 run it again to resume; until it finishes, nothing else can open the directory. If you
 restore another backup instead, it replaces the unfinished restore.
 
@@ -149,7 +149,7 @@ func (s *shell) mentionNewer(a *archive.Archive, newest string) {
 		}
 		switch {
 		case err != nil:
-			s.warn([]string{fmt.Sprintf("later backups of this vault went to %s, which can't be read now (%s); they may be newer",
+			s.warn([]string{fmt.Sprintf("later backups of this server went to %s, which can't be read now (%s); they may be newer",
 				dir, message(err))})
 		case len(names) > 0 && names[len(names)-1] > newest:
 			s.warn([]string{fmt.Sprintf("a newer backup, %s, is in %s; to use it, add --from %s",
@@ -247,7 +247,7 @@ func (s *shell) backupDrill() *cobra.Command {
 		Use:   "drill [SNAPSHOT|latest]",
 		Short: "Test-restore a backup",
 		Long: `Test-restore a backup. The command restores a backup (the newest by default) into a
-temporary folder, opens the vault there, verifies every byte, compares it with the
+temporary folder, opens it there, verifies every byte, compares it with the
 backup, and deletes the folder. Live data isn't touched. The folder needs free space for
 all documents and contains them unencrypted during the test. Without --scratch, it is
 the folder "drill" in the data directory.
@@ -255,7 +255,7 @@ the folder "drill" in the data directory.
 With --ask, the command prompts for the passphrase and ignores the one in the settings.
 Type it from your paper copy to check that the copy is correct.
 
-Exit code 1: the restored vault couldn't be deleted. Exit code 3: the test failed.`,
+Exit code 1: the restored data couldn't be deleted. Exit code 3: the test failed.`,
 		Example: "  deedkeep backup drill --from /mnt/nas/deedkeep\n  deedkeep backup drill --ask\n  deedkeep backup drill --scratch /var/tmp/drill",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
@@ -301,7 +301,7 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	}
 	err = s.printReport(report, report.OK, report.Summary+"\n")
 	if err == nil && result.NotDeleted != nil {
-		return fmt.Errorf("could not delete the restored vault in %s (%w); it contains decrypted documents, so delete it now",
+		return fmt.Errorf("could not delete the restored data in %s (%w); it contains decrypted documents, so delete it now",
 			scratch, result.NotDeleted)
 	}
 	return err

@@ -43,16 +43,16 @@ func (s *shell) serveCommand() *cobra.Command {
 before it exits. On first run it initializes the data directory: database, templates,
 order fields, folders, and signing key.
 
-With --existing, the server starts only if the data directory contains a vault. Use this
+With --existing, the server starts only if the data directory contains data. Use this
 for a service: the directory is empty if its disk is not mounted.
 
-Exit code 10: no vault in the data directory (with --existing).`,
+Exit code 10: no data in the data directory (with --existing).`,
 		Example: `  deedkeep serve
   deedkeep serve --existing --data /srv/deedkeep
   deedkeep serve --data /srv/deedkeep --listen 127.0.0.1:9000`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context(), existing) },
 	}
-	cmd.Flags().BoolVar(&existing, "existing", false, "start only if the data directory contains a vault")
+	cmd.Flags().BoolVar(&existing, "existing", false, "start only if the data directory contains data")
 	cmd.Flags().String("listen", config.Default().Listen, "address and port to listen on; port 0 picks a free port")
 	return cmd
 }
@@ -88,7 +88,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	s.warn(rootWarning(os.Geteuid())) // uses the effective user, because becomeOwner may have switched from root
 	if isNew {
-		s.messagef("created a new vault in %s; when running as a service, start with --existing", v.Dir)
+		s.messagef("initialized the data directory %s; when running as a service, start with --existing", v.Dir)
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

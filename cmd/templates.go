@@ -112,7 +112,7 @@ func (s *shell) templatesExport() *cobra.Command {
 		Short: "Export abstract templates",
 		Long: `Export abstract templates. The output is YAML, or JSON with --json, for "deedkeep
 templates import". Without an argument, all templates that are not retired are exported.
-Import matches templates by ID. To import them into another vault, use --no-ids; import
+Import matches templates by ID. To import them on another server, use --no-ids; import
 then matches them by name.`,
 		Example: `  deedkeep templates export > templates.yaml
   deedkeep templates export 2 --no-ids > commercial.yaml`,
@@ -135,7 +135,7 @@ then matches them by name.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "include retired templates")
-	cmd.Flags().BoolVar(&noIDs, "no-ids", false, "omit the IDs, to import into another vault")
+	cmd.Flags().BoolVar(&noIDs, "no-ids", false, "omit the IDs, to import on another server")
 	return cmd
 }
 

@@ -351,7 +351,7 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 		named += fmt.Sprintf(" and %d more", len(damaged)-maxNamedDocuments)
 	}
 	return &errs.Error{Kind: errs.Conflict,
-		Message: fmt.Sprintf("No backup was created: %[1]s %[2]s damaged or missing in the vault and %[2]s not in an earlier backup in this directory. "+
+		Message: fmt.Sprintf("No backup was created: %[1]s %[2]s damaged or missing in the data directory and %[2]s not in an earlier backup in this directory. "+
 			`Run "deedkeep verify" for details. Upload the documents again, or delete them permanently.`, named, verb)}
 }
 

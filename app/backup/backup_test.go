@@ -291,8 +291,8 @@ func TestBackupToArchiveOfAnotherVault(t *testing.T) {
 	second, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Rand = bytes.NewReader(bytes.Repeat([]byte{7}, 1<<16)) })
 	_, err := second.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {})
 	vaulttest.WantKind(t, "archive of another vault", err, errs.Conflict)
-	if err == nil || !strings.Contains(err.Error(), "belong to vault") {
-		t.Errorf("Create: %v, want \"belong to vault\" in it", err)
+	if err == nil || !strings.Contains(err.Error(), "belong to server") {
+		t.Errorf("Create: %v, want \"belong to server\" in it", err)
 	}
 }
 

@@ -37,7 +37,7 @@ func diagnoseClock(now, newest time.Time) apitypes.Diagnosis {
 	case now.Year() < firstYear || now.Year() > lastYear:
 		return bad("clock", says+": wrong; links, API keys, and certificates expire at the wrong time", do)
 	case newest.Sub(now) > 2*time.Minute:
-		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: the clock is wrong now, or was wrong then", says,
+		return bad("clock", fmt.Sprintf("%s, but the data was changed at %s: the clock is wrong now, or was wrong then", says,
 			newest.In(now.Location()).Format("Jan 2, 2006, 3:04:05 PM MST")), do)
 	}
 	return ok("clock", says)

@@ -18,7 +18,7 @@ func checkFileSystem(c config.Config, fileSystemType func(string) (string, bool,
 	case err != nil:
 		return warn("file system", "can't determine the file system type: "+err.Error(), "check that the data directory is on a local disk")
 	case isNetwork && c.Disk.AllowNetwork:
-		return warn("file system", kind+" is a network file system; a power failure can lose documents, and two servers can damage the vault",
+		return warn("file system", kind+" is a network file system; a power failure can lose documents, and two servers can damage the database",
 			"move the data directory to a local disk")
 	case isNetwork:
 		return bad("file system", kind+" is a network file system, so the server doesn't start",
@@ -73,7 +73,7 @@ func diagnoseSyncSpeed(took time.Duration) apitypes.Diagnosis {
 			"use a faster disk (SSD), or check what else uses this disk")
 	case took < minSync:
 		return warn("disk speed", says+"; sync returned too fast for a real disk; a power failure may lose acknowledged data",
-			"don't keep the vault on a RAM disk; on a virtual machine, turn off write caching for the virtual disk")
+			"don't keep the data directory on a RAM disk; on a virtual machine, turn off write caching for the virtual disk")
 	}
 	return ok("disk speed", says)
 }

@@ -115,11 +115,11 @@ func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diag
 	if err == nil {
 		return &found, nil
 	}
-	do := `run "deedkeep verify" to check the records; in a new installation, "deedkeep serve" creates the vault`
+	do := `run "deedkeep verify" to check the records; in a new installation, "deedkeep serve" initializes the data directory`
 	if isMissing(o.Config.Data, "secret.key") && !isMissing(o.Config.Data, "vault.db") {
 		do = "restore a backup into another folder and copy secret.key from that folder; no other data is affected"
 	}
-	failure := bad("vault", "can't open the vault: "+o.Explain(err), do)
+	failure := bad("vault", "can't open the data directory: "+o.Explain(err), do)
 	return nil, &failure
 }
 

@@ -16,7 +16,7 @@ func TestOwners(t *testing.T) {
 	const otherUser = 65534
 	c := config.Default()
 	c.Data = t.TempDir()
-	check(t, "no vault", checkOwners(c), OK, "no vault yet")
+	check(t, "no vault", checkOwners(c), OK, "no data yet")
 	files := []string{"vault.db", "serving.json", "blobs/00/00ab", "blobs/ff/ffab", "search/1/segment", "previews/ab/text", "lost+found/x"}
 	for _, name := range files {
 		path := filepath.Join(c.Data, name)

@@ -13,7 +13,7 @@ import (
 func TestOwnersOfOneUser(t *testing.T) {
 	c := config.Default()
 	c.Data = filepath.Join(t.TempDir(), "data")
-	check(t, "no vault", checkOwners(c), OK, "no vault yet")
+	check(t, "no vault", checkOwners(c), OK, "no data yet")
 	if err := os.Mkdir(c.Data, 0o700); err != nil {
 		t.Fatalf("create data directory: %v", err)
 	}

@@ -27,7 +27,7 @@ func checkOwners(c config.Config) apitypes.Diagnosis {
 	const check = "owners"
 	_, err := os.Stat(filepath.Join(c.Data, "vault.db"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return ok(check, "no vault yet")
+		return ok(check, "no data yet")
 	}
 	owner, _, known := integrity.DataOwner(c.Data)
 	if err == nil && known {

@@ -22,7 +22,7 @@ var protectionAdvice = map[string]struct{ risk, do string }{
 	sandbox.ProtectionRlimits: {"the process could open many files", "allow the system call prlimit64 for the service or its container"},
 	sandbox.ProtectionRestrictedToken: {"the process has all privileges of the service account",
 		"allow the service account to start processes with a restricted token (CreateProcessAsUser)"},
-	sandbox.ProtectionLowIntegrity: {"the process could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
+	sandbox.ProtectionLowIntegrity: {"the process could change deedkeep's files", "use Windows 10 or Windows Server 2016 or later"},
 	sandbox.ProtectionAll: {"the process could do everything that the service account can do",
 		"run deedkeep on Linux if you receive documents from people you don't know"},
 }
@@ -51,7 +51,7 @@ func diagnoseSandbox(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 		do = append(do, protectionAdvice[g.Protection].do)
 	}
 	if files && calls {
-		means = []string{"the process could read the vault's files, use the network, and start programs"}
+		means = []string{"the process could read deedkeep's files, use the network, and start programs"}
 	}
 	return warn(check, fmt.Sprintf("this system lacks %s; if a malicious document takes over a worker process, %s",
 		strings.Join(lacks, " and "), strings.Join(means, ", and ")),

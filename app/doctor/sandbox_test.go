@@ -23,7 +23,7 @@ func TestSandbox(t *testing.T) {
 		"no seccomp": {[]sandbox.MissingProtection{missing(sandbox.ProtectionSeccomp)}, Warn,
 			"could use the network and start programs", "system call seccomp"},
 		"neither": {[]sandbox.MissingProtection{missing(sandbox.ProtectionLandlock), missing(sandbox.ProtectionSeccomp)}, Warn,
-			"could read the vault's files", "; "},
+			"could read deedkeep's files", "; "},
 		"other system": {[]sandbox.MissingProtection{missing(sandbox.ProtectionAll)}, Warn, "everything that the service account can", "Linux"},
 	} {
 		t.Run(name, func(t *testing.T) {

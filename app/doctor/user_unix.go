@@ -21,7 +21,7 @@ func diagnoseUser(uid int, data string) apitypes.Diagnosis {
 	const check = "user"
 	if uid == 0 {
 		return warn(check, "root owns the data directory, so the server runs as root; a flaw in the server would put the entire machine at risk",
-			"stop the server, change the owner of the vault to a dedicated user (chown -R USER: "+data+"), and start the server as that user")
+			"stop the server, change the owner of the data directory to a dedicated user (chown -R USER: "+data+"), and start the server as that user")
 	}
 	return ok(check, "the server runs as "+integrity.UserName(uid)+", not as root")
 }

@@ -153,7 +153,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	}
 	database := filepath.Join(dir, "vault.db")
 	if (!opts.Create || opts.Existing) && !Exists(dir) {
-		return nil, &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("no deedkeep data in %s", dir), Err: ErrNoVault}
 	}
 	if err := integrity.CheckDataDir(dir); err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (in *Instance) logReread() {
 			"error", r.LostWrites)
 	}
 	if r.WriteError != nil {
-		in.Log.Error("writing vault.db to the disk failed, so the vault is read-only. Check the disk, or copy the data directory to another disk",
+		in.Log.Error("writing vault.db to the disk failed, so the server is read-only. Check the disk, or copy the data directory to another disk",
 			"error", r.WriteError)
 	}
 	switch {

@@ -63,7 +63,7 @@ func CheckDataDir(dir string) error {
 	case database:
 		return nil
 	case unknownName != "":
-		return fmt.Errorf("%s is not empty and not a vault (it contains %q); choose an empty directory", dir, unknownName)
+		return fmt.Errorf("%s is not empty and not a data directory of deedkeep (it contains %q); choose an empty directory", dir, unknownName)
 	}
 	return checkNoDocuments(dir)
 }

@@ -92,7 +92,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 func (s *Store) CheckFile() error { return s.db.Available() }
 
 // errNotVault is wrapped by Open's error if the file lacks something that every vault has.
-var errNotVault = errors.New("this file is not a vault")
+var errNotVault = errors.New("this file is not a deedkeep database")
 
 // DescribeDamage returns the message for an error that was caused by a damaged database
 // file. damaged is false for all other errors.

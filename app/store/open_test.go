@@ -278,8 +278,8 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }),
 			"secret.key doesn't belong to this vault"},
 		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key doesn't belong to this vault"},
-		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is not a vault"},
-		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is not a vault"},
+		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is not a deedkeep database"},
+		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is not a deedkeep database"},
 		{"a schema of before the first version", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(FirstSchema-1)) }),
 			"start deedkeep of commit " + lastOldCommit},
 		{"a schema of zero", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(0)) }), "can't migrate schema 0"},
@@ -288,7 +288,7 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 				t.Fatalf("remove file: %v", err)
 			}
 			updateRaw(t, path, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("widgets")); return err })
-		}, "this file is not a vault"},
+		}, "this file is not a deedkeep database"},
 		{"an empty file", overwrite(nil), "is empty"},
 		{"a text", overwrite([]byte(strings.Repeat("deed ", 10_000))), "invalid database"},
 		{"a few bytes", overwrite([]byte{1, 2, 3}), "vault.db"},
@@ -423,7 +423,7 @@ func TestDescribeDamage(t *testing.T) {
 		"a caught panic":       {fmt.Errorf("walk: %w", caught), "page 3"},
 		"no database":          {fmt.Errorf("open x: %w", &kv.DamageError{Message: "invalid database"}), "invalid database"},
 		"pages at the opening": {fmt.Errorf("open x: %w: %v", boltkv.ErrBrokenPages, "page 7"), "database pages can't be read"},
-		"another file":         {fmt.Errorf("%w: no schema", errNotVault), "this file is not a vault"},
+		"another file":         {fmt.Errorf("%w: no schema", errNotVault), "this file is not a deedkeep database"},
 		"nothing":              {nil, ""},
 		"an interruption":      {context.Canceled, ""},
 		"a lock":               {berrors.ErrTimeout, ""},

@@ -109,7 +109,7 @@ var (
 	ErrNotFound = errors.New("no backup found")
 	// ErrForeign means that the directory contains other files or the archive of another
 	// vault.
-	ErrForeign = errors.New("not a backup directory of this vault")
+	ErrForeign = errors.New("not a backup directory of this server")
 	// ErrMissing means that the expected archive is not in the directory.
 	ErrMissing = errors.New("the expected backups are missing")
 	// ErrVanished means that a snapshot is no longer in the archive although it wasn't pruned.
@@ -127,7 +127,7 @@ var (
 	ErrDiskFull = errors.New("the backup disk is full")
 	// ErrSourceDamaged means that a document of the vault doesn't match its digest, so it
 	// can't be copied.
-	ErrSourceDamaged = errors.New("documents in the vault are damaged")
+	ErrSourceDamaged = errors.New("stored documents are damaged")
 	// ErrNewerVersion means that a later version of deedkeep wrote the archive.
 	ErrNewerVersion = errors.New("the backup was created by a newer version of deedkeep; install that version or a later one")
 )
@@ -172,11 +172,11 @@ func Open(dir string, opts Options) (*Archive, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headerName), err)
 	}
 	if opts.Vault != "" && opts.Vault != h.Vault {
-		return nil, fmt.Errorf("%s: %w: the backups belong to vault %s, but this vault is %s; choose another directory",
+		return nil, fmt.Errorf("%s: %w: the backups belong to server %s, but this server is %s; choose another directory",
 			dir, ErrForeign, h.Vault, opts.Vault)
 	}
 	if opts.Vault != "" && !h.verifySignature(opts.HeaderKey) {
-		return nil, fmt.Errorf("%s: %w: the file was not written by this vault, or someone changed the encryption recipients. "+
+		return nil, fmt.Errorf("%s: %w: the file was not written by this server, or someone changed the encryption recipients. "+
 			"No backup was created. Check who can write to that directory, and choose another directory for new backups",
 			filepath.Join(dir, headerName), ErrDamaged)
 	}

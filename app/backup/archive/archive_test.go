@@ -188,7 +188,7 @@ func TestBackUpRejectsDirectory(t *testing.T) {
 		want    error
 		message string
 	}{
-		{"archive of another vault", newArchive(plain), other, ErrForeign, "belong to vault"},
+		{"archive of another vault", newArchive(plain), other, ErrForeign, "belong to server"},
 		{"plain where encryption is set", newArchive(plain), passphrase, ErrForeign, "not encrypted"},
 		{"encrypted where none is set", newArchive(passphrase), plain, ErrForeign, "encrypted with a passphrase"},
 		{"another passphrase in the settings", newArchive(passphrase), changed, ErrDecrypt, "the passphrase in the settings is not"},

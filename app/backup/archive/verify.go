@@ -153,7 +153,7 @@ func (v *verifier) blob(snapshot string, e Entry) {
 			"Move %s to another directory, and the next backup copies the text again", snapshot, err, v.a.path(blobPath(e.File)...)))
 	default:
 		v.addFinding("document", e.Digest, fmt.Errorf("backup %s: %w; move %s to another directory, "+
-			"and the next backup copies the document again if it is still in the vault",
+			"and the next backup copies the document again if it is still stored",
 			snapshot, err, v.a.path(blobPath(e.File)...)))
 	}
 }

@@ -41,12 +41,12 @@ or set DEEDKEEP_BACKUP_PASSPHRASE. If the backup is encrypted for age recipients
 --identity FILE, the file of the age identity.
 `
 	}
-	return `Backups of a deedkeep vault
-===========================
+	return `Backups of deedkeep
+===================
 
 ` + who + `
 
-To restore the vault on this or another machine, install deedkeep and run:
+To restore them on this or another machine, install deedkeep and run:
 
     deedkeep restore latest --from THIS-DIRECTORY --data NEW-DIRECTORY
 ` + how + `
@@ -56,7 +56,7 @@ To test a restore: deedkeep backup drill --from THIS-DIRECTORY
 
 Don't change, rename, or delete files in this directory. The only exception: you can move
 documents that "deedkeep backup verify" reports as damaged to another directory. The next
-backup copies them again if they are still in the vault. You can copy or move the complete
+backup copies them again if they are still stored. You can copy or move the complete
 directory. The name of each file in blobs and snapshots ends with its SHA-256 (64
 hexadecimal digits), so any tool can verify it.
 `
