@@ -22,7 +22,7 @@ func checkSearchIndex(found *apitypes.Checkup) apitypes.Diagnosis {
 	case i.Ready && i.MissingTexts > 0:
 		return warn("search", apitypes.Count(i.MissingTexts+s.Queue, "document can't be found by its text",
 			"documents can't be found by their text")+": the text is missing or damaged",
-			"wait; the server extracts the text again, for example after a restore")
+			"wait; the server extracts the missing text automatically")
 	case i.Ready && i.Building:
 		return ok("search", "rebuilding the search index; search uses the current one"+far)
 	case i.Building && s.Running:

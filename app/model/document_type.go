@@ -100,7 +100,7 @@ type DocumentTypes []DocumentType
 var documentTypesField = FieldLabel{Name: "document_types", Label: "Document types", Rows: []FieldLabel{
 	{Name: "id", Type: identity}, {Name: "name", Label: "Name"}, {Name: "category", Label: "Category"},
 	{Name: "encumbrance", Label: "Encumbrance"}, {Name: "retired", Label: "Retired"},
-	{Name: "grantor_label", Label: "Grantors are called"}, {Name: "grantee_label", Label: "Grantees are called"}}}
+	{Name: "grantor_label", Label: "Label for grantors"}, {Name: "grantee_label", Label: "Label for grantees"}}}
 
 // Changes returns the differences between two versions of the list.
 func (list DocumentTypes) Changes(to DocumentTypes) []Change {

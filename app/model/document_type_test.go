@@ -75,7 +75,7 @@ func TestChangesOfPartyLabels(t *testing.T) {
 	e := Event{Kind: "document_types.changed", Changes: DocumentTypes{from}.Changes(DocumentTypes{to})}
 	e.Describe(Describer{})
 	want := "Document types, Deed of Trust: Category: Mortgages and Security Instruments → Supporting Documents; " +
-		"Grantors are called: (blank) → Trustor"
+		"Label for grantors: (blank) → Trustor"
 	if got := strings.Join(e.Texts(), "; "); got != want {
 		t.Errorf("text = %s, want %s", got, want)
 	}

@@ -176,7 +176,7 @@ func (s *sheet) line(row *Row, size *int) []any {
 }
 
 // cutNote is the end of a cell that is too long for Excel.
-const cutNote = " … [cut off here, because a cell of Excel can't be longer; the CSV file is complete]"
+const cutNote = " … [truncated, because an Excel cell can't hold more text; the CSV file is complete]"
 
 // cutCell returns a text that is not too long for a cell. The limit is in UTF-16 code units.
 func cutCell(value string) string {

@@ -121,7 +121,7 @@ func checkSchema(t *Tx, fingerprint string, want uint64) (schema uint64, err err
 		return 0, fmt.Errorf("this vault was written by a newer version of deedkeep (schema %d; this version supports up to %d); install that version or a later one",
 			schema, want)
 	case string(meta.Get(keySecret)) != fingerprint:
-		return 0, errors.New("secret.key doesn't belong to this vault; restore the original file (all IDs and links depend on it)")
+		return 0, errors.New("secret.key doesn't belong to this database; restore the original file (all IDs and links depend on it)")
 	}
 	return schema, nil
 }

@@ -291,7 +291,7 @@ func TestCellQuestionAndUndo(t *testing.T) {
 	}
 	undo := url.Values{"field": {"book_page"}, "restore": {string(s.Before)}, "was": {"Deed Book 7/8"}}
 	h.patchInstrument(t, id, `{"page":"9"}`)
-	if s := staff.script(t, 412, address, undo); !strings.HasSuffix(s.Problem, "Your change isn't undone.") {
+	if s := staff.script(t, 412, address, undo); !strings.HasSuffix(s.Problem, "Your change wasn't undone.") {
 		t.Errorf("problem = %q, want who changed the cell", s.Problem)
 	}
 	undo.Set("was", "Deed Book 7/9")

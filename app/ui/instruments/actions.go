@@ -66,7 +66,7 @@ func (p *Pages) sortRunsheet(r *page.Request) error {
 }
 
 // sequenceChanged says why a sequence isn't set.
-const sequenceChanged = "The sequence of the runsheet was changed in the meantime, so it stays as it is now."
+const sequenceChanged = "The runsheet was reordered in the meantime, so your change wasn't saved."
 
 // setSequence sets the sequence that the script sends, unless another one than it shows was chosen in the
 // meantime. Without one, it sorts the runsheet by recording date.

@@ -152,9 +152,9 @@ func (p *Pages) conflictText(r *page.Request, column, now string, restores bool)
 	}
 	text := instrumentform.ChangedText(log, p.Zone(), now, cellFields[column]...)
 	if restores {
-		return text + " Your change isn't undone.", nil
+		return text + " Your change wasn't undone.", nil
 	}
-	return text + " Your entry isn't saved. Select Change and save it to replace theirs, or Discard to keep theirs.", nil
+	return text + " Your entry wasn't saved. Select Change and save it to replace theirs, or Discard to keep theirs.", nil
 }
 
 // createRow adds an instrument whose first cell a user filled in.

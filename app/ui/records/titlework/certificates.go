@@ -263,7 +263,7 @@ func acceptedRows(groups []CheckGroup) model.Input {
 }
 
 // changedSearch is the problem of a form whose list of findings is out of date.
-const changedSearch = "The search has changed since you opened this list. Look at the list again, then certify."
+const changedSearch = "The search has changed since you opened this list. Review the list again, then certify."
 
 // certify certifies the search of an abstract. If a finding is neither fixed nor accepted, it shows the form
 // again.

@@ -156,7 +156,7 @@ func (p *Pages) abstractPicker(r *page.Request) error {
 	}
 	path := p.OrderPath(order.ID)
 	view := picker{Back: path, Name: "Order " + order.Number, Path: path + "/abstract-link", Field: "abstract",
-		Lead: "An abstract is linked to one order at a time.", Label: "File number, Parcel ID, address, or name",
+		Lead: "An abstract can be linked to only one order.", Label: "File number, Parcel ID, address, or name",
 		Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	var hits []search.Hit
 	if view.Guessed = view.Text == ""; view.Guessed {
