@@ -37,7 +37,8 @@ type DB interface {
 	// Begin starts a transaction. A write transaction waits for the end of the previous one. The error is ErrClosed
 	// after Close.
 	Begin(ctx context.Context, write bool) (Tx, error)
-	// BeginCheck starts a read transaction whose stored form can be checked.
+	// BeginCheck starts a read transaction whose stored form can be checked. It and CheckOrder return ErrClosed after
+	// Close.
 	BeginCheck(ctx context.Context) (Check, error)
 	// CheckOrder reports problems in the order of the keys and in the use of the space. Write transactions wait until
 	// it returns. Call it only after Check.Stored has found that the database is readable.

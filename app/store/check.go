@@ -74,7 +74,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, e
 		k.summary.Corrupt = true
 		k.addFinding("database", "pages", "%v", err)
 	})
-	return k.summary, err
+	return k.summary, beginError(err)
 }
 
 // errWalkFailed ends a Check after the failure has been reported as a finding.

@@ -181,11 +181,8 @@ func (s *Store) runBatch(batch []*batchMember) error {
 func (s *Store) beginWrite() (*Tx, error) {
 	ctx := context.Background()
 	tx, err := s.db.Begin(ctx, true)
-	if errors.Is(err, kv.ErrClosed) {
-		return nil, errClosing
-	}
 	if err != nil {
-		return nil, err
+		return nil, beginError(err)
 	}
 	t := s.newTx(ctx, tx)
 	t.writable = true

@@ -191,7 +191,7 @@ func (c *Copy) beginCheck(ctx context.Context, fn func(*Tx, kv.Check) error) err
 func (c *Copy) checkOnce(ctx context.Context, complete func(*Tx) bool, fn func(*Tx, kv.Check) error) (err error) {
 	check, err := c.db.BeginCheck(ctx)
 	if err != nil {
-		return err
+		return beginError(err)
 	}
 	defer func() { err = errors.Join(err, check.End()) }()
 	t := c.newTx(ctx, check.Tx())

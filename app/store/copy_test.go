@@ -2,8 +2,10 @@ package store
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/kv"
 	"deedkeep/app/model"
 )
@@ -43,6 +45,16 @@ func TestLiveCopyDuringCommits(t *testing.T) {
 		t.Fatalf("close copy: %v", err)
 	}
 	view(t, s, func(*Tx) error { return nil }) // closing the copy didn't close the store
+}
+
+func TestCheckOfClosedStore(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	if err := s.Close(); err != nil {
+		t.Fatalf("close store: %v", err)
+	}
+	if _, err := s.LiveCopy().Check(t.Context(), func(Finding) {}); errs.KindOf(err) != errs.Unavailable {
+		t.Errorf("Check() = %v of a closed store, want errs.Unavailable", err)
+	}
 }
 
 // EachDigest reads files in batches but passes all files with the same digest together.

@@ -37,14 +37,19 @@ type Store struct {
 // the database can't reuse freed space while a read transaction is open, so the file grows.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	tx, err := s.db.Begin(ctx, false)
-	if errors.Is(err, kv.ErrClosed) {
-		return errClosing
-	}
 	if err != nil {
-		return err
+		return beginError(err)
 	}
 	t := s.newTx(ctx, tx)
 	return endView(tx, RecoverPanic(func() error { return fn(t) }))
+}
+
+// beginError returns the error for a transaction or a check that can't begin.
+func beginError(err error) error {
+	if errors.Is(err, kv.ErrClosed) {
+		return errClosing
+	}
+	return err
 }
 
 // endView ends a read transaction and returns err.

@@ -20,8 +20,8 @@ import (
 // DB is an open database file.
 type DB struct {
 	bolt     *bolt.DB
-	identity *fileIdentity // nil if Available has nothing to compare, as after OpenReadOnly
-	file     *os.File      // file that bbolt uses and closes; nil after OpenReadOnly
+	identity *fileIdentity // nil after OpenReadOnly, so Available has nothing to compare and Close writes no clean mark
+	file     *os.File      // file that bbolt uses and closes
 	isNew    bool          // this Open created the file
 	atOpen   kv.OpenState
 
@@ -76,7 +76,7 @@ func (db *DB) Begin(ctx context.Context, write bool) (kv.Tx, error) {
 func (db *DB) Close(sound bool) error {
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
-	if !db.closed && db.file != nil {
+	if !db.closed && db.identity != nil {
 		db.updateCleanMark(sound)
 	}
 	db.closed = true
@@ -148,34 +148,24 @@ func (db *DB) Available() error {
 // check implements kv.Check.
 type check struct {
 	transaction
-	file     *os.File
 	contents io.ReaderAt
 	length   int64
 }
 
 // BeginCheck implements kv.DB. Later commits don't overwrite the pages that the transaction uses, except for the two
 // meta pages. BeginCheck copies those while no commit can run.
-func (db *DB) BeginCheck(ctx context.Context) (_ kv.Check, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	file, err := os.Open(db.bolt.Path())
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, file.Close())
-		}
-	}()
+func (db *DB) BeginCheck(ctx context.Context) (kv.Check, error) {
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
-	info, err := file.Stat()
+	if err := db.checkOpen(ctx); err != nil {
+		return nil, err
+	}
+	info, err := db.file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	head := make([]byte, 2*db.bolt.Info().PageSize)
-	n, err := pagecache.ReadFull(file.ReadAt, head, 0)
+	n, err := pagecache.ReadFull(db.file.ReadAt, head, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -183,14 +173,26 @@ func (db *DB) BeginCheck(ctx context.Context) (_ kv.Check, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin transaction: %w", err)
 	}
-	return &check{transaction{db: db, tx: tx}, file, &headCachedFile{head: head[:n], rest: file}, info.Size()}, nil
+	return &check{transaction{db: db, tx: tx}, &headCachedFile{head: head[:n], rest: db.file}, info.Size()}, nil
+}
+
+// checkOpen returns nil if the database can be checked: it isn't closed, and its file is where it was opened. The
+// caller must hold db.writeMu.
+func (db *DB) checkOpen(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if db.closed {
+		return kv.ErrClosed
+	}
+	return db.Available()
 }
 
 // Tx implements kv.Check.
 func (c *check) Tx() kv.Tx { return &c.transaction }
 
 // End implements kv.Check.
-func (c *check) End() error { return errors.Join(c.Rollback(), c.file.Close()) }
+func (c *check) End() error { return c.Rollback() }
 
 // Stored implements kv.Check.
 func (c *check) Stored(_ context.Context, report func(subject, problem string)) (readable bool, err error) {
@@ -214,11 +216,11 @@ func (f *headCachedFile) ReadAt(p []byte, at int64) (int, error) {
 
 // CheckOrder implements kv.DB with bbolt's own check.
 func (db *DB) CheckOrder(ctx context.Context, report func(error)) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
+	if err := db.checkOpen(ctx); err != nil {
+		return err
+	}
 	return db.bolt.View(func(tx *bolt.Tx) error {
 		for err := range tx.Check() {
 			report(err)

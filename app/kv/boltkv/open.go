@@ -54,7 +54,11 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 func OpenReadOnly(path string, wait time.Duration) (*DB, error) {
 	db := new(DB)
 	err := kv.RecoverPanic(func() (err error) {
-		db.bolt, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout(wait), ReadOnly: true})
+		db.bolt, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout(wait), ReadOnly: true,
+			OpenFile: func(path string, flag int, mode os.FileMode) (file *os.File, err error) {
+				db.file, err = os.OpenFile(path, flag, mode)
+				return db.file, err
+			}})
 		return err
 	})
 	if err != nil {

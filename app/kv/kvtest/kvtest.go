@@ -287,6 +287,12 @@ func testClosed(t *testing.T, d Database) {
 			t.Errorf("Begin(%v) = %v, want %v", write, err, kv.ErrClosed)
 		}
 	}
+	if _, err := db.BeginCheck(t.Context()); !errors.Is(err, kv.ErrClosed) {
+		t.Errorf("BeginCheck() = %v, want %v", err, kv.ErrClosed)
+	}
+	if err := db.CheckOrder(t.Context(), func(error) {}); !errors.Is(err, kv.ErrClosed) {
+		t.Errorf("CheckOrder() = %v, want %v", err, kv.ErrClosed)
+	}
 }
 
 func testCanceled(t *testing.T, d Database) {
