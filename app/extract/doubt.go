@@ -56,17 +56,31 @@ func AreReadings(a, b string) bool {
 var comparedFields = []string{InstrumentNumber, Book, PageNumber, CaseNumber, Consideration, Parcels, County, State}
 
 // compare marks a field doubtful if another pattern found another value. Pages of a document have their own pages of the book.
-func (f *Field) compare(name string, other Field) {
-	if name == PageNumber && other.Page != f.Page {
+// A judgment has the date on which it was rendered, and that of its paper.
+func (r *reader) compare(name string, other Field) {
+	f, known := r.fields[name]
+	isCompared := slices.Contains(comparedFields, name) || name == Dated && r.kind == judgmentKind
+	if !known || !isCompared || name == PageNumber && other.Page != f.Page || len(other.Values) == 0 {
 		return
 	}
-	reading := strings.Join(other.Values, "; ")
-	isOther := reading != "" && !slices.EqualFunc(f.Values, other.Values, func(a, b string) bool {
-		return model.NormalizeRecordingNumber(a) == model.NormalizeRecordingNumber(b)
-	})
-	if isOther && slices.Contains(comparedFields, name) && !slices.Contains(f.Readings, reading) {
-		f.Readings, f.Doubtful = append(f.Readings, reading), true
+	fold := model.NormalizeRecordingNumber
+	if name == State {
+		fold = model.FoldState
 	}
+	if !slices.EqualFunc(f.Values, other.Values, func(a, b string) bool { return fold(a) == fold(b) }) {
+		r.fields[name] = f.withReading(strings.Join(other.Values, "; "))
+	}
+}
+
+const judgmentKind = "Judgment"
+
+// withReading returns a field that is doubtful because it has another reading.
+func (f Field) withReading(reading string) Field {
+	f.Doubtful = true
+	if !slices.Contains(f.Readings, reading) {
+		f.Readings = append(f.Readings, reading)
+	}
+	return f
 }
 
 // compareFields marks fields doubtful that can hardly be right together: an instrument that was recorded more than a year
@@ -89,6 +103,89 @@ func (r *reader) compareFields() {
 	}
 }
 
+// partyFields are the fields with names.
+var partyFields = []string{Grantors, Grantees, Trustee, Nominee}
+
+// checkNames marks persons doubtful who have a similar name on a line of its own, such as below a signature, and those with
+// unusual names that the text doesn't have again.
+func (r *reader) checkNames() {
+	known := map[string]bool{}
+	for _, name := range partyFields {
+		for _, value := range r.fields[name].Values {
+			known[strings.Join(nameWords(value), " ")] = true
+		}
+	}
+	lines := r.nameLines()
+	text := " " + strings.Join(nameWords(r.source.original), " ") + " "
+	for _, name := range partyFields {
+		f, found := r.fields[name]
+		for _, value := range f.Values {
+			words := nameWords(value)
+			if r.isEntity(value) || r.hasCapacity(value) {
+				continue
+			}
+			for _, line := range lines {
+				if other := nameWords(line); !known[strings.Join(other, " ")] && isLikeName(words, other) {
+					f = f.withReading(line)
+				}
+			}
+			usual := slices.ContainsFunc(words, func(word string) bool { return r.rules.givenNames[word] })
+			f.Doubtful = f.Doubtful || !usual && strings.Count(text, " "+strings.Join(words, " ")+" ") < 2
+		}
+		if found {
+			r.fields[name] = f
+		}
+	}
+}
+
+// nameWords returns the words of a text in lower case, without punctuation.
+func nameWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !isAlphanumeric(c) && c != '\'' })
+}
+
+// maxNameLine is how many words the name of a person on a line of its own may have.
+const maxNameLine = 4
+
+// nameLines returns the names of persons that have a line of their own. The last line of a paragraph isn't one.
+func (r *reader) nameLines() (names []string) {
+	above := ""
+	for line := range strings.Lines(r.source.original) {
+		line = strings.Trim(line, " \n,.:;_-")
+		name := strings.TrimSpace(strings.TrimPrefix(line, "By:"))
+		words := len(strings.Fields(name))
+		isName := words > 1 && words <= maxNameLine && r.isParty(name) && !r.isEntity(name) && !conjoined.MatchString(name)
+		if isName && len(above) <= narrowLine {
+			names = append(names, name)
+		}
+		above = line
+	}
+	return names
+}
+
+// isLikeName reports whether two different names may be readings of the same one: one has more words, or one word looks like
+// the other one or like its start.
+func isLikeName(a, b []string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	last := len(a) - 1
+	if last < 1 || slices.Equal(a, b) {
+		return false
+	}
+	if a[0] == b[0] && a[last] == b[len(b)-1] && len(a) < len(b) || slices.Equal(a, b[len(b)-len(a):]) {
+		return true
+	}
+	differs := slices.IndexFunc(a, func(word string) bool { return !slices.Contains(b, word) })
+	if differs < 0 || !slices.Equal(a[:differs], b[:differs]) || len(a[differs]) < 2 {
+		return false
+	}
+	x, y := a[differs], b[differs]
+	if differs == last && last > 1 {
+		return strings.HasPrefix(x, y) || strings.HasPrefix(y, x) || isOneLetterOff(x, y) || shapeOf(x) == shapeOf(y)
+	}
+	return slices.Equal(a[differs+1:], b[differs+1:]) && (isOneLetterOff(x, y) || shapeOf(x) == shapeOf(y))
+}
+
 // minPartOfParcel is how many letters and digits the start of a parcel number must have to be taken for a part of it.
 const minPartOfParcel = 4
 
@@ -99,8 +196,8 @@ func (f Fields) CompareKnown(parcels []string, county string) {
 		field, found := f[name]
 		for _, value := range field.Values {
 			for _, id := range known {
-				if isReading(value, id) && !slices.Contains(field.Readings, id) {
-					field.Readings, field.Doubtful = append(field.Readings, id), true
+				if isReading(value, id) {
+					field = field.withReading(id)
 				}
 			}
 		}

@@ -85,6 +85,7 @@ func Read(pages []Page, rules *Rules, types model.DocumentTypes) Fields {
 	r.readPatterns(rules.patterns, r.readLabels()...)
 	r.drop()
 	r.compareFields()
+	r.checkNames()
 	r.calibrate()
 	return r.fields
 }

@@ -21,6 +21,8 @@ func TestValues(t *testing.T) {
 		{"ordinal", "THIS DEED, made this 15th day of April, 2019, by", extract.Dated, "2019-04-15"},
 		{"acknowledged later", "THIS DEED, by John Doe\nIN WITNESS WHEREOF, he signed it.\nIt was acknowledged before me this 21st day of " +
 			"April, 2019\n", extract.Dated, ""},
+		{"acknowledged another day", "THIS DEED, made this 15th day of April, 2019, by\nOn this 21st day of April, 2019, before me " +
+			"personally appeared John Doe\n", extract.Dated, "2019-04-15"},
 		{"label", "DEED\nDated: 04/15/2019\n", extract.Dated, "2019-04-15"},
 		{"as of", "THIS AGREEMENT is made and entered into as of April 15, 2019, by", extract.Dated, "2019-04-15"},
 		{"letters in a date", "THIS DEED, made this l5th day of Apri1, 2OI9, by", extract.Dated, "2019-04-15"},
@@ -105,6 +107,7 @@ func TestValues(t *testing.T) {
 		{"case number", "Case No. 2019-CA-001234\n", extract.CaseNumber, "2019-CA-001234"},
 		{"title", "GENERAL WARRANTY DEED\n", extract.Type, "Warranty Deed"},
 		{"title of a release", "RELEASE OF DEED OF TRUST\n", extract.Type, "Release or Satisfaction"},
+		{"title of a sale", "SHERIFF'S DEED ON MORTGAGE SALE\n", extract.Type, "Sheriff's Deed"},
 		{"title of two things", "DEED OF TRUST WITH ASSIGNMENT OF RENTS\n", extract.Type, "Deed of Trust"},
 		{"title in running text", "This agreement releases the mortgage on the property.\n", extract.Type, ""},
 	} {
@@ -148,6 +151,8 @@ func TestParties(t *testing.T) {
 		{"kind of a company", "MORTGAGE\nThis Mortgage is given by\nPennsylvania banking institution (\"Borrower\") to Peter " +
 			"Jones (\"Lender\")\n", "", "Peter Jones"},
 		{"line within a name", "QUITCLAIM DEED\nfor ten dollars paid by John Doe, an\nOhio Homes (\"Grantee\")\n", "", ""},
+		{"verb in lower case", "DEED OF TRUST\nWITNESSETH: That Trustor irrevocably grants and conveys to Trustee in trust, with power of " +
+			"sale, all of the property\n", "", ""},
 		{"blank form", "by and between ____________, Grantor, and ____________, Grantee,", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -366,13 +367,13 @@ func (r *reader) isParty(name string) bool {
 	if len(words) < 2 || len(words) > maxPersonWords {
 		return len(words) > maxPersonWords && r.hasCapacity(name)
 	}
-	for _, word := range words {
-		if !personWord.MatchString(word) && !r.hasCapacity(name) {
-			return false
-		}
-	}
-	return true
+	return r.hasCapacity(name) || !slices.ContainsFunc(words, func(word string) bool {
+		return !personWord.MatchString(word) || unicode.IsLower(firstRune(word)) && !nameParticles[word]
+	})
 }
+
+// nameParticles are the words in lower case of the names of persons.
+var nameParticles = wordSet("de del della den der des di do dos du el la las le los mac of san st ten ter van vander von y zu")
 
 var capacity = regexp.MustCompile(`(?i)\b(?:trustee|executor|executrix|administrator|administratrix|representative` +
 	`|guardian|attorney.in.fact|[fan]/?k/?a|known as|et al|et ux)\b`)

@@ -72,9 +72,8 @@ func (r *reader) readPatterns(set patternSet, found ...candidate) {
 	}
 	for _, c := range found {
 		if decided[c.name] {
-			if field, known := r.fields[c.name]; known && !c.doubtful {
-				field.compare(c.name, c.field)
-				r.fields[c.name] = field
+			if !c.doubtful {
+				r.compare(c.name, c.field)
 			}
 			continue
 		}
