@@ -58,6 +58,13 @@ func setOf(form string) string {
 	return ruleSet
 }
 
+// firstNew is the number of the first form that was drawn after the rules for doubtful fields were written. Every other scan of
+// such a form is that of a worn copy.
+const firstNew = "27"
+
+// isNew reports whether a form of heldOutSet is one of them.
+func isNew(form string) bool { return form >= firstNew && form < "a" }
+
 // scannedDocument is a generated document as OCR read it, and what it states.
 type scannedDocument struct {
 	Set, Form string
@@ -124,7 +131,7 @@ func TestReadScans(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := newEngine(t)
-	copies := map[string]int{ruleSet: 1, fitSet: 4, heldOutSet: 6}
+	copies := map[string]int{ruleSet: 1, fitSet: 4, heldOutSet: 4}
 	for n := range copies[heldOutSet] {
 		for _, name := range names {
 			if set := setOf(name); n >= copies[set] || set == ruleSet || done[fmt.Sprint(strings.TrimSuffix(filepath.Base(name), ".txt"), n)] {
@@ -133,6 +140,9 @@ func TestReadScans(t *testing.T) {
 			d := generate(t, name, 27, uint64(n))
 			r := rand.New(rand.NewPCG(uint64(n), uint64(len(d.text))))
 			look := newLook(r)
+			if n%2 == 1 && isNew(d.form) {
+				look.wear(r)
+			}
 			scanned := scannedDocument{Set: setOf(name), Form: d.form, Number: uint64(n), Look: look.String(), Fields: d.fields}
 			start := time.Now()
 			for _, img := range look.draw(t, r, d.text) {
@@ -215,6 +225,14 @@ func (l look) String() string {
 	return fmt.Sprintf("%s %.1f pt, %.0f dpi, %.1f° skew, turned by %d°, blur %d, noise %.0f, ink %d on %d, "+
 		"threshold %d", l.body, l.size, l.dpi,
 		l.skew, l.turn, l.blur, l.noise, l.ink, l.paper, l.threshold)
+}
+
+// wear makes the look that of a copy of a copy: faint, blurred, and grainy.
+func (l *look) wear(r *rand.Rand) {
+	l.ink, l.paper, l.noise, l.blur, l.threshold, l.dpi = 90+r.IntN(50), 215+r.IntN(20), 14+10*r.Float64(), 2, 0, 200
+	if r.IntN(2) == 0 {
+		l.threshold = l.ink + (l.paper-l.ink)/2 - r.IntN(15)
+	}
 }
 
 const fontFolder = "/usr/share/fonts"
