@@ -268,30 +268,6 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// maxFuzzed is the length of the fuzzed texts. More would be too slow.
-const maxFuzzed = 800
-
-func FuzzRead(f *testing.F) {
-	for _, d := range generateDocuments(f, 2, 30) {
-		f.Add(d.text[:min(len(d.text), maxFuzzed)])
-	}
-	types, rules := model.NewDocumentTypes(), extract.DefaultRules()
-	f.Fuzz(func(t *testing.T, text string) {
-		pages := []extract.Page{extract.PlainText(text[:min(len(text), maxFuzzed)])}
-		fields := extract.Read(pages, rules, types)
-		for name, field := range fields {
-			if len(field.Values) == 0 || field.Page != 1 {
-				t.Errorf("%s is %+v, want values on page 1", name, field)
-			}
-			for _, value := range field.Values {
-				if strings.TrimSpace(value) != value || value == "" || strings.ContainsAny(value, "\n\r\x00") {
-					t.Errorf("%s is %q, want a line", name, value)
-				}
-			}
-		}
-	})
-}
-
 // Each party's address may come between its name and its role.
 func TestPartiesWithAddresses(t *testing.T) {
 	t.Parallel()
