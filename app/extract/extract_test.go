@@ -71,6 +71,8 @@ func TestValues(t *testing.T) {
 			extract.Consideration, "10.00"},
 		{"nominal beside the price", "in consideration of the sum of Ten Dollars ($10.00)\nConsideration: $387,500.00\n", extract.Consideration,
 			"387500.00"},
+		{"nominal beside what is declared", "in consideration of the sum of Ten Dollars ($10.00), paid\nThe undersigned declare that the " +
+			"total consideration paid for the property is $387,500.00.\n", extract.Consideration, "387500.00"},
 		{"transfer tax", "Documentary Transfer Tax: $1,240.00\n", extract.Consideration, ""},
 		{"mortgage", "MORTGAGE\nBorrower is indebted to Lender in the principal sum of U.S. $211,000.00, which",
 			extract.Consideration, "211000.00"},
@@ -107,6 +109,7 @@ func TestValues(t *testing.T) {
 		{"case number", "Case No. 2019-CA-001234\n", extract.CaseNumber, "2019-CA-001234"},
 		{"title", "GENERAL WARRANTY DEED\n", extract.Type, "Warranty Deed"},
 		{"title of a release", "RELEASE OF DEED OF TRUST\n", extract.Type, "Release or Satisfaction"},
+		{"title of a security deed", "SECURITY DEED\n", extract.Type, "Mortgage"},
 		{"title of a sale", "SHERIFF'S DEED ON MORTGAGE SALE\n", extract.Type, "Sheriff's Deed"},
 		{"title of two things", "DEED OF TRUST WITH ASSIGNMENT OF RENTS\n", extract.Type, "Deed of Trust"},
 		{"title in running text", "This agreement releases the mortgage on the property.\n", extract.Type, ""},
@@ -151,6 +154,8 @@ func TestParties(t *testing.T) {
 		{"kind of a company", "MORTGAGE\nThis Mortgage is given by\nPennsylvania banking institution (\"Borrower\") to Peter " +
 			"Jones (\"Lender\")\n", "", "Peter Jones"},
 		{"line within a name", "QUITCLAIM DEED\nfor ten dollars paid by John Doe, an\nOhio Homes (\"Grantee\")\n", "", ""},
+		{"bank above the title", "Return to: First Bank, 12 Elm Street\nSECURITY DEED\nTHIS SECURITY DEED is given on May 2, 2019. The " +
+			"grantor is John Doe (\"Borrower\"). It is given to Acme Bank, N.A. (\"Lender\").\n", "John Doe", "Acme Bank, N.A."},
 		{"verb in lower case", "DEED OF TRUST\nWITNESSETH: That Trustor irrevocably grants and conveys to Trustee in trust, with power of " +
 			"sale, all of the property\n", "", ""},
 		{"blank form", "by and between ____________, Grantor, and ____________, Grantee,", "", ""},

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,9 +63,13 @@ func (r *reader) setType(heading, kind string, at int) {
 	}
 	start := r.source.originalAt(at)
 	field := r.source.field(start, r.source.lineEnd(r.source.lineAt(start)))
-	field.Values = []string{name}
+	field.Values, field.Doubtful = []string{name}, strings.EqualFold(name, "deed") && !plainDeed.MatchString(heading)
 	r.fields[Type] = field
 }
+
+// plainDeed matches the title of a deed that doesn't say what kind it is. Another title with "deed" may be of a type that isn't
+// known, such as a security deed.
+var plainDeed = regexp.MustCompile(`(?i)^\W*(?:(?:this|document type|grant|bargain|and|sale)\W+)*deed(?:\s+of\s+conveyance)?\W*$`)
 
 // isHeading reports whether a line is the title of an instrument: a short line of words that are common
 // in titles.

@@ -94,7 +94,8 @@ func (r *reader) labeled(field string, from, to int) (c candidate, ok bool) {
 		}
 		names, sure := r.names(start, to)
 		end := start + len(strings.TrimRight(r.mask(start, to), " ;,"))
-		if len(names) > 0 && sure && !otherLabel.MatchString(r.source.text[end:to]) {
+		between := r.source.text[end:to]
+		if len(names) > 0 && sure && !otherLabel.MatchString(between) && !r.rules.bodyStart.MatchString(between) {
 			return candidate{rank: byLabel, at: start, name: field, field: r.fieldOf(names, start, end)}, r.isSure(field, start, end)
 		}
 	}

@@ -58,12 +58,8 @@ func setOf(form string) string {
 	return ruleSet
 }
 
-// firstNew is the number of the first form that was drawn after the rules for doubtful fields were written. Every other scan of
-// such a form is that of a worn copy.
-const firstNew = "27"
-
-// isNew reports whether a form of heldOutSet is one of them.
-func isNew(form string) bool { return form >= firstNew && form < "a" }
+// isNew reports whether a form is one of the newest, every other scan of which is that of a worn copy.
+func isNew(form string) bool { return form >= "27" && form < "a" }
 
 // scannedDocument is a generated document as OCR read it, and what it states.
 type scannedDocument struct {

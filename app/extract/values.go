@@ -231,6 +231,10 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 	if at := labelBelow.FindStringIndex(r.source.text[from:min(to+maxLabel, len(r.source.text))]); len(at) > 0 && from+at[0] < to {
 		text = r.text(from, from+at[0])
 	}
+	short := text
+	if at := strings.IndexByte(text, '\n'); at >= 0 && !r.isWrapped(from+at) {
+		short = text[:at]
+	}
 	words := strings.Fields(text)
 	for n, word := range words { // a heading in all caps follows
 		if n > 0 && isAllCaps(word) && !isAllCaps(words[0]) {
@@ -242,7 +246,29 @@ func (r *reader) subdivision(from, to int) ([]string, bool) {
 	if len(text) < minSubdivision || isPartOfPlat.MatchString(text) {
 		return nil, true
 	}
+	if short = strings.Trim(short, " .,:;-\"'"); len(short) >= minSubdivision && len(short) < len(text) && strings.HasPrefix(text, short) {
+		r.noteReading(text, short)
+	}
 	return []string{text}, true
+}
+
+// isWrapped reports whether the line of an offset in the text ends there because the next word has no space on it: with that
+// word, the line would be longer than all others of its page.
+func (r *reader) isWrapped(at int) bool {
+	s := r.source
+	n := s.lineAt(s.originalAt(at))
+	width := 0
+	for other, line := range s.lines {
+		if line.page == s.lines[n].page {
+			width = max(width, s.lineEnd(other)-line.start)
+		}
+	}
+	next := ""
+	if n+1 < len(s.lines) {
+		next, _, _ = strings.Cut(strings.TrimSpace(s.original[s.lines[n+1].start:s.lineEnd(n+1)]), " ")
+	}
+	const ragged = 0.85 // of the width: columns and other fonts
+	return float64(s.lineEnd(n)-s.lines[n].start+1+len(next)) > ragged*float64(width)
 }
 
 var (

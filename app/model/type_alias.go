@@ -23,7 +23,7 @@ var typeAliases = []struct {
 	{"Sheriff's Deed", []string{"sheriffs deed", "sheriff deed", "commissioners deed", "marshals deed"}},
 	{"Tax Deed", []string{"tax deed", "treasurers deed", "tax claim deed"}},
 	{"Deed of Trust", []string{"deed of trust", "trust deed", "dot"}},
-	{"Mortgage", []string{"mortgage", "mtge", "mortg", "mort", "mtg"}},
+	{"Mortgage", []string{"security deed", "deed to secure debt", "mortgage", "mtge", "mortg", "mort", "mtg"}},
 	{"Special Warranty Deed", []string{"special warranty deed", "spec warranty deed", "deed of special warranty", "limited warranty deed", "swd", "lwd"}},
 	{"Warranty Deed", []string{"general warranty deed", "warranty deed", "deed of general warranty", "war deed", "gwd", "wd"}},
 	{"Quitclaim Deed", []string{"quitclaim deed", "quit claim deed", "quitclaim", "quit claim", "qc deed", "qcd", "qc"}},
