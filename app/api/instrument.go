@@ -29,7 +29,7 @@ func newInstrumentHandler(s *server) instrumentHandler {
 	h.recordHandler = recordHandler[vault.InstrumentView, vault.InstrumentPatch]{
 		server: s, etag: s.etags[instrumentType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
 		id:      (*request).numberID,
-		fields:  model.InstrumentFields(),
+		fields:  model.InstrumentInputFields(),
 		patchOf: func(_ *request, body patchBody) vault.InstrumentPatch { return instrumentPatch(body) },
 		render:  func(_ *request, i vault.InstrumentView) response { return s.instrumentResponse(http.StatusOK, i) },
 	}
@@ -38,7 +38,7 @@ func newInstrumentHandler(s *server) instrumentHandler {
 
 // instrumentPatch returns the fields of an instrument and the place in the runsheet that a request asks for.
 func instrumentPatch(body map[string]json.RawMessage) vault.InstrumentPatch {
-	p := vault.InstrumentPatch{Input: inputs(body, model.InstrumentFields()...)}
+	p := vault.InstrumentPatch{Input: inputs(body, model.InstrumentInputFields()...)}
 	n := number(body["position"])
 	switch {
 	case !n.Present:
@@ -153,7 +153,7 @@ func (h instrumentHandler) create(r *request) (response, error) {
 	if _, err := h.server.Vault.Abstracts.Get(r.Context(), id); err != nil {
 		return response{}, err // respond 404 before reading the body
 	}
-	sent, err := r.object(h.server.Limits.JSON, model.InstrumentFields()...)
+	sent, err := r.object(h.server.Limits.JSON, model.InstrumentInputFields()...)
 	if err != nil {
 		return response{}, err
 	}

@@ -159,7 +159,7 @@ func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []u
 
 var abstractFields = slices.Concat(
 	[]recordField[Abstract]{
-		{FieldLabel{Name: "status", Label: "Status", Type: choice}, func(a *Abstract) any { return a.Status }},
+		{FieldLabel{Name: "status", Label: "Status", Type: Choice}, func(a *Abstract) any { return a.Status }},
 	},
 	propertyFields(func(a *Abstract) *Property { return &a.Property }),
 	[]recordField[Abstract]{

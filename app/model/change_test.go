@@ -45,10 +45,10 @@ func TestChangeTexts(t *testing.T) {
 		{"a type", "instrument.changed", Instrument{}.Changes(Instrument{TypeID: 1, Recorded: "2020-01-02"}),
 			[]string{"Document type: (blank) → Warranty Deed", "Recorded: (blank) → Jan 2, 2020"}},
 		{"names", "instrument.changed", Instrument{Grantors: []string{"A", "B"}}.Changes(Instrument{Grantors: []string{"B", "C", "D"}}),
-			[]string{"Grantors: added C", "Grantors: added D", "Grantors: removed A"}},
+			[]string{"Grantor: added C", "Grantor: added D", "Grantor: removed A"}},
 		{"a corrected name", "instrument.changed", Instrument{Grantors: []string{"Smyth", "B"}}.Changes(Instrument{Grantors: []string{"Smith",
 			"B"}}),
-			[]string{"Grantors: Smyth → Smith"}},
+			[]string{"Grantor: Smyth → Smith"}},
 		{"other parties", "instrument.changed", Instrument{OtherParties: []Party{{"Trustee", "Cole"}}}.Changes(
 			Instrument{OtherParties: []Party{{"Nominee", "Cole"}}}), []string{"Other parties, Cole: Role: Trustee → Nominee"}},
 		{"relations", "instrument.changed", Instrument{}.Changes(Instrument{Relations: []Relation{{Kind: "partially_releases", InstrumentID: 5}},

@@ -140,7 +140,7 @@ var fieldLabels = func() map[string]FieldLabel {
 	addLabels(labels, fileFields)
 	addLabels(labels, fieldsOfOrder)
 	addLabels(labels, abstractFields)
-	addLabels(labels, instrumentFields)
+	addLabels(labels, loggedInstrumentFields)
 	return labels
 }()
 
@@ -209,7 +209,7 @@ func (d Describer) label(c Change) FieldLabel {
 	key, custom := c.isCustom()
 	if !custom {
 		if f, ok := fieldLabels[c.Field]; ok {
-			return d.Type.labelOf(f)
+			return d.Type.LabelOf(f)
 		}
 		return FieldLabel{Label: FormatStatus(strings.ReplaceAll(c.Field, ".", " "))}
 	}

@@ -355,8 +355,8 @@ func (t DocumentType) UsualLabels() (grantor, grantee string) {
 	return g.Label, e.Label
 }
 
-// labelOf returns a field of an instrument with the label that it has for this type.
-func (t DocumentType) labelOf(f FieldLabel) FieldLabel {
+// LabelOf returns a field of an instrument with the label that it has for this type.
+func (t DocumentType) LabelOf(f FieldLabel) FieldLabel {
 	grantor, grantee := t.SpecialLabels()
 	switch f.Name {
 	case "grantors":

@@ -49,11 +49,11 @@ func TestChangesOfTypes(t *testing.T) {
 	types := NewDocumentTypes()
 	for _, row := range []struct{ name, want string }{
 		{"UCC Financing Statement", "Filed: Jan 2, 2026; Debtor: added Ann; Secured party: added Bank; Status: Open"},
-		{"Easement or Right of Way", "Recorded: Jan 2, 2026; Grantors: added Ann; Grantees: added Bank; Status: In effect"},
+		{"Easement or Right of Way", "Recorded: Jan 2, 2026; Grantor: added Ann; Grantee: added Bank; Status: In effect"},
 		{"Mechanic's Lien", "Recorded: Jan 2, 2026; Owner: added Ann; Claimant: added Bank; Status: Open"},
 		{"Reconveyance", "Recorded: Jan 2, 2026; Trustee: added Ann; Trustor: added Bank; Status: Open"},
 		{"Probate", "Recorded: Jan 2, 2026; Decedent: added Ann; Devisee or heir: added Bank; Status: Open"},
-		{"Deed of Trust", "Recorded: Jan 2, 2026; Grantors: added Ann; Trustee or beneficiary: added Bank; Status: Open"},
+		{"Deed of Trust", "Recorded: Jan 2, 2026; Grantor: added Ann; Trustee or beneficiary: added Bank; Status: Open"},
 	} {
 		e := Event{Kind: "instrument.created", Changes: Instrument{}.Changes(Instrument{Recorded: "2026-01-02", Status: InstrumentOpen,
 			Grantors: []string{"Ann"}, Grantees: []string{"Bank"}})}

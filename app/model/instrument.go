@@ -207,25 +207,26 @@ func NormalizeRecordingNumber(number string) string {
 // SearchTerms returns the searchable values of the instrument. typeName is the name of its type.
 func (i Instrument) SearchTerms(typeName string) SearchTerms {
 	var k SearchTerms
-	k.number(i.Number)
-	k.number(i.CaseNumber)
-	k.number(i.CertificateOfTitle)
 	if i.Book != "" && i.Page != "" {
 		k.number(joinNonEmpty(" ", cmp.Or(i.BookType, "Book"), i.Book, "Page", i.Page))
 	}
-	for _, parcel := range i.Parcels {
-		k.number(parcel)
+	for _, p := range i.OtherParties {
+		k.name(p.Name)
 	}
-	for _, name := range i.Names() {
-		k.name(name)
-	}
-	k.name(i.County)
-	k.other(i.State)
 	k.other(typeName)
-	for _, text := range []string{i.Dated, i.Recorded, i.Consideration, i.ConsiderationText, i.Court, i.Legal, i.Remarks,
-		i.Exception, i.Requirement} {
-		k.other(text)
-		k.numbersIn(text)
+	for _, field := range instrumentFields {
+		for _, value := range field.Values(&i) {
+			switch field.find {
+			case foundAsNumber:
+				k.number(value)
+			case foundAsName:
+				k.name(value)
+			case foundAsText:
+				k.other(value)
+				k.numbersIn(value)
+			case notFound:
+			}
+		}
 	}
 	for _, r := range i.Relations {
 		k.other(r.Text)
@@ -243,30 +244,22 @@ func (i Instrument) Names() []string {
 	return names
 }
 
-// instrumentFields are the fields of an instrument in the sequence of the audit log.
-var instrumentFields = func() []recordField[Instrument] {
+// loggedInstrumentFields are the fields of an instrument in the sequence of the audit log.
+var loggedInstrumentFields = func() []recordField[Instrument] {
 	fields := []recordField[Instrument]{
 		{FieldLabel{Name: "abstract_id", Label: "Abstract", Refers: "abstract"}, func(i *Instrument) any { return i.AbstractID }},
 		{FieldLabel{Name: "type_id", Label: "Document type", Refers: "document_type"}, func(i *Instrument) any { return i.TypeID }},
 	}
-	for _, f := range instrumentTexts {
-		fields = append(fields, recordField[Instrument]{f.FieldLabel, func(i *Instrument) any { return *f.value(i) }})
+	for _, f := range instrumentFields {
+		fields = append(fields, recordField[Instrument]{f.FieldLabel, f.value})
 	}
-	for _, f := range instrumentLists {
-		fields = append(fields, recordField[Instrument]{f.FieldLabel, func(i *Instrument) any { return *f.value(i) }})
-	}
-	return append(fields,
-		recordField[Instrument]{FieldLabel{Name: "other_parties", Label: "Other parties", Rows: []FieldLabel{
-			{Name: "name"}, {Name: "role", Label: "Role"}}}, func(i *Instrument) any { return i.OtherParties }},
-		recordField[Instrument]{FieldLabel{Name: "relations", Label: "Related instruments", Rows: []FieldLabel{
-			{Name: "kind", Type: choice}, {Name: "instrument_id", Label: "Instrument", Refers: "instrument"}, {Name: "text", Label: "Reference"}}},
-			func(i *Instrument) any { return i.Relations }},
-		recordField[Instrument]{FieldLabel{Name: "documents", Label: "Documents", Rows: []FieldLabel{
-			{Name: "file_id", Refers: "file"}, {Name: "pages", Label: "Pages"}}}, func(i *Instrument) any { return i.Documents }})
+	return fields
 }()
 
 // Changes returns the differences between i and its new version, with API field names.
-func (i Instrument) Changes(to Instrument) []Change { return compareRecords(instrumentFields, i, to) }
+func (i Instrument) Changes(to Instrument) []Change {
+	return compareRecords(loggedInstrumentFields, i, to)
+}
 
 // FillBlank returns i with the values of from in its blank fields, and with the documents of from. It
 // replaces no value. The status and the relations stay. Values that belong together, such as book and page,
@@ -279,14 +272,12 @@ func (i Instrument) FillBlank(from Instrument) Instrument {
 		"consideration":      i.ConsiderationText != "" && i.ConsiderationText != from.ConsiderationText,
 		"consideration_text": i.Consideration != "" && i.Consideration != from.Consideration,
 		"recorded_time":      i.Recorded != "" && i.Recorded != from.Recorded}
-	for _, field := range instrumentTexts {
-		if value := field.value(&i); !keep[field.Name] {
-			*value = cmp.Or(*value, *field.value(&from))
-		}
-	}
-	for _, field := range instrumentLists {
-		if value := field.value(&i); len(*value) == 0 {
-			*value = *field.value(&from)
+	for _, field := range instrumentFields {
+		switch {
+		case field.Text != nil && !keep[field.Name]:
+			*field.Text(&i) = cmp.Or(*field.Text(&i), *field.Text(&from))
+		case field.List != nil && len(*field.List(&i)) == 0:
+			*field.List(&i) = *field.List(&from)
 		}
 	}
 	if len(i.OtherParties) == 0 {
@@ -338,11 +329,13 @@ func (i Instrument) input(types DocumentTypes) InstrumentInput {
 	t, _ := types.ByID(i.TypeID)
 	in := InstrumentInput{"type": StringInput(t.Name), "other_parties": RowsInput(i.OtherParties), "relations": RowsInput(i.Relations),
 		"documents": RowsInput(i.Documents)}
-	for _, field := range instrumentTexts {
-		in[field.Name] = StringInput(*field.value(&i))
-	}
-	for _, field := range instrumentLists {
-		in[field.Name] = StringsInput(*field.value(&i))
+	for _, field := range instrumentFields {
+		switch {
+		case field.Text != nil:
+			in[field.Name] = StringInput(*field.Text(&i))
+		case field.List != nil:
+			in[field.Name] = StringsInput(*field.List(&i))
+		}
 	}
 	maps.DeleteFunc(in, func(_ string, value Input) bool { return value.IsBlank() })
 	return in

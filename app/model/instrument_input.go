@@ -44,69 +44,6 @@ type InstrumentContext struct {
 	Actor      Actor
 }
 
-// instrumentTexts are the fields of an instrument that are text.
-var instrumentTexts = []struct {
-	FieldLabel
-	value func(*Instrument) *string
-	check func(f *validation, field string, in Input) string
-}{
-	{FieldLabel{Name: "instrument_number", Label: "Instrument number"}, func(i *Instrument) *string { return &i.Number },
-		lineUpTo(MaxInstrumentNumber)},
-	{FieldLabel{Name: "book_type", Label: "Book type"}, func(i *Instrument) *string { return &i.BookType }, lineUpTo(MaxNameLength)},
-	{FieldLabel{Name: "book", Label: "Book"}, func(i *Instrument) *string { return &i.Book }, lineUpTo(MaxInstrumentNumber)},
-	{FieldLabel{Name: "page", Label: "Page"}, func(i *Instrument) *string { return &i.Page }, lineUpTo(MaxInstrumentNumber)},
-	{FieldLabel{Name: "page_to", Label: "Last page"}, func(i *Instrument) *string { return &i.PageTo }, lineUpTo(MaxInstrumentNumber)},
-	{FieldLabel{Name: "case_number", Label: "Case number"}, func(i *Instrument) *string { return &i.CaseNumber }, lineUpTo(MaxNameLength)},
-	{FieldLabel{Name: "court", Label: "Court"}, func(i *Instrument) *string { return &i.Court }, lineUpTo(MaxNameLength)},
-	{FieldLabel{Name: "recording_system", Label: "Recording system", Type: choice}, func(i *Instrument) *string { return &i.RecordingSystem },
-		choiceOf("recorded", "registered")},
-	{FieldLabel{Name: "certificate_of_title", Label: "Certificate of title"}, func(i *Instrument) *string { return &i.CertificateOfTitle },
-		lineUpTo(MaxNameLength)},
-	{FieldLabel{Name: "county", Label: "County"}, func(i *Instrument) *string { return &i.County }, lineUpTo(MaxLineLength)},
-	{FieldLabel{Name: "state", Label: "State"}, func(i *Instrument) *string { return &i.State }, lineUpTo(MaxLineLength)},
-	{FieldLabel{Name: "dated", Label: "Dated", Type: Date}, func(i *Instrument) *string { return &i.Dated }, (*validation).date},
-	{FieldLabel{Name: "recorded", Label: "Recorded", Type: Date}, func(i *Instrument) *string { return &i.Recorded }, (*validation).date},
-	{FieldLabel{Name: "recorded_time", Label: "Time recorded"}, func(i *Instrument) *string { return &i.RecordedTime },
-		(*validation).timeOfDay},
-	{FieldLabel{Name: "expires", Label: "Expires", Type: Date}, func(i *Instrument) *string { return &i.Expires }, (*validation).date},
-	{FieldLabel{Name: "consideration", Label: "Consideration", Type: Money}, func(i *Instrument) *string { return &i.Consideration },
-		(*validation).money},
-	{FieldLabel{Name: "consideration_text", Label: "Consideration as stated"}, func(i *Instrument) *string { return &i.ConsiderationText },
-		lineUpTo(MaxConsideration)},
-	{FieldLabel{Name: "legal", Label: "Legal description"}, func(i *Instrument) *string { return &i.Legal },
-		(*validation).optionalParagraph},
-	{FieldLabel{Name: "remarks", Label: "Remarks"}, func(i *Instrument) *string { return &i.Remarks }, (*validation).optionalParagraph},
-	{FieldLabel{Name: "status", Label: "Status", Type: choice}, func(i *Instrument) *string { return &i.Status },
-		choiceOf(InstrumentStatuses()...)},
-	{FieldLabel{Name: "exception", Label: "Exception (Schedule B-II)"}, func(i *Instrument) *string { return &i.Exception },
-		(*validation).optionalParagraph},
-	{FieldLabel{Name: "requirement", Label: "Requirement (Schedule B-I)"}, func(i *Instrument) *string { return &i.Requirement },
-		(*validation).optionalParagraph},
-	{FieldLabel{Name: "cleared", Label: "Cleared", Type: Date}, func(i *Instrument) *string { return &i.Cleared }, (*validation).date},
-}
-
-// instrumentLists are the fields of an instrument that are lists of names.
-var instrumentLists = []struct {
-	FieldLabel
-	value func(*Instrument) *[]string
-}{
-	{FieldLabel{Name: "grantors", Label: "Grantors", Rows: namesOnly}, func(i *Instrument) *[]string { return &i.Grantors }},
-	{FieldLabel{Name: "grantees", Label: "Grantees", Rows: namesOnly}, func(i *Instrument) *[]string { return &i.Grantees }},
-	{FieldLabel{Name: "parcels", Label: "Parcel IDs", Rows: namesOnly}, func(i *Instrument) *[]string { return &i.Parcels }},
-}
-
-// InstrumentFields returns the names of the fields that a request for an instrument may have.
-func InstrumentFields() []string {
-	names := []string{"type_id", "type", "other_parties", "relations", "documents", "position"}
-	for _, field := range instrumentTexts {
-		names = append(names, field.Name)
-	}
-	for _, field := range instrumentLists {
-		names = append(names, field.Name)
-	}
-	return names
-}
-
 // Check applies the input to old, which is the zero Instrument with an AbstractID for a new one,
 // and returns all errors, not just the first. It ignores the position, which isn't stored with
 // the instrument.
@@ -114,9 +51,13 @@ func (in InstrumentInput) Check(old Instrument, about InstrumentContext) (Instru
 	var f validation
 	i := old
 	in.checkType(&f, &i, about.Types)
-	for _, field := range instrumentTexts {
-		if raw, sent := in[field.Name]; sent {
-			*field.value(&i) = field.check(&f, field.Name, raw.asText())
+	for _, field := range instrumentFields {
+		value, sent := in[field.Name]
+		switch {
+		case sent && field.Text != nil:
+			*field.Text(&i) = field.check(&f, field.Name, value.asText())
+		case sent && field.List != nil:
+			*field.List(&i) = f.nameList(field.Name, value)
 		}
 	}
 	if _, sent := in["status"]; sent {
@@ -126,11 +67,6 @@ func (in InstrumentInput) Check(old Instrument, about InstrumentContext) (Instru
 	}
 	if i.PageTo != "" && i.Page == "" {
 		f.Add("page_to", PageToAlone)
-	}
-	for _, field := range instrumentLists {
-		if raw, sent := in[field.Name]; sent {
-			*field.value(&i) = f.nameList(field.Name, raw)
-		}
 	}
 	if raw, sent := in["other_parties"]; sent {
 		i.OtherParties = f.parties("other_parties", raw)

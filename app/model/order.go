@@ -72,7 +72,7 @@ func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rule
 var fieldsOfOrder = slices.Concat(
 	[]recordField[Order]{
 		{FieldLabel{Name: "order_number", Label: "Order number"}, func(o *Order) any { return o.Number }},
-		{FieldLabel{Name: "status", Label: "Status", Type: choice}, func(o *Order) any { return o.Status }},
+		{FieldLabel{Name: "status", Label: "Status", Type: Choice}, func(o *Order) any { return o.Status }},
 		{FieldLabel{Name: "due_date", Label: "Due date", Type: Date}, func(o *Order) any { return o.DueDate }},
 	},
 	propertyFields(func(o *Order) *Property { return &o.Property }),

@@ -116,7 +116,7 @@ func isCherokeeCapital(r rune) bool { return r >= '\u13A0' && r <= '\u13F5' }
 
 // Types of values that are formatted but that no custom field has.
 const (
-	choice  FieldType = "choice"  // a word such as on_hold
+	Choice  FieldType = "choice"  // a word such as on_hold
 	guessed FieldType = "guessed" // a value of a field without a definition
 
 	identity FieldType = "identity" // the ID of a row, which isn't shown
@@ -131,7 +131,7 @@ func FormatValues(kind FieldType, values []string) string {
 		return FormatDate(values[0])
 	case (kind == Number || kind == Money) && len(values) == 1:
 		return FormatAmount(kind, values[0])
-	case kind == choice:
+	case kind == Choice:
 		return FormatStatus(values[0])
 	case kind == Checkbox && values[0] == "true":
 		return "Yes"

@@ -48,7 +48,7 @@ var titleWorkFields = []recordField[TitleWork]{
 		{Name: "name", Label: "Name"}, {Name: "from", Label: "From", Type: Date}, {Name: "to", Label: "To", Type: Date},
 		{Name: "indexes", Label: "Indexes"}, {Name: "result", Label: "Result"}}}, func(w *TitleWork) any { return searchesOf(w.NamesRun) }},
 	{FieldLabel{Name: "requirements", Label: "Requirements and exceptions", Rows: []FieldLabel{
-		{Name: "text", Label: "Text"}, {Name: "kind", Label: "Kind", Type: choice}, {Name: "instrument_id", Label: "Instrument",
+		{Name: "text", Label: "Text"}, {Name: "kind", Label: "Kind", Type: Choice}, {Name: "instrument_id", Label: "Instrument",
 			Refers: "instrument"},
 		{Name: "cleared", Label: "Cleared", Type: Date}}}, func(w *TitleWork) any { return w.Requirements }},
 	{FieldLabel{Name: "sequence", Label: "Sequence", Refers: "instrument", IsSequence: true}, func(*TitleWork) any { return []uint64(nil) }},

@@ -120,7 +120,7 @@ func FuzzInstrumentInput(f *testing.F) {
 	about := InstrumentContext{Types: types, File: func(id uint64) (*int, bool) { return &pages, id == 1 },
 		Instrument: func(id uint64) (Instrument, bool) { return Instrument{ID: id}, id == 2 }}
 	f.Fuzz(func(t *testing.T, text, list string) {
-		for _, field := range InstrumentFields() {
+		for _, field := range InstrumentInputFields() {
 			for _, raw := range []string{string(encodeJSON(text)), list} {
 				if !isJSON(raw) {
 					continue

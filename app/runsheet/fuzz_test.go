@@ -65,7 +65,7 @@ func checkTable(t *testing.T, table Table, err error) {
 	}
 	for _, e := range sheet.Entries {
 		for name, raw := range e.Fields {
-			if raw.Kind == model.InputMissing || !slices.Contains(model.InstrumentFields(), name) {
+			if raw.Kind == model.InputMissing || !slices.Contains(model.InstrumentInputFields(), name) {
 				t.Errorf("row %d: %s is %+v, want a field and a value", e.Row, name, raw)
 			}
 		}

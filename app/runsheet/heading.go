@@ -38,7 +38,7 @@ func (c Column) Label() string { return cmp.Or(c.Heading, fmt.Sprintf("Column %d
 // Title returns the title of the field.
 func (c Column) Title() string {
 	field, _ := columnByField(c.Field)
-	return field.title
+	return field.Title
 }
 
 // Fields returns the fields that a person can choose.
@@ -50,7 +50,7 @@ type Field struct{ Name, Title string }
 // Fields returns the choices for a column.
 func Fields() (list []Field) {
 	for _, c := range columns {
-		list = append(list, Field{c.field, c.title})
+		list = append(list, Field{c.field, c.Title})
 	}
 	list[len(list)-1].Title = "Leave out"
 	return list
@@ -97,7 +97,7 @@ func normalizeTitle(title string) string {
 var fieldsByTitle = sync.OnceValue(func() map[string]string {
 	byTitle := map[string]string{}
 	for _, c := range slices.Backward(columns) {
-		for _, title := range append([]string{c.title}, c.aliases...) {
+		for _, title := range append([]string{c.Title}, c.Aliases...) {
 			byTitle[normalizeTitle(title)] = c.field
 		}
 	}

@@ -17,7 +17,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[*Row, error]) error {
 	table := csv.NewWriter(w)
 	line := make([]string, len(written))
 	for n, c := range written {
-		line[n] = c.title
+		line[n] = c.Title
 	}
 	if err := table.Write(line); err != nil {
 		return err

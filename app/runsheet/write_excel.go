@@ -147,10 +147,10 @@ func (s *sheet) prepare() error {
 		return err
 	}
 	for n, c := range written {
-		if err := stream.SetColWidth(n+1, n+1, c.width); err != nil {
+		if err := stream.SetColWidth(n+1, n+1, c.Width); err != nil {
 			return err
 		}
-		s.header = append(s.header, excelize.Cell{StyleID: bold, Value: c.title})
+		s.header = append(s.header, excelize.Cell{StyleID: bold, Value: c.Title})
 	}
 	s.stream = stream
 	return stream.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"})

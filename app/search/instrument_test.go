@@ -143,8 +143,8 @@ func TestInstrumentHits(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"ada quill":      "Grantee: [Quill], [Ada] B.; Smith, John",
-		"birch orchard":  "Legal: Lot 7 of [Birch Orchard]",
-		"47-0312-B-119":  "Parcel ID: [47-0312-B-119.04]",
+		"birch orchard":  "Legal description: Lot 7 of [Birch Orchard]",
+		"47-0312-B-119":  "Parcel IDs: [47-0312-B-119.04]",
 		"april 17, 2019": "Recorded: [2019-04-17]",
 	} {
 		if h := searchRecords(t, v, search.Query{Text: text}).Hits[0]; markedText(h.Snippet) != want {

@@ -84,20 +84,16 @@ func orderFields(o *model.Order, fields []model.Field) []fieldText {
 
 func instrumentFields(i *model.Instrument, documentType model.DocumentType) []fieldText {
 	w := fieldCollector{left: maxFieldBytes}
-	grantor, grantee := documentType.Parties()
 	w.add("", i.RecordingReference())
-	w.add("Certificate of title", i.CertificateOfTitle)
-	w.add(grantor.Label, strings.Join(i.Grantors, "; "))
-	w.add(grantee.Label, strings.Join(i.Grantees, "; "))
 	for _, p := range i.OtherParties {
 		w.add(cmp.Or(p.Role, "Party"), p.Name)
 	}
-	w.add("Parcel ID", strings.Join(i.Parcels, "; "))
-	for _, field := range []fieldText{{"County", i.County}, {"State", i.State}, {"Type", documentType.Name}, {"Dated", i.Dated},
-		{documentType.RecordedLabel(), i.Recorded},
-		{"Consideration", i.Consideration}, {"Court", i.Court}, {"Legal", i.Legal}, {"Remarks", i.Remarks},
-		{"Exception", i.Exception}, {"Requirement", i.Requirement}} {
-		w.add(field.name, field.value)
+	w.add("Type", documentType.Name)
+	for _, field := range model.InstrumentFields() {
+		if field.IsSearched() && !slices.Contains([]string{"instrument_number", "case_number"}, field.Name) { // in the reference
+			label, _, _ := strings.Cut(documentType.LabelOf(field.FieldLabel).Label, " (")
+			w.add(label, strings.Join(field.Values(i), "; "))
+		}
 	}
 	for _, r := range i.Relations {
 		w.add(strings.ReplaceAll(r.Kind, "_", " "), r.Text)

@@ -265,14 +265,6 @@ func pageLines(page pagetext.Page) extract.Page {
 	return extract.Page{Lines: lines}
 }
 
-// instrumentFields are the fields that an instrument has under the same name. The value is true for a list.
-var instrumentFields = map[string]bool{
-	extract.Type: false, extract.InstrumentNumber: false, extract.BookType: false, extract.Book: false, extract.PageNumber: false,
-	extract.PageTo: false, extract.CaseNumber: false, extract.Recorded: false, extract.RecordedTime: false, extract.Dated: false,
-	extract.Grantors: true, extract.Grantees: true, extract.Consideration: false,
-	extract.ConsiderationText: false, extract.Parcels: true, extract.County: false, extract.State: false,
-}
-
 // placeFields are fields that come either from the text or from the name, but never from both.
 var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, extract.PageTo}
 
@@ -290,9 +282,10 @@ func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts in
 		maps.DeleteFunc(fields, func(name string, _ model.Input) bool { return slices.Contains(placeFields, name) })
 	}
 	for name, field := range read {
-		if isList, known := instrumentFields[name]; known && isList {
+		switch def, _ := model.InstrumentFieldByName(name); {
+		case def.List != nil:
 			g.set(name, field, model.StringsInput(field.Values))
-		} else if known {
+		case def.Text != nil, name == extract.Type:
 			g.set(name, field, model.StringInput(field.Value()))
 		}
 	}

@@ -14,57 +14,36 @@ import (
 	"deedkeep/app/vault"
 )
 
-// look is what a value looks like. A field has the looks that its values can't have.
-type look uint16
-
-const (
-	date look = 1 << iota
-	amount
-	place // book and page
-	digits
-	words
-	character
-	letter
-	large
-	early
-	late
-
-	// notParty, notWords, and notNumber are the looks that a name, a text, and a number can't have.
-	notParty  = date | amount | place | digits | character
-	notWords  = date | amount | place | digits
-	notNumber = date | amount | words
-)
-
 // looks says how each look is recognized and named. The first that fits names it.
 var looks = []struct {
-	look
+	model.Look
 	text string
 	fits func(value string, now time.Time) bool
 }{
-	{character, "is only one character", func(v string, _ time.Time) bool { return utf8.RuneCountInString(v) == 1 }},
-	{letter, "is only one letter", func(v string, _ time.Time) bool {
+	{model.LooksLikeCharacter, "is only one character", func(v string, _ time.Time) bool { return utf8.RuneCountInString(v) == 1 }},
+	{model.LooksLikeLetter, "is only one letter", func(v string, _ time.Time) bool {
 		r, size := utf8.DecodeRuneInString(v)
 		return size == len(v) && unicode.IsLetter(r)
 	}},
-	{late, "is in the future", func(v string, now time.Time) bool {
+	{model.LooksLate, "is in the future", func(v string, now time.Time) bool {
 		day, err := time.Parse(time.DateOnly, model.TypedDate(v, model.LatestFuture(now)))
 		return err == nil && day.After(now.AddDate(0, 0, 1))
 	}},
-	{early, "is before 1600", func(v string, now time.Time) bool {
+	{model.LooksEarly, "is before 1600", func(v string, now time.Time) bool {
 		day, err := time.Parse(time.DateOnly, model.TypedDate(v, model.LatestFuture(now)))
 		return err == nil && day.Year() < 1600
 	}},
-	{large, "is unusually large", func(v string, _ time.Time) bool {
+	{model.LooksLarge, "is unusually large", func(v string, _ time.Time) bool {
 		dollars, err := strconv.ParseFloat(normalizedAmount(v), 64)
 		return err == nil && dollars >= 100_000_000
 	}},
-	{date, "looks like a date", func(v string, _ time.Time) bool { return looksLikeDate(v) }},
-	{amount, "looks like an amount", func(v string, _ time.Time) bool { return amountText.MatchString(v) }},
-	{place, "looks like a book and page", func(v string, _ time.Time) bool { return placeText.MatchString(v) }},
-	{digits, "looks like a number", func(v string, _ time.Time) bool {
+	{model.LooksLikeDate, "looks like a date", func(v string, _ time.Time) bool { return looksLikeDate(v) }},
+	{model.LooksLikeAmount, "looks like an amount", func(v string, _ time.Time) bool { return amountText.MatchString(v) }},
+	{model.LooksLikePlace, "looks like a book and page", func(v string, _ time.Time) bool { return placeText.MatchString(v) }},
+	{model.LooksLikeDigits, "looks like a number", func(v string, _ time.Time) bool {
 		return strings.ContainsAny(v, "0123456789") && strings.IndexFunc(v, unicode.IsLetter) < 0
 	}},
-	{words, "looks like words", func(v string, _ time.Time) bool { return looksLikeWords(v) }},
+	{model.LooksLikeWords, "looks like words", func(v string, _ time.Time) bool { return looksLikeWords(v) }},
 }
 
 var (
@@ -120,7 +99,7 @@ func Question(old model.Instrument, of model.DocumentType, field, value string, 
 	stored := d.parts(d.stored(vault.InstrumentView{Instrument: old}, 0))
 	for _, part := range d.parts(value) {
 		for _, l := range looks {
-			if d.not&l.look != 0 && l.fits(part, now) && !slices.Contains(stored, part) {
+			if d.Not&l.Look != 0 && l.fits(part, now) && !slices.Contains(stored, part) {
 				return "“" + page.Truncate(d.shown(part), 100) + "” " + l.text + ". Keep it as " + d.named(of) + "?"
 			}
 		}
@@ -131,7 +110,7 @@ func Question(old model.Instrument, of model.DocumentType, field, value string, 
 // parts returns the values in a text of the field, which can be a list of names.
 func (d definition) parts(value string) (list []string) {
 	switch value = strings.TrimSpace(value); {
-	case value == "" || d.not == 0:
+	case value == "" || d.Not == 0:
 	case d.control == names:
 		return model.SplitNames(value)
 	case d.control == parties:
@@ -147,10 +126,10 @@ func (d definition) parts(value string) (list []string) {
 // named says what a value of the field is in an instrument of a type, such as "a mortgagor".
 func (d definition) named(of model.DocumentType) string {
 	grantor, grantee := of.Parties()
-	label, isParty := map[string]string{"grantors": grantor.Label, "grantees": grantee.Label}[d.name]
+	label, isParty := map[string]string{"grantors": grantor.Label, "grantees": grantee.Label}[d.Name]
 	switch label = strings.ToLower(label); {
 	case !isParty:
-		return d.as
+		return d.As
 	case strings.ContainsAny(label[:1], "aeio"):
 		return "an " + label
 	}
@@ -160,11 +139,11 @@ func (d definition) named(of model.DocumentType) string {
 // InputQuestion returns the first question about the fields of an input for an instrument of a type, or "".
 func InputQuestion(old model.Instrument, of model.DocumentType, in model.InstrumentInput, now time.Time) string {
 	for _, d := range definitions {
-		text := in[d.name].Value
-		if in[d.name].Kind == model.InputList {
-			text = model.JoinNames(in[d.name].Texts(), "\n")
+		text := in[d.Name].Value
+		if in[d.Name].Kind == model.InputList {
+			text = model.JoinNames(in[d.Name].Texts(), "\n")
 		}
-		if question := Question(old, of, d.name, text, now); question != "" {
+		if question := Question(old, of, d.Name, text, now); question != "" {
 			return question
 		}
 	}

@@ -44,88 +44,50 @@ const (
 	Pages = "pages"
 )
 
-// definition describes a field. Its name is that of the API.
+// definition describes a field of the form.
 type definition struct {
-	name, label string
-	control     Control
-	hint        string
-	text        func(*model.Instrument) *string   // value of a field that is one text
-	list        func(*model.Instrument) *[]string // value of a field that is a list of names
-	as          string                            // what a value is, in a question about it, except for grantors and grantees
-	not         look                              // looks that make a value doubtful
+	model.InstrumentField
+	control Control
 }
 
-// definitions are the fields of instruments.
-var definitions = []definition{
-	{name: fieldType, label: "Document type", control: choice},
-	{name: "instrument_number", label: "Instrument number", text: func(i *model.Instrument) *string { return &i.Number },
-		as: "the instrument number", not: notNumber},
-	{name: "book_type", label: "Book type", hint: "Deed Book, Official Records, Liber, Plat Cabinet",
-		text: func(i *model.Instrument) *string { return &i.BookType },
-		as:   "the book type", not: notWords},
-	{name: "book", label: "Book", text: func(i *model.Instrument) *string { return &i.Book },
-		as: "the book", not: notNumber},
-	{name: "page", label: "Page", text: func(i *model.Instrument) *string { return &i.Page },
-		as: "the page", not: notNumber},
-	{name: "page_to", label: "Last page", text: func(i *model.Instrument) *string { return &i.PageTo },
-		as: "the last page", not: notNumber},
-	{name: "recorded", label: "Recorded", control: past, text: func(i *model.Instrument) *string { return &i.Recorded },
-		as: "the recording date", not: early | late},
-	{name: fieldTime, label: "Time recorded", hint: "Such as 10:42 AM",
-		text: func(i *model.Instrument) *string { return &i.RecordedTime }},
-	{name: "dated", label: "Dated", control: past, text: func(i *model.Instrument) *string { return &i.Dated },
-		as: "the date of the instrument", not: early | late},
-	{name: "grantors", label: "Grantor", control: names, hint: "One name per line",
-		list: func(i *model.Instrument) *[]string { return &i.Grantors }, not: notParty},
-	{name: "grantees", label: "Grantee", control: names, hint: "One name per line",
-		list: func(i *model.Instrument) *[]string { return &i.Grantees }, not: notParty},
-	{name: "other_parties", label: "Other parties", control: parties, hint: "One per line, such as Trustee: First Title Co.",
-		as: "a party", not: notParty},
-	{name: fieldConsideration, label: "Consideration", control: money, hint: "An amount, or what the instrument says, such as $10 & OVC",
-		as: "the amount", not: date | place | large | letter},
-	{name: "parcels", label: "Parcel IDs", control: names, hint: "One per line",
-		list: func(i *model.Instrument) *[]string { return &i.Parcels },
-		as:   "a Parcel ID", not: date | amount},
-	{name: "legal", label: "Legal description", control: text, text: func(i *model.Instrument) *string { return &i.Legal },
-		as: "the legal description", not: character},
-	{name: "county", label: "County", text: func(i *model.Instrument) *string { return &i.County },
-		as: "the county", not: notWords | character},
-	{name: "state", label: "State", text: func(i *model.Instrument) *string { return &i.State },
-		as: "the state", not: notWords | character},
-	{name: "status", label: "Status", control: choice,
-		hint: "Automatic: open until an instrument in this runsheet releases it or it expires",
-		text: func(i *model.Instrument) *string { return &i.Status }},
-	{name: "expires", label: "Expires", control: future, hint: "When a lien, UCC, or lease lapses",
-		text: func(i *model.Instrument) *string { return &i.Expires },
-		as:   "the expiration date", not: early},
-	{name: fieldRelations, label: "Related instruments", control: relations},
-	{name: fieldDocuments, label: "Documents that contain this instrument", control: documents},
-	{name: Pages, label: "Pages of this document", control: pages},
-	{name: "requirement", label: "Requirement (Schedule B-I)", control: text,
-		text: func(i *model.Instrument) *string { return &i.Requirement },
-		as:   "the requirement", not: character},
-	{name: "exception", label: "Exception (Schedule B-II)", control: text,
-		text: func(i *model.Instrument) *string { return &i.Exception },
-		as:   "the exception", not: character},
-	{name: "cleared", label: "Cleared", control: past, text: func(i *model.Instrument) *string { return &i.Cleared },
-		as: "the date", not: early | late},
-	{name: "remarks", label: "Remarks", control: text, text: func(i *model.Instrument) *string { return &i.Remarks },
-		as: "the remarks", not: character},
-	{name: "case_number", label: "Case number", text: func(i *model.Instrument) *string { return &i.CaseNumber },
-		as: "the case number", not: notNumber},
-	{name: "court", label: "Court", text: func(i *model.Instrument) *string { return &i.Court },
-		as: "the court", not: notWords | character},
-	{name: "recording_system", label: "Recording system", control: choice,
-		text: func(i *model.Instrument) *string { return &i.RecordingSystem }},
-	{name: "certificate_of_title", label: "Certificate of title",
-		text: func(i *model.Instrument) *string { return &i.CertificateOfTitle },
-		as:   "the certificate of title", not: notNumber},
-	{name: fieldPosition, label: "Position"},
+// definitions are the fields of the form: those of instruments, and those that only a form has.
+var definitions = func() []definition {
+	own := func(name, label string, control Control) definition {
+		return definition{model.InstrumentField{FieldLabel: model.FieldLabel{Name: name, Label: label}}, control}
+	}
+	list := []definition{own(fieldType, "Document type", choice), own(Pages, "Pages of this document", pages), own(fieldPosition, "Position", "")}
+	for _, f := range model.InstrumentFields() {
+		switch f.Name {
+		case "consideration_text": // is typed with the amount
+			continue
+		case fieldDocuments:
+			f.Label = "Documents that contain this instrument"
+		}
+		list = append(list, definition{f, controlOf(f)})
+	}
+	return list
+}()
+
+// controlOf returns how users enter a field of instruments.
+func controlOf(f model.InstrumentField) Control {
+	switch {
+	case f.Name == "other_parties":
+		return parties
+	case f.Name == fieldRelations:
+		return relations
+	case f.Name == fieldDocuments:
+		return documents
+	case f.List != nil:
+		return names
+	case f.IsFuture:
+		return future
+	}
+	return map[model.FieldType]Control{model.Date: past, model.Money: money, model.Paragraph: text, model.Choice: choice}[f.Type]
 }
 
 // definitionOf returns the definition of a field.
 func definitionOf(name string) definition {
-	return definitions[slices.IndexFunc(definitions, func(d definition) bool { return d.name == name })]
+	return definitions[slices.IndexFunc(definitions, func(d definition) bool { return d.Name == name })]
 }
 
 // Layout says which fields a form has, in tab order, and how they are named in requests.
@@ -134,6 +96,7 @@ type Layout struct {
 	sections  []section
 	blankRows int  // for further relations and documents
 	compact   bool // only folded sections have hints
+	without   []string
 }
 
 // section is a group of fields.
@@ -141,10 +104,27 @@ type section struct {
 	heading string
 	folded  bool
 	fields  []string
+	rest    bool // the fields that the layout doesn't name come last
+}
+
+// withRest returns the layout with all fields of instruments in its sections.
+func (l Layout) withRest() Layout {
+	var named []string
+	for _, s := range l.sections {
+		named = append(named, s.fields...)
+	}
+	for n := range l.sections {
+		for _, d := range definitions {
+			if l.sections[n].rest && !slices.Contains(named, d.Name) && !slices.Contains(l.without, d.Name) {
+				l.sections[n].fields = append(l.sections[n].fields, d.Name)
+			}
+		}
+	}
+	return l
 }
 
 // OnPage is the layout of the form on a page of its own.
-var OnPage = Layout{blankRows: 2, sections: []section{
+var OnPage = Layout{blankRows: 2, without: []string{Pages}, sections: []section{
 	{heading: "Instrument", fields: []string{fieldType, "instrument_number", "dated", "book_type", "book", "page",
 		"page_to", "recorded", fieldTime}},
 	{heading: "Parties and amount", fields: []string{"grantors", "grantees", "other_parties", "consideration"}},
@@ -152,37 +132,35 @@ var OnPage = Layout{blankRows: 2, sections: []section{
 	{heading: "Status and related instruments", fields: []string{"status", "expires", fieldRelations}},
 	{heading: "Documents", fields: []string{fieldDocuments}},
 	{heading: "Schedule B and remarks", fields: []string{"requirement", "exception", "cleared", "remarks"}},
-	{heading: "Court and registered land", fields: []string{"case_number", "court", "recording_system", "certificate_of_title"}},
+	{heading: "Court and registered land", rest: true, fields: []string{"case_number", "court"}},
 	{heading: "Runsheet", fields: []string{fieldPosition}},
-}}
+}}.withRest()
 
 // BesideDocument is the layout of the form in the panel beside a document.
-var BesideDocument = Layout{prefix: "instrument.", blankRows: 1, compact: true, sections: []section{
-	{fields: []string{fieldType, "instrument_number", "book_type", "book", "page", "recorded", "dated", "grantors",
-		"grantees", "consideration",
-		"parcels", "legal", "remarks", Pages}},
-	{heading: "Related instruments", folded: true, fields: []string{fieldRelations}},
-	{heading: "More fields", folded: true, fields: []string{"page_to", fieldTime, "expires", "case_number", "court",
-		"other_parties", "county",
-		"state", "recording_system", "certificate_of_title", "status", "exception", "requirement", "cleared"}},
-}}
+var BesideDocument = Layout{prefix: "instrument.", blankRows: 1, compact: true, without: []string{fieldDocuments, fieldPosition},
+	sections: []section{
+		{fields: []string{fieldType, "instrument_number", "book_type", "book", "page", "recorded", "dated", "grantors",
+			"grantees", "consideration",
+			"parcels", "legal", "remarks", Pages}},
+		{heading: "Related instruments", folded: true, fields: []string{fieldRelations}},
+		{heading: "More fields", folded: true, rest: true, fields: []string{"page_to", fieldTime, "expires", "case_number", "court",
+			"other_parties", "county", "state"}},
+	}}.withRest()
 
 // stored returns the value of the field as text, as the form submits it.
 func (d definition) stored(i vault.InstrumentView, file uint64) string {
 	switch {
-	case d.list != nil:
-		return model.JoinNames(*d.list(&i.Instrument), "\n")
-	case d.name == fieldTime:
+	case d.List != nil:
+		return model.JoinNames(*d.List(&i.Instrument), "\n")
+	case d.Name == fieldTime:
 		return page.FormatTimeOfDay(i.RecordedTime)
-	case d.text != nil:
-		return *d.text(&i.Instrument)
-	case d.name == fieldType:
-		return formatID(i.TypeID)
-	case d.control == money && i.ConsiderationText == "":
-		return i.Consideration
-	case d.control == money:
+	case d.control == money && i.ConsiderationText != "":
 		return page.FormatConsideration(i.Instrument)
-	case d.name == fieldPosition && i.Position > 0:
+	case d.Text != nil:
+		return *d.Text(&i.Instrument)
+	case d.Name == fieldType:
+		return formatID(i.TypeID)
+	case d.Name == fieldPosition && i.Position > 0:
 		return strconv.Itoa(i.Position)
 	}
 	var lines []string
@@ -270,7 +248,7 @@ func (d definition) apiNames() []string {
 	case pages:
 		return []string{fieldDocuments}
 	case money:
-		return []string{d.name, "consideration_text"}
+		return []string{d.Name, "consideration_text"}
 	}
-	return []string{d.name}
+	return []string{d.Name}
 }

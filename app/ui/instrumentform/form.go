@@ -45,7 +45,7 @@ type Group struct {
 }
 
 // Key returns the name of the field in the API.
-func (f Field) Key() string { return f.name }
+func (f Field) Key() string { return f.definition.Name }
 
 // OnlyRelations reports whether the relations are the only field of the group.
 func (g Group) OnlyRelations() bool { return len(g.Fields) == 1 && g.Fields[0].Control == relations }
@@ -107,7 +107,7 @@ func New(layout Layout, i vault.InstrumentView, c Context) *Form {
 
 func (f *Form) newField(d definition, folded bool) *Field {
 	field := &Field{Control: d.control, definition: d, Input: page.Input{
-		Name: f.Prefix + d.name, Label: d.label, Hint: d.hint, Wide: d.control == relations || d.control == documents}}
+		Name: f.Prefix + d.Name, Label: d.Label, Hint: d.Hint, Wide: d.control == relations || d.control == documents}}
 	switch {
 	case d.control != names && d.control != parties && d.control != text:
 	case f.layout.compact:
@@ -182,7 +182,7 @@ func (f *Form) Stored() model.Instrument { return f.stored.Instrument }
 // Field returns a field of the form by its name in the API, or nil.
 func (f *Form) Field(name string) *Field {
 	for _, field := range f.fields() {
-		if field.name == name {
+		if field.Key() == name {
 			return field
 		}
 	}
@@ -200,7 +200,7 @@ func (f *Form) fields() (list []*Field) {
 // Remove removes a field from the form.
 func (f *Form) Remove(name string) {
 	for n := range f.Groups {
-		f.Groups[n].Fields = slices.DeleteFunc(f.Groups[n].Fields, func(field *Field) bool { return field.name == name })
+		f.Groups[n].Fields = slices.DeleteFunc(f.Groups[n].Fields, func(field *Field) bool { return field.Key() == name })
 	}
 }
 

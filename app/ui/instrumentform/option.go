@@ -16,7 +16,7 @@ var statusLabels = map[string]string{model.InstrumentOpen: "Open or in effect", 
 
 // addOptions adds the options of a field, which has the given value.
 func (f *Form) addOptions(field *Field, value string) {
-	switch field.name {
+	switch field.Key() {
 	case fieldType:
 		field.Options = f.typeOptions(value)
 	case "book_type":

@@ -50,13 +50,13 @@ func (f *Form) Asks() bool {
 // field.
 func (f *Form) Focus() {
 	list := f.fields()
-	f.FocusField(list[max(0, slices.IndexFunc(list, func(field *Field) bool { return field.Invalid() || field.Clash }))].name)
+	f.FocusField(list[max(0, slices.IndexFunc(list, func(field *Field) bool { return field.Invalid() || field.Clash }))].Key())
 }
 
 // FocusField moves the focus to a field.
 func (f *Form) FocusField(name string) {
 	for _, field := range f.fields() {
-		field.Input.Focus = field.name == name
+		field.Input.Focus = field.Key() == name
 	}
 }
 

@@ -103,7 +103,7 @@ func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 		default:
 			field.encode(&patch, mine, f.context.File, f.stored.Documents)
 		}
-		field.Question = Question(f.stored.Instrument, f.documentType(), field.name, mine, f.context.Now)
+		field.Question = Question(f.stored.Instrument, f.documentType(), field.Key(), mine, f.context.Now)
 		field.Kept = field.Question != "" && normalizeLines(form.Get("keep."+field.Name)) == field.shown(mine)
 		f.set(field, mine)
 	}
@@ -133,7 +133,7 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 		in = model.RowsInput(append(others, model.DocumentLink{FileID: file, Pages: value}))
 	}
 	switch {
-	case d.name == fieldPosition:
+	case d.Name == fieldPosition:
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
 			patch.Rejected.Add(fieldPosition, "Enter a row number.")

@@ -99,7 +99,7 @@ func FuzzPaste(f *testing.F) {
 			}
 			last = e.Row
 			for name, raw := range e.Fields {
-				if raw.Kind == model.InputMissing || !slices.Contains(model.InstrumentFields(), name) {
+				if raw.Kind == model.InputMissing || !slices.Contains(model.InstrumentInputFields(), name) {
 					t.Errorf("row %d: %s is %+v, want a field and a value", e.Row, name, raw)
 				}
 			}

@@ -1,0 +1,240 @@
+package model
+
+import (
+	"slices"
+)
+
+// InstrumentField is a field of instruments. It is one text, a list of names, or rows such as relations.
+// Requests, history, search, forms, the runsheet, and its files get the field from this declaration.
+type InstrumentField struct {
+	FieldLabel
+	Hint  string // what to enter
+	Text  func(*Instrument) *string
+	List  func(*Instrument) *[]string
+	rows  func(*Instrument) any
+	check func(f *validation, field string, in Input) string // of a text
+	find  searchUse
+
+	// Column is how the field is called in CSV and Excel files.
+	Column FileColumn
+
+	// As is what a value is in a question about it, such as "the book". Parties are called by their label.
+	// Not are the looks of values that are asked about.
+	As  string
+	Not Look
+
+	IsFuture bool // a date that is usually in the future
+}
+
+// Values returns the texts or names that an instrument has in the field, without blank ones.
+func (f InstrumentField) Values(i *Instrument) []string {
+	switch {
+	case f.List != nil:
+		return *f.List(i)
+	case f.Text != nil && *f.Text(i) != "":
+		return []string{*f.Text(i)}
+	}
+	return nil
+}
+
+// value returns the value of the field for the audit log.
+func (f InstrumentField) value(i *Instrument) any {
+	switch {
+	case f.Text != nil:
+		return *f.Text(i)
+	case f.List != nil:
+		return *f.List(i)
+	}
+	return f.rows(i)
+}
+
+// IsSearched reports whether search finds the values of the field.
+func (f InstrumentField) IsSearched() bool { return f.find != notFound }
+
+// FileColumn is a column of a runsheet file.
+type FileColumn struct {
+	Title   string   // heading
+	Aliases []string // other headings that mean it, also those that mean it only sometimes
+	Width   float64  // in characters
+}
+
+// searchUse says how search finds the values of a field.
+type searchUse int
+
+const (
+	notFound searchUse = iota
+	foundAsNumber
+	foundAsName
+	foundAsText
+)
+
+// Look is what a value looks like. A field has the looks that its values can't have.
+type Look uint16
+
+// Looks.
+const (
+	LooksLikeDate Look = 1 << iota
+	LooksLikeAmount
+	LooksLikePlace // book and page
+	LooksLikeDigits
+	LooksLikeWords
+	LooksLikeCharacter
+	LooksLikeLetter
+	LooksLarge
+	LooksEarly
+	LooksLate
+
+	notParty  = notWords | LooksLikeCharacter
+	notWords  = LooksLikeDate | LooksLikeAmount | LooksLikePlace | LooksLikeDigits
+	notNumber = LooksLikeDate | LooksLikeAmount | LooksLikeWords
+)
+
+// instrumentFields are the fields of instruments that clients set, in the sequence of the columns of files.
+var instrumentFields = []InstrumentField{
+	{FieldLabel: FieldLabel{Name: "instrument_number", Label: "Instrument number"},
+		Text: func(i *Instrument) *string { return &i.Number }, check: lineUpTo(MaxInstrumentNumber),
+		As: "the instrument number", Not: notNumber, find: foundAsNumber,
+		Column: FileColumn{Title: "Instrument Number", Width: 18, Aliases: []string{"Document No", "Reception No", "Reception", "File No",
+			"Recording No", "Record No", "Entry No", "Clerk's File No", "Clerk File No", "CFN", "Auditor's No", "Recorder's No", "Register No",
+			"Number"}}},
+	{FieldLabel: FieldLabel{Name: "book_type", Label: "Book type"}, Hint: "Deed Book, Official Records, Liber, Plat Cabinet",
+		Text: func(i *Instrument) *string { return &i.BookType }, check: lineUpTo(MaxNameLength),
+		As: "the book type", Not: notWords,
+		Column: FileColumn{Title: "Book Type", Width: 14, Aliases: []string{"Record Book", "Records", "Record Type"}}},
+	{FieldLabel: FieldLabel{Name: "book", Label: "Book"},
+		Text: func(i *Instrument) *string { return &i.Book }, check: lineUpTo(MaxInstrumentNumber),
+		As: "the book", Not: notNumber,
+		Column: FileColumn{Title: "Book", Width: 8, Aliases: []string{"Book No", "Book Volume"}}},
+	{FieldLabel: FieldLabel{Name: "page", Label: "Page"},
+		Text: func(i *Instrument) *string { return &i.Page }, check: lineUpTo(MaxInstrumentNumber),
+		As: "the page", Not: notNumber,
+		Column: FileColumn{Title: "Page", Width: 8, Aliases: []string{"Page No", "Slide", "First Page", "Start Page"}}},
+	{FieldLabel: FieldLabel{Name: "page_to", Label: "Last page"},
+		Text: func(i *Instrument) *string { return &i.PageTo }, check: lineUpTo(MaxInstrumentNumber),
+		As: "the last page", Not: notNumber,
+		Column: FileColumn{Title: "Last Page", Width: 8, Aliases: []string{"Page To", "End Page"}}},
+	{FieldLabel: FieldLabel{Name: "recorded", Label: "Recorded", Type: Date},
+		Text: func(i *Instrument) *string { return &i.Recorded }, check: (*validation).date,
+		As: "the recording date", Not: LooksEarly | LooksLate, find: foundAsText,
+		Column: FileColumn{Title: "Recorded", Width: 11, Aliases: []string{"Recording Date", "Record Date", "Date Recorded", "Recorded Date",
+			"Date Recording", "Date of Recording", "Recorded On", "Filed", "Date Filed", "Filing Date", "Filed Date", "File Date", "Received",
+			"Date Received", "Reception Date", "Recording Date/Time"}}},
+	{FieldLabel: FieldLabel{Name: "recorded_time", Label: "Time recorded"}, Hint: "Such as 10:42 AM",
+		Text: func(i *Instrument) *string { return &i.RecordedTime }, check: (*validation).timeOfDay,
+		Column: FileColumn{Title: "Time Recorded", Width: 10, Aliases: []string{"Recorded Time", "Recording Time", "Time"}}},
+	{FieldLabel: FieldLabel{Name: "dated", Label: "Dated", Type: Date},
+		Text: func(i *Instrument) *string { return &i.Dated }, check: (*validation).date,
+		As: "the date of the instrument", Not: LooksEarly | LooksLate, find: foundAsText,
+		Column: FileColumn{Title: "Dated", Width: 11, Aliases: []string{"Date", "Instrument Date", "Document Date", "Deed Date",
+			"Date of Instrument", "Date of Document", "Date of Deed", "Executed", "Date Executed", "Execution Date", "Signed", "Date Signed"}}},
+	{FieldLabel: FieldLabel{Name: "grantors", Label: "Grantor", Rows: namesOnly}, Hint: "One name per line",
+		List: func(i *Instrument) *[]string { return &i.Grantors },
+		Not:  notParty, find: foundAsName,
+		Column: FileColumn{Title: "Grantors", Width: 28, Aliases: []string{"Mortgagor", "Grantor/Mortgagor", "Seller", "Vendor", "From",
+			"Debtor", "Judgment Debtor", "Borrower", "Obligor", "Assignor", "Trustor", "Lessor", "Landlord", "Releasor", "Defendant",
+			"Principal", "Decedent", "Taxpayer", "First Party", "Grantor Name"}}},
+	{FieldLabel: FieldLabel{Name: "grantees", Label: "Grantee", Rows: namesOnly}, Hint: "One name per line",
+		List: func(i *Instrument) *[]string { return &i.Grantees },
+		Not:  notParty, find: foundAsName,
+		Column: FileColumn{Title: "Grantees", Width: 28, Aliases: []string{"Mortgagee", "Grantee/Mortgagee", "Buyer", "Purchaser", "Vendee",
+			"To", "Creditor", "Judgment Creditor", "Lender", "Obligee", "Assignee", "Beneficiary", "Lessee", "Tenant", "Releasee", "Plaintiff",
+			"Secured Party", "Claimant", "Lienor", "Lienholder", "Lien Holder", "Attorney-in-Fact", "Second Party", "Grantee Name"}}},
+	{FieldLabel: FieldLabel{Name: "other_parties", Label: "Other parties", Rows: []FieldLabel{{Name: "name"}, {Name: "role", Label: "Role"}}},
+		Hint: "One per line, such as Trustee: First Title Co.",
+		rows: func(i *Instrument) any { return i.OtherParties }, As: "a party", Not: notParty,
+		Column: FileColumn{Title: "Other Parties", Width: 22, Aliases: []string{"Other Party", "Trustee", "Nominee"}}},
+	{FieldLabel: FieldLabel{Name: "consideration", Label: "Consideration", Type: Money},
+		Hint: "An amount, or what the instrument says, such as $10 & OVC",
+		Text: func(i *Instrument) *string { return &i.Consideration }, check: (*validation).money,
+		As: "the amount", Not: LooksLikeDate | LooksLikePlace | LooksLarge | LooksLikeLetter, find: foundAsText,
+		Column: FileColumn{Title: "Consideration", Width: 14, Aliases: []string{"Amount", "Consid", "Cons", "Price", "Loan Amount",
+			"Mortgage Amount", "Lien Amount", "Judgment Amount", "Sale Price", "Purchase Price", "Principal Amount", "Debt"}}},
+	{FieldLabel: FieldLabel{Name: "consideration_text", Label: "Consideration as stated"},
+		Text: func(i *Instrument) *string { return &i.ConsiderationText }, check: lineUpTo(MaxConsideration), find: foundAsText,
+		Column: FileColumn{Title: "Consideration Text", Width: 22}},
+	{FieldLabel: FieldLabel{Name: "parcels", Label: "Parcel IDs", Rows: namesOnly}, Hint: "One per line",
+		List: func(i *Instrument) *[]string { return &i.Parcels },
+		As:   "a Parcel ID", Not: LooksLikeDate | LooksLikeAmount, find: foundAsNumber,
+		Column: FileColumn{Title: "Parcel IDs", Width: 18, Aliases: []string{"Parcel", "Parcel No", "Tax Map", "Tax Map No", "Tax Map ID",
+			"Tax ID", "Tax Parcel", "Tax Parcel ID", "APN", "PIN", "SBL"}}},
+	{FieldLabel: FieldLabel{Name: "legal", Label: "Legal description", Type: Paragraph},
+		Text: func(i *Instrument) *string { return &i.Legal }, check: (*validation).optionalParagraph,
+		As: "the legal description", Not: LooksLikeCharacter, find: foundAsText,
+		Column: FileColumn{Title: "Legal Description", Width: 36,
+			Aliases: []string{"Legal", "Description", "Property Description", "Brief Legal", "Legal Desc"}}},
+	{FieldLabel: FieldLabel{Name: "county", Label: "County"},
+		Text: func(i *Instrument) *string { return &i.County }, check: lineUpTo(MaxLineLength),
+		As: "the county", Not: notParty, find: foundAsName,
+		Column: FileColumn{Title: "County", Width: 14, Aliases: []string{"Parish"}}},
+	{FieldLabel: FieldLabel{Name: "state", Label: "State"},
+		Text: func(i *Instrument) *string { return &i.State }, check: lineUpTo(MaxLineLength),
+		As: "the state", Not: notParty, find: foundAsText,
+		Column: FileColumn{Title: "State", Width: 6, Aliases: []string{"St"}}},
+	{FieldLabel: FieldLabel{Name: "case_number", Label: "Case number"},
+		Text: func(i *Instrument) *string { return &i.CaseNumber }, check: lineUpTo(MaxNameLength),
+		As: "the case number", Not: notNumber, find: foundAsNumber,
+		Column: FileColumn{Title: "Case Number", Width: 14, Aliases: []string{"Case", "Docket", "Docket No", "Cause No", "Index No"}}},
+	{FieldLabel: FieldLabel{Name: "court", Label: "Court"},
+		Text: func(i *Instrument) *string { return &i.Court }, check: lineUpTo(MaxNameLength),
+		As: "the court", Not: notParty, find: foundAsText,
+		Column: FileColumn{Title: "Court", Width: 16}},
+	{FieldLabel: FieldLabel{Name: "recording_system", Label: "Recording system", Type: Choice},
+		Text: func(i *Instrument) *string { return &i.RecordingSystem }, check: choiceOf("recorded", "registered"),
+		Column: FileColumn{Title: "Recording System", Width: 12}},
+	{FieldLabel: FieldLabel{Name: "certificate_of_title", Label: "Certificate of title"},
+		Text: func(i *Instrument) *string { return &i.CertificateOfTitle }, check: lineUpTo(MaxNameLength),
+		As: "the certificate of title", Not: notNumber, find: foundAsNumber,
+		Column: FileColumn{Title: "Certificate of Title", Width: 14, Aliases: []string{"Torrens Certificate"}}},
+	{FieldLabel: FieldLabel{Name: "expires", Label: "Expires", Type: Date}, IsFuture: true, Hint: "When a lien, UCC, or lease lapses",
+		Text: func(i *Instrument) *string { return &i.Expires }, check: (*validation).date,
+		As: "the expiration date", Not: LooksEarly,
+		Column: FileColumn{Title: "Expires", Width: 11,
+			Aliases: []string{"Expiration", "Expiration Date", "Lapse Date", "Maturity", "Maturity Date"}}},
+	{FieldLabel: FieldLabel{Name: "status", Label: "Status", Type: Choice},
+		Hint: "Automatic: open until an instrument in this runsheet releases it or it expires",
+		Text: func(i *Instrument) *string { return &i.Status }, check: choiceOf(InstrumentStatuses()...),
+		Column: FileColumn{Title: "Status", Width: 13}},
+	{FieldLabel: FieldLabel{Name: "relations", Label: "Related instruments", Rows: []FieldLabel{
+		{Name: "kind", Type: Choice}, {Name: "instrument_id", Label: "Instrument", Refers: "instrument"}, {Name: "text", Label: "Reference"}}},
+		rows:   func(i *Instrument) any { return i.Relations },
+		Column: FileColumn{Title: "Relations", Width: 22, Aliases: []string{"Relation", "Releases", "Related Instruments"}}},
+	{FieldLabel: FieldLabel{Name: "requirement", Label: "Requirement (Schedule B-I)", Type: Paragraph},
+		Text: func(i *Instrument) *string { return &i.Requirement }, check: (*validation).optionalParagraph,
+		As: "the requirement", Not: LooksLikeCharacter, find: foundAsText,
+		Column: FileColumn{Title: "Requirement", Width: 28}},
+	{FieldLabel: FieldLabel{Name: "exception", Label: "Exception (Schedule B-II)", Type: Paragraph},
+		Text: func(i *Instrument) *string { return &i.Exception }, check: (*validation).optionalParagraph,
+		As: "the exception", Not: LooksLikeCharacter, find: foundAsText,
+		Column: FileColumn{Title: "Exception", Width: 28}},
+	{FieldLabel: FieldLabel{Name: "cleared", Label: "Cleared", Type: Date},
+		Text: func(i *Instrument) *string { return &i.Cleared }, check: (*validation).date,
+		As: "the date", Not: LooksEarly | LooksLate,
+		Column: FileColumn{Title: "Cleared", Width: 11, Aliases: []string{"Date Cleared"}}},
+	{FieldLabel: FieldLabel{Name: "remarks", Label: "Remarks", Type: Paragraph},
+		Text: func(i *Instrument) *string { return &i.Remarks }, check: (*validation).optionalParagraph,
+		As: "the remarks", Not: LooksLikeCharacter, find: foundAsText,
+		Column: FileColumn{Title: "Remarks", Width: 36, Aliases: []string{"Comment", "Note", "Memo"}}},
+	{FieldLabel: FieldLabel{Name: "documents", Label: "Documents", Rows: []FieldLabel{{Name: "file_id", Refers: "file"},
+		{Name: "pages", Label: "Pages"}}}, rows: func(i *Instrument) any { return i.Documents }},
+}
+
+// InstrumentFields returns the fields of instruments, except the type, in the sequence of the columns of files.
+func InstrumentFields() []InstrumentField { return slices.Clone(instrumentFields) }
+
+// InstrumentFieldByName returns a field of instruments by its name in the API.
+func InstrumentFieldByName(name string) (InstrumentField, bool) {
+	n := slices.IndexFunc(instrumentFields, func(f InstrumentField) bool { return f.Name == name })
+	if n < 0 {
+		return InstrumentField{}, false
+	}
+	return instrumentFields[n], true
+}
+
+// InstrumentInputFields returns the names of the fields that a request for an instrument may have.
+func InstrumentInputFields() []string {
+	names := []string{"type_id", "type", "position"}
+	for _, f := range instrumentFields {
+		names = append(names, f.Name)
+	}
+	return names
+}
