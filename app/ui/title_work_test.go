@@ -179,7 +179,7 @@ func TestSectionsHoldTheirFields(t *testing.T) {
 	kim.post(t, 303, path+"/names-run", url.Values{"name": {"Lee, Ann"}})
 	page := kim.get(t, 200, path)
 	labels := regexp.MustCompile(`(?s)<(?:h2|h3|dt|th)\b[^>]*>(.*?)</`).FindAllStringSubmatch(string(page.body), -1)
-	for want, count := range map[string]int{"names run": 1, "exceptions": 0, "text of exceptions": 2, "indices searched": 2,
+	for want, count := range map[string]int{"names run": 1, "exceptions": 0, "exceptions, as text": 2, "indices searched": 2,
 		"legal description": 1} { // a heading and its hidden term
 		got := 0
 		for _, label := range labels {
