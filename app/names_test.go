@@ -18,19 +18,19 @@ import (
 // keptNames are the JSON names that differ from the names of their Go fields, by file and field. Those in the database
 // can only change by a migration.
 var keptNames = map[string]string{
-	"app/model/abstract.go RemovedFiles":       "gone",
-	"app/model/processing.go DueAt":            "at",
-	"app/model/stored_response.go RequestHash": "request",
-	"app/model/trash.go Position":              "place",
-	"app/model/user.go TwoFactor":              "factor",
-	"app/model/user.go PendingTwoFactor":       "begun",
-	"app/model/user.go PasswordLink":           "link",
-	"app/model/user.go EncryptedSecret":        "sealed",
-	"app/model/user.go LastStep":               "step",
-	"app/model/user.go RecoveryHashes":         "recovery",
-	"app/model/user.go EnabledAt":              "since",
-	"app/store/stored_response.go Compressed":  "packed",
-	"app/upload/outcome.go Rejection":          "refusal",
+	"app/model/abstract.go RemovedFiles":      "gone",
+	"app/model/processing.go DueAt":           "at",
+	"app/model/session.go RequestHash":        "request",
+	"app/model/trash.go Position":             "place",
+	"app/model/user.go TwoFactor":             "factor",
+	"app/model/user.go PendingTwoFactor":      "begun",
+	"app/model/user.go PasswordLink":          "link",
+	"app/model/user.go EncryptedSecret":       "sealed",
+	"app/model/user.go LastStep":              "step",
+	"app/model/user.go RecoveryHashes":        "recovery",
+	"app/model/user.go EnabledAt":             "since",
+	"app/store/stored_response.go Compressed": "packed",
+	"app/upload/outcome.go Rejection":         "refusal",
 
 	// Scripts of pages read or write these.
 	"app/ui/documents/upload.go Rejection": "refusal",

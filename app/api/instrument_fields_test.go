@@ -19,12 +19,13 @@ func TestInstrumentFields(t *testing.T) {
 		t.Errorf("the description of InstrumentDraft has the fields %v, want %v", got, want)
 	}
 	sample := map[string]any{"recorded_time": "14:05", "recording_system": "recorded", "status": "open"}
+	byType := map[model.FieldType]any{model.Date: "2019-04-17", model.Money: "10.00"}
 	sent := map[string]any{}
 	for _, field := range model.InstrumentFields() {
 		if field.Text == nil {
 			continue
 		}
-		sent[field.Name] = cmp.Or(sample[field.Name], map[model.FieldType]any{model.Date: "2019-04-17", model.Money: "10.00"}[field.Type], any("7"))
+		sent[field.Name] = cmp.Or(sample[field.Name], byType[field.Type], any("7"))
 		for schema, properties := range map[string]bool{"InstrumentDraft": draft[field.Name].Value.Type.Includes("string"),
 			"Instrument": response[field.Name] != nil && response[field.Name].Value.Type.Includes("string")} {
 			if !properties {

@@ -55,7 +55,8 @@ var definitions = func() []definition {
 	own := func(name, label string, control Control) definition {
 		return definition{model.InstrumentField{FieldLabel: model.FieldLabel{Name: name, Label: label}}, control}
 	}
-	list := []definition{own(fieldType, "Document type", choice), own(Pages, "Pages of this document", pages), own(fieldPosition, "Position", "")}
+	list := []definition{own(fieldType, "Document type", choice), own(Pages, "Pages of this document", pages),
+		own(fieldPosition, "Position", "")}
 	for _, f := range model.InstrumentFields() {
 		switch f.Name {
 		case "consideration_text": // is typed with the amount
