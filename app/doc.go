@@ -39,8 +39,10 @@
 //	4     app/timezone   time zone of the office                                  deedkeep/app/store
 //	4     app/audit      audit log: buffered entries, reading, export             deedkeep/app/store
 //	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
+//	3     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	3     app/pagetext   text of pages: their own or from OCR                     -
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
+//	2     app/blobstore  documents by SHA-256, partial uploads, previews          -
 //	2     app/store      buckets, indexes, migrations, group commit               -
 //	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
 //	2     app/encode     domain types to JSON shapes of the API                   -
@@ -48,7 +50,6 @@
 //	2     app/filename   fields read in the names of documents                   -
 //	2     app/titlecheck what to look at before a search is certified            -
 //	2     app/search/query query language, terms of documents, snippets, find     -
-//	2     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
 //	2     app/document/pdfwriter PDF documents of scanned pages with invisible text -
 //	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
@@ -57,7 +58,7 @@
 //	1     app/model      domain types and their validation                        -
 //	1     app/kv/boltkv  database of app/kv in one file, with bbolt                  go.etcd.io/bbolt
 //	1     app/kv/boltkv/pagecache page cache and disk of vault.db: comparison, clean mark go.etcd.io/bbolt
-//	1     app/blobstore  document files by SHA-256, partial uploads, previews     -
+//	1     app/blob/disk  blobs as files, and changes of files that tests replace  -
 //	1     app/ocr        words on page images, read by Tesseract as WebAssembly   github.com/tetratelabs/wazero
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/search/index inverted index                                         -
@@ -67,6 +68,7 @@
 //	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
 //	0     app/fairqueue  queue that owners share fairly                           -
 //	0     app/kv         what app/store needs of a database: buckets of ordered keys -
+//	0     app/blob       what app/blobstore needs of the place that keeps blobs  -
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/memory     memory of processes                                      -
@@ -85,6 +87,7 @@
 //	test  app            this map and the tests of the repository's layout        -
 //	test  app/contract   fuzzer: the server against its OpenAPI description       -
 //	test  app/powercut   the server through power failures                        -
+//	test  app/blob/blobtest tests that every engine of app/blob passes             -
 //	test  app/kv/kvtest  tests that every database of app/kv passes               -
 //	test  app/vaulttest  fixtures shared by the tests of several packages         golang.org/x/image
 //	test  app/vaulttest/client calls of /v1 with Go types              -

@@ -327,7 +327,7 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 	err := copied.EachDigest(func(d [32]byte, files []model.File) error {
 		progress(Progress(s.Progress()))
 		b.checkChanged(ctx, s, d, files[0])
-		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.Blobs.Open(d) })
+		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.Blobs.Open(ctx, d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
 			for _, file := range files {
 				damaged = append(damaged, fmt.Sprint(file.ID))
@@ -362,8 +362,8 @@ func (b *Backups) checkChanged(ctx context.Context, s *archive.SnapshotWriter, d
 	if !s.Contains(d, f.Size) {
 		return
 	}
-	size, modified, err := b.vault.Blobs.Stat(d)
-	if err == nil && size == f.Size && !modified.After(s.Previous()) {
+	state, err := b.vault.Blobs.Stat(ctx, d)
+	if err == nil && state.Size == f.Size && !time.Unix(0, state.Modified).After(s.Previous()) {
 		return
 	}
 	if err := b.vault.VerifyBlob(ctx, d, f); err != nil && ctx.Err() == nil {

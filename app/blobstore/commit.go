@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"sync"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/blob/disk"
 )
 
-// Commit turns staged files into blobs. It waits until each file is synced, renames the
-// files, and then syncs each affected shard once. If it returns nil, all blobs survive a
+// Commit turns staged files into blobs. It waits until each file is synced, passes the
+// files to the engine, and then syncs the engine once. If it returns nil, all blobs survive a
 // power failure. Their digests stay pinned until release is called, which the caller does
 // after committing the records that reference them. If Commit returns an error, the
 // caller must treat none of the files as stored. All files that didn't become blobs are
@@ -41,7 +42,7 @@ func (s *Store) Commit(ctx context.Context, files ...*Staged) (release func(), e
 			err = errors.Join(err, f.release())
 		}
 	}
-	return noop, fmt.Errorf("commit staged files: %w", markDiskFull(err))
+	return noop, fmt.Errorf("commit staged files: %w", disk.MarkFull(err))
 }
 
 func (s *Store) pinAndCommit(ctx context.Context, files []*Staged) (release func(), err error) {
@@ -54,13 +55,13 @@ func (s *Store) pinAndCommit(ctx context.Context, files []*Staged) (release func
 	if release, err = s.Pin(ctx, digests...); err != nil {
 		return release, err
 	}
-	if err = s.commitPinned(ctx, files); err != nil {
+	if err = s.commitPinned(ctx, files, digests); err != nil {
 		release()
 	}
 	return release, err
 }
 
-func (s *Store) commitPinned(ctx context.Context, files []*Staged) error {
+func (s *Store) commitPinned(ctx context.Context, files []*Staged, digests []Digest) error {
 	for _, f := range files {
 		select {
 		case <-f.synced:
@@ -71,17 +72,15 @@ func (s *Store) commitPinned(ctx context.Context, files []*Staged) error {
 			return f.syncErr
 		}
 	}
-	shards := map[string]bool{}
 	for _, f := range files {
 		if err := s.publish(ctx, f); err != nil {
 			return err
 		}
-		shards[s.shard(f.digest)] = true
 	}
-	return s.syncShards(shards)
+	return s.engine.Sync(ctx, digests...)
 }
 
-// publish renames a synced file to its digest. It replaces an existing blob, because that
+// publish passes a synced file to the engine. It replaces an existing blob, because that
 // blob may be damaged, or its directory entry may not be synced yet by another Commit. A
 // partial upload with confirmed bytes keeps its file until it is removed, because without a
 // record, the blob is not an upload that can resume.
@@ -94,21 +93,21 @@ func (s *Store) publish(ctx context.Context, f *Staged) (err error) {
 	}
 	f.closed = true // Windows can't rename an open file
 	if err = f.file.Close(); err == nil {
-		err = s.files.Rename(from, s.path(f.digest))
+		err = s.engine.Put(ctx, f.digest, from)
 	}
-	if errors.Is(err, errFileInUse) && s.Check(ctx, f.digest) == nil {
+	if errors.Is(err, blob.ErrInUse) && s.Check(ctx, f.digest) == nil {
 		// Windows can't replace a file that is being read. Keep the existing blob: it is
 		// intact, and its rename was written through to the disk.
 		err = s.files.Remove(from)
 	}
 	if from != f.path {
-		// The rename does nothing if an earlier Commit has linked the same file to the blob.
+		// The engine does nothing if an earlier Commit has linked the same file to the blob.
 		err = errors.Join(err, s.removeTmp(from))
 	}
 	if err != nil {
 		return err
 	}
-	s.recordWritten(f.digest)
+	s.recordWritten(ctx, f.digest)
 	f.published = true
 	s.disown(f.path)
 	return nil
@@ -141,7 +140,7 @@ func (s *Store) copyToTmp(r io.ReaderAt, size int64) (path string, err error) {
 	}
 	if err == nil {
 		if err = f.Sync(); err != nil {
-			err = syncError(err)
+			err = disk.SyncError(err)
 		}
 	}
 	if err != nil {
@@ -151,35 +150,4 @@ func (s *Store) copyToTmp(r io.ReaderAt, size int64) (path string, err error) {
 		return "", errors.Join(err, s.removeTmp(path))
 	}
 	return path, nil
-}
-
-// syncShards syncs the directories concurrently, which is faster because the file system
-// commits concurrent syncs together.
-func (s *Store) syncShards(shards map[string]bool) error {
-	if len(shards) == 1 {
-		for dir := range shards {
-			return s.syncShard(dir)
-		}
-	}
-	var wg sync.WaitGroup
-	errs := make(chan error, len(shards))
-	for dir := range shards {
-		wg.Go(func() { errs <- s.syncShard(dir) })
-	}
-	wg.Wait()
-	close(errs)
-	var all error
-	for err := range errs {
-		all = errors.Join(all, err)
-	}
-	return all
-}
-
-func (s *Store) syncShard(dir string) error {
-	s.syncSlots <- struct{}{}
-	defer func() { <-s.syncSlots }()
-	if err := s.syncDir(dir); err != nil {
-		return fmt.Errorf("sync shard %s: %w", filepath.Base(dir), err)
-	}
-	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"deedkeep/app/durable"
+
+	"deedkeep/app/blob"
 )
 
 // stageAll stages a file for each item of contents.
@@ -183,7 +185,7 @@ func TestFailedSyncStaysFailed(t *testing.T) {
 	if _, err := s.Commit(t.Context(), f); !errors.Is(err, ErrFinished) {
 		t.Errorf("Commit = %v, want ErrFinished", err)
 	}
-	if _, err := s.Size(f.Digest()); err == nil {
+	if _, err := s.Size(t.Context(), f.Digest()); err == nil {
 		t.Error("Size found a blob, want none for an unsynced file")
 	}
 }
@@ -263,7 +265,7 @@ func TestCommitOverOpenBlob(t *testing.T) {
 	release()
 	rec.failWith(func(_ int, step string) error {
 		if strings.HasPrefix(step, "rename ") {
-			return errFileInUse
+			return blob.ErrInUse
 		}
 		return nil
 	})
@@ -276,14 +278,14 @@ func TestCommitOverOpenBlob(t *testing.T) {
 		t.Errorf("Commit over an intact blob: %v", err)
 	}
 	damage(t, s.path(f.Digest()))
-	if err := commitAgain(); !errors.Is(err, errFileInUse) {
-		t.Errorf("Commit over a damaged blob = %v, want %v", err, errFileInUse)
+	if err := commitAgain(); !errors.Is(err, blob.ErrInUse) {
+		t.Errorf("Commit over a damaged blob = %v, want %v", err, blob.ErrInUse)
 	}
 	if err := os.Remove(s.path(f.Digest())); err != nil {
 		t.Fatalf("remove file: %v", err)
 	}
-	if err := commitAgain(); !errors.Is(err, errFileInUse) {
-		t.Errorf("Commit without a blob = %v, want %v", err, errFileInUse)
+	if err := commitAgain(); !errors.Is(err, blob.ErrInUse) {
+		t.Errorf("Commit without a blob = %v, want %v", err, blob.ErrInUse)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 
+	"deedkeep/app/blob/disk"
 	"deedkeep/app/durable"
 )
 
@@ -249,7 +250,7 @@ func (s *OCRFiles) Walk(ctx context.Context, visit func(Entry) error, stray func
 	if _, err := os.Stat(s.dir); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was read yet
 	}
-	if err := walkDigests(ctx, s.dir, visit, stray); err != nil {
+	if err := disk.Walk(ctx, s.dir, visit, stray); err != nil {
 		return fmt.Errorf("list OCR results: %w", err)
 	}
 	return nil

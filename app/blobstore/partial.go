@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"deedkeep/app/blob/disk"
 )
 
 // Partials is the directory of partial uploads, which are documents that arrive in
@@ -70,8 +72,8 @@ func (s *Store) OpenPartials(dir string, now func() time.Time) (*Partials, []*Pa
 	if isInside(p.dir, s.dir) || isInside(p.dir, s.tmp) {
 		return nil, nil, fmt.Errorf("open uploads: %s must not be inside the document or temporary folder", p.dir)
 	}
-	if err := s.mkdir(p.dir); err != nil {
-		return nil, nil, fmt.Errorf("open uploads: %w", markDiskFull(err))
+	if err := disk.Mkdir(s.files, p.dir); err != nil {
+		return nil, nil, fmt.Errorf("open uploads: %w", disk.MarkFull(err))
 	}
 	list, err := p.loadAll()
 	if err != nil {
@@ -148,7 +150,7 @@ func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
 		return nil, fmt.Errorf("create upload: %w", err) // don't remove the file: it belongs to another upload
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create upload: %w", markDiskFull(errors.Join(err, x.Remove())))
+		return nil, fmt.Errorf("create upload: %w", disk.MarkFull(errors.Join(err, x.Remove())))
 	}
 	return x, nil
 }
@@ -167,15 +169,15 @@ func (x *Partial) Sync() error {
 	note, err := x.parent.store.files.Open(x.path(noteSuffix))
 	if err == nil {
 		if err = note.Sync(); err != nil {
-			err = syncError(err)
+			err = disk.SyncError(err)
 		}
 		err = errors.Join(err, note.Close())
 	}
 	if err == nil {
-		err = x.parent.store.syncDir(x.parent.dir)
+		err = disk.SyncDir(x.parent.store.files, x.parent.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("sync upload: %w", markDiskFull(err))
+		return fmt.Errorf("sync upload: %w", disk.MarkFull(err))
 	}
 	return nil
 }
@@ -220,7 +222,7 @@ func (x *Partial) UpdatedAt() time.Time {
 // larger than size.
 func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 	err := x.unshare()
-	var f File
+	var f disk.File
 	if err == nil {
 		f, err = x.openPart()
 	}
@@ -228,20 +230,20 @@ func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 		f, err = x.parent.store.files.Create(x.path(partSuffix))
 	}
 	if err != nil {
-		return fmt.Errorf("append to upload: %w", markDiskFull(err))
+		return fmt.Errorf("append to upload: %w", disk.MarkFull(err))
 	}
 	// Bytes after the offset were never acknowledged to the client.
 	if err = f.Truncate(x.Offset()); err == nil {
 		err = x.append(ctx, f, r, size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("append to upload: %w", markDiskFull(err))
+		return fmt.Errorf("append to upload: %w", disk.MarkFull(err))
 	}
 	return nil
 }
 
 // openPart opens the file of the upload for writing, which is read-only after Adopt.
-func (x *Partial) openPart() (File, error) {
+func (x *Partial) openPart() (disk.File, error) {
 	path := x.path(partSuffix)
 	f, err := x.parent.store.files.Open(path)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -256,7 +258,7 @@ func (x *Partial) openPart() (File, error) {
 // unshare replaces the file of the upload with a copy if Commit has also made it a blob
 // whose record was not committed. The blob may belong to another record by now.
 func (x *Partial) unshare() error {
-	linked, err := isLinked(x.path(partSuffix))
+	linked, err := disk.IsLinked(x.path(partSuffix))
 	if err != nil || !linked {
 		return err
 	}
@@ -276,10 +278,10 @@ func (x *Partial) unshare() error {
 		return errors.Join(err, s.removeTmp(path))
 	}
 	s.disown(path)
-	return s.syncDir(x.parent.dir)
+	return disk.SyncDir(s.files, x.parent.dir)
 }
 
-func (x *Partial) append(ctx context.Context, f File, r io.Reader, size int64) error {
+func (x *Partial) append(ctx context.Context, f disk.File, r io.Reader, size int64) error {
 	c := newChunk()
 	defer chunks.Put(c)
 	offset, flushedAt := x.Offset(), x.parent.now()
@@ -315,16 +317,16 @@ func (x *Partial) setOffset(offset int64) {
 }
 
 // flushAt makes the bytes up to offset durable and then records the offset in the note.
-func (x *Partial) flushAt(f File, offset int64) error {
+func (x *Partial) flushAt(f disk.File, offset int64) error {
 	next := checkpoint{sequence: x.last.sequence + 1, offset: offset, at: x.parent.now()}
 	if offset == x.last.offset {
 		return nil
 	}
 	if err := f.Sync(); err != nil {
-		return syncError(err)
+		return disk.SyncError(err)
 	}
 	if !x.dirSynced {
-		if err := x.parent.store.syncDir(x.parent.dir); err != nil {
+		if err := disk.SyncDir(x.parent.store.files, x.parent.dir); err != nil {
 			return err
 		}
 	}
@@ -335,7 +337,7 @@ func (x *Partial) flushAt(f File, offset int64) error {
 	_, err = note.WriteAt(next.encode(), next.slotOffset())
 	if err == nil {
 		if err = note.Sync(); err != nil {
-			err = syncError(err)
+			err = disk.SyncError(err)
 		}
 	}
 	if err := errors.Join(err, note.Close()); err != nil {
@@ -358,7 +360,7 @@ func (x *Partial) Flush() error {
 		return nil
 	}
 	x.setOffset(x.last.offset)
-	return fmt.Errorf("flush upload: %w", markDiskFull(err))
+	return fmt.Errorf("flush upload: %w", disk.MarkFull(err))
 }
 
 func (x *Partial) flush() error {
@@ -385,16 +387,16 @@ func (x *Partial) flush() error {
 func (x *Partial) Adopt(ctx context.Context) (*Staged, error) {
 	f, err := x.openPart()
 	if err != nil {
-		return nil, fmt.Errorf("stage upload: %w", markDiskFull(err))
+		return nil, fmt.Errorf("stage upload: %w", disk.MarkFull(err))
 	}
 	st, err := x.adopt(ctx, f)
 	if err != nil {
-		return nil, fmt.Errorf("stage upload: %w", markDiskFull(errors.Join(err, f.Close())))
+		return nil, fmt.Errorf("stage upload: %w", disk.MarkFull(errors.Join(err, f.Close())))
 	}
 	return st, nil
 }
 
-func (x *Partial) adopt(ctx context.Context, f File) (*Staged, error) {
+func (x *Partial) adopt(ctx context.Context, f disk.File) (*Staged, error) {
 	size := x.Offset()
 	if err := f.Truncate(size); err != nil {
 		return nil, err

@@ -14,12 +14,14 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"deedkeep/app/blob/disk"
 )
 
 var partialTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 
 // openPartials opens a store and its uploads, as the server does at startup.
-func openPartials(t *testing.T, dir string, files Files) (*Store, *Partials, []*Partial) {
+func openPartials(t *testing.T, dir string, files disk.Files) (*Store, *Partials, []*Partial) {
 	t.Helper()
 	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: files})
 	if err != nil {
@@ -179,7 +181,7 @@ func overwrite(path string, at int64, with []byte) error {
 // that the offset is written to the note only after that.
 func TestPartialSyncsInOrder(t *testing.T) {
 	t.Parallel()
-	r := &recorder{Files: OSFiles()}
+	r := &recorder{Files: disk.OSFiles()}
 	_, p, _ := openPartials(t, t.TempDir(), r)
 	r.forget()
 	x, err := p.Create("abc", nil)
@@ -218,7 +220,7 @@ func TestPartialOffsetAfterDiskErrors(t *testing.T) {
 		{"sync abc.note", ErrSync}} {
 		t.Run(row.step, func(t *testing.T) {
 			t.Parallel()
-			r := &recorder{Files: OSFiles()}
+			r := &recorder{Files: disk.OSFiles()}
 			dir := t.TempDir()
 			_, p, _ := openPartials(t, dir, r)
 			x, err := p.Create("abc", nil)
@@ -274,7 +276,7 @@ func TestPartialRejectsInput(t *testing.T) {
 // the directory.
 func TestPartialSync(t *testing.T) {
 	t.Parallel()
-	r := &recorder{Files: OSFiles()}
+	r := &recorder{Files: disk.OSFiles()}
 	dir := t.TempDir()
 	_, p, _ := openPartials(t, dir, r)
 	x, err := p.Create("abc", []byte("mine"))
@@ -294,7 +296,7 @@ func TestPartialSync(t *testing.T) {
 }
 
 // unlinkable is a file system without links.
-type unlinkable struct{ Files }
+type unlinkable struct{ disk.Files }
 
 func (unlinkable) Link(string, string) error { return errors.ErrUnsupported }
 
@@ -302,7 +304,7 @@ func (unlinkable) Link(string, string) error { return errors.ErrUnsupported }
 // committed, and that continuing it doesn't change the blob, which may belong to another record.
 func TestPartialSurvivesCommit(t *testing.T) {
 	t.Parallel()
-	for name, files := range map[string]Files{"linked": OSFiles(), "copied": unlinkable{OSFiles()}} {
+	for name, files := range map[string]disk.Files{"linked": disk.OSFiles(), "copied": unlinkable{disk.OSFiles()}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, all := t.TempDir(), content(100_000)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"deedkeep/app/blob/disk"
 )
 
 const (
@@ -57,7 +59,7 @@ func (c *chunk) fill(ctx context.Context, r io.Reader) (end bool, err error) {
 // pipeline reads, hashes, and writes one file concurrently. The caller reads into chunks,
 // one goroutine hashes them, and another one writes them.
 type pipeline struct {
-	file        File
+	file        disk.File
 	hash, write chan *chunk
 	free        chan *chunk
 	allocated   int // number of chunks taken from the pool
@@ -70,7 +72,7 @@ type pipeline struct {
 }
 
 // startPipeline starts the goroutines. The caller has already filled one chunk.
-func startPipeline(f File) *pipeline {
+func startPipeline(f disk.File) *pipeline {
 	p := &pipeline{
 		file: f, allocated: 1,
 		hash:  make(chan *chunk, maxChunks),

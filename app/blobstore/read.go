@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"time"
+
+	"deedkeep/app/blob"
 )
 
 // Open opens a blob for reading. The caller closes it. The error wraps fs.ErrNotExist if
 // the blob doesn't exist.
-func (s *Store) Open(d Digest) (*os.File, error) {
-	f, err := os.Open(s.path(d))
+func (s *Store) Open(ctx context.Context, d Digest) (blob.Reader, error) {
+	f, err := s.engine.Open(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("open blob %s: %w", d, err)
 	}
@@ -23,25 +23,22 @@ func (s *Store) Open(d Digest) (*os.File, error) {
 
 // Size returns the size of a blob in bytes. It doesn't read the content. The error wraps
 // fs.ErrNotExist if the blob doesn't exist.
-func (s *Store) Size(d Digest) (size int64, err error) {
-	size, _, err = s.Stat(d)
-	return size, err
+func (s *Store) Size(ctx context.Context, d Digest) (int64, error) {
+	state, err := s.Stat(ctx, d)
+	return state.Size, err
 }
 
-// Stat returns the size of a blob and when its file was last modified.
-func (s *Store) Stat(d Digest) (size int64, modified time.Time, err error) {
-	info, err := os.Lstat(s.path(d))
+// Stat returns the state of a blob, with the same errors as Size.
+func (s *Store) Stat(ctx context.Context, d Digest) (blob.State, error) {
+	state, err := s.engine.Stat(ctx, d)
 	if err != nil {
-		return 0, modified, fmt.Errorf("blob %s: %w", d, err)
+		return state, fmt.Errorf("blob %s: %w", d, err)
 	}
-	if !info.Mode().IsRegular() {
-		return 0, modified, fmt.Errorf("blob %s is not a regular file: %w", d, fs.ErrNotExist)
-	}
-	return info.Size(), info.ModTime(), nil
+	return state, nil
 }
 
-// Check reads a blob from the disk and compares its SHA-256 with its name. It bypasses
-// the page cache if the system supports that. It returns nil, ErrMissing, ErrDamaged
+// Check reads a blob and compares its SHA-256 with its name. It bypasses
+// the page cache if the engine supports that. It returns nil, ErrMissing, ErrDamaged
 // (even for a read error), or a context error. It doesn't compare the size with the
 // record; callers use Size for that.
 func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckThrottled(ctx, d, nil) }
@@ -49,13 +46,13 @@ func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckThrot
 // CheckThrottled does the same as Check, but calls throttle between the chunks of a long
 // blob, so that the caller can slow it down. throttle may be nil.
 func (s *Store) CheckThrottled(ctx context.Context, d Digest, throttle func(context.Context)) error {
-	f, err := s.Open(d)
+	f, err := s.Open(ctx, d)
 	if err != nil {
 		return convertOpenError(d, err)
 	}
-	at, err := fileStampOf(f)
+	at, err := f.State()
 	if err == nil {
-		dropPageCache(f.Fd())
+		f.Uncache()
 		err = s.check(ctx, f, d, at, throttle)
 	}
 	return errors.Join(err, f.Close())
@@ -71,7 +68,7 @@ func convertOpenError(d Digest, err error) error {
 }
 
 // check verifies f and caches the result. at is the state of f when it was opened.
-func (s *Store) check(ctx context.Context, f *os.File, d Digest, at fileStamp, throttle func(context.Context)) error {
+func (s *Store) check(ctx context.Context, f blob.Reader, d Digest, at blob.State, throttle func(context.Context)) error {
 	err := check(ctx, f, d, throttle)
 	if err != nil {
 		err = fmt.Errorf("blob %s: %w", d, err)
@@ -80,14 +77,14 @@ func (s *Store) check(ctx context.Context, f *os.File, d Digest, at fileStamp, t
 	return err
 }
 
-func check(ctx context.Context, f *os.File, d Digest, throttle func(context.Context)) error {
+func check(ctx context.Context, f io.Reader, d Digest, throttle func(context.Context)) error {
 	c := newChunk()
 	defer chunks.Put(c)
 	h := sha256.New()
 	var size int64
 	for end := false; !end; {
 		var err error
-		if end, err = c.fill(ctx, io.Reader(f)); err != nil {
+		if end, err = c.fill(ctx, f); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

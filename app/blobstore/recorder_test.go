@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"deedkeep/app/blob/disk"
 )
 
 // recorder is a Files that records each step and can make a step fail. It doesn't sync:
 // the tests open many stores, and don't simulate power failures with it.
 type recorder struct {
-	Files
+	disk.Files
 	fail func(n int, step string) error // n is the number of earlier steps
 
 	mu    sync.Mutex
@@ -58,7 +60,7 @@ func (r *recorder) Mkdir(path string) error {
 	return r.Files.Mkdir(path)
 }
 
-func (r *recorder) Create(path string) (File, error) {
+func (r *recorder) Create(path string) (disk.File, error) {
 	name := filepath.Base(path)
 	if err := r.step("create %s", name); err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func (r *recorder) Create(path string) (File, error) {
 	return &recordedFile{File: f, r: r, name: name}, nil
 }
 
-func (r *recorder) Open(path string) (File, error) {
+func (r *recorder) Open(path string) (disk.File, error) {
 	name := filepath.Base(path)
 	if err := r.step("open %s", name); err != nil {
 		return nil, err
@@ -114,7 +116,7 @@ func (r *recorder) Remove(path string) error {
 }
 
 type recordedFile struct {
-	File
+	disk.File
 	r    *recorder
 	name string
 }
@@ -164,7 +166,7 @@ func (f *recordedFile) Close() error {
 // file, temporary file, pin, or pending removal is left.
 func newStore(t testing.TB) (*Store, *recorder) {
 	t.Helper()
-	rec := &recorder{Files: OSFiles()}
+	rec := &recorder{Files: disk.OSFiles()}
 	dir := t.TempDir()
 	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: rec})
 	if err != nil {
@@ -174,6 +176,9 @@ func newStore(t testing.TB) (*Store, *recorder) {
 	t.Cleanup(func() { s.clean(t, rec) })
 	return s, rec
 }
+
+// path returns the path of a blob's file.
+func (s *Store) path(d Digest) string { return s.engine.(*disk.Engine).Path(d) }
 
 func (s *Store) clean(t testing.TB, rec *recorder) {
 	t.Helper()

@@ -8,13 +8,15 @@ import (
 	"io"
 	"io/fs"
 	"sync/atomic"
+
+	"deedkeep/app/blob/disk"
 )
 
 // Staged is a complete file in tmp that is not a blob yet. It was hashed, and its sync
 // has started. Its owner calls Commit or Discard.
 type Staged struct {
 	store     *Store
-	file      File
+	file      disk.File
 	path      string
 	digest    Digest
 	size      int64
@@ -40,7 +42,7 @@ func (s *Store) Stage(ctx context.Context, r io.Reader, limit int64) (*Staged, e
 	}
 	st, err := s.stage(ctx, r, limit)
 	if err != nil {
-		return nil, fmt.Errorf("stage file: %w", markDiskFull(err))
+		return nil, fmt.Errorf("stage file: %w", disk.MarkFull(err))
 	}
 	return st, nil
 }
@@ -139,14 +141,14 @@ func (p *pipeline) feed(ctx context.Context, r io.Reader, c *chunk, limit int64)
 
 // finishWrite makes a written file read-only and starts its sync, which also makes the
 // new mode durable.
-func (s *Store) finishWrite(f File, path string, d Digest, size int64) (*Staged, error) {
+func (s *Store) finishWrite(f disk.File, path string, d Digest, size int64) (*Staged, error) {
 	if err := s.makeReadOnly(f); err != nil {
 		return nil, errors.Join(err, s.closeAndRemove(f, path))
 	}
 	return s.newStaged(f, path, d, size, nil), nil
 }
 
-func (s *Store) makeReadOnly(f File) error {
+func (s *Store) makeReadOnly(f disk.File) error {
 	err := f.Chmod(0o400)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 		s.log.Debug("file system doesn't support file modes", "error", err)
@@ -155,7 +157,7 @@ func (s *Store) makeReadOnly(f File) error {
 	return err
 }
 
-func (s *Store) newStaged(f File, path string, d Digest, size int64, partial *Partial) *Staged {
+func (s *Store) newStaged(f disk.File, path string, d Digest, size int64, partial *Partial) *Staged {
 	st := &Staged{
 		store: s, file: f, path: path, digest: d, size: size, partial: partial,
 		abandoned: make(chan struct{}), synced: make(chan struct{}),
@@ -175,7 +177,7 @@ func (f *Staged) sync() {
 		return
 	}
 	if err := f.file.Sync(); err != nil {
-		f.syncErr = syncError(err)
+		f.syncErr = disk.SyncError(err)
 	}
 }
 

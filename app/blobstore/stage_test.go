@@ -87,7 +87,7 @@ func stageAndCommit(t *testing.T, s *Store, want []byte, wrap func(io.Reader) io
 	if _, err := st.ReadAt(got, 0); len(want) > 0 && !errors.Is(err, os.ErrClosed) {
 		t.Errorf("ReadAt after Commit = %v, want os.ErrClosed", err)
 	}
-	f, err := s.Open(st.Digest())
+	f, err := s.Open(t.Context(), st.Digest())
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
@@ -95,10 +95,10 @@ func stageAndCommit(t *testing.T, s *Store, want []byte, wrap func(io.Reader) io
 	if got, err = io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("blob has %d bytes, %v, want the staged %d", len(got), err, len(want))
 	}
-	if info, err := f.Stat(); err != nil || info.Mode().Perm()&0o222 != 0 {
+	if info, err := os.Stat(s.path(st.Digest())); err != nil || info.Mode().Perm()&0o222 != 0 {
 		t.Errorf("mode %v, %v; want read-only", info.Mode(), err)
 	}
-	if size, err := s.Size(st.Digest()); size != st.Size() || err != nil {
+	if size, err := s.Size(t.Context(), st.Digest()); size != st.Size() || err != nil {
 		t.Errorf("Size = %d, %v, want %d", size, err, len(want))
 	}
 	if err := s.Check(t.Context(), st.Digest()); err != nil {
@@ -264,7 +264,7 @@ func TestDiscard(t *testing.T) {
 	if _, err := s.Commit(t.Context(), st); !errors.Is(err, ErrFinished) {
 		t.Errorf("Commit after Discard = %v, want %v", err, ErrFinished)
 	}
-	if _, err := s.Size(st.Digest()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Size(t.Context(), st.Digest()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Size = %v, want fs.ErrNotExist", err)
 	}
 }

@@ -1,21 +1,17 @@
-// Package blobstore stores document bytes on disk. Each blob is a file that is named
-// after the SHA-256 of its content and is written only once. The package also stores
-// partial uploads, and page images and texts derived from documents (Previews).
+// Package blobstore stores the bytes of documents. Each blob has the SHA-256 of its content
+// as its name and is written only once. A blob.Engine keeps the blobs, by default app/blob/disk.
+// The package also stores partial uploads, and what is derived from documents: page images and
+// texts (Previews) and OCR results (OCRFiles). These are always on the local disk, because they
+// change or can be rebuilt, and pages wait for them.
 //
-//	dir/                 0700   blobs/ of the data directory
-//	  00/ … ff/          0700   256 shards, created when the store is first opened
-//	    ab/ab12…         0400   64 lower-case hex digits, so `sha256sum` can check a file
 //	tmp/                 0700   staged files; emptied by Open
 //	  9f3c…              0600   32 random hex digits; names from clients are never used
 //	uploads/             0700   partial uploads (partial.go)
 //
 // Guarantees: After Commit returns nil, the blobs survive a power failure, because the
-// content is synced, the file is renamed, and the directory is synced, in that order. A
+// content is synced, the engine takes the file, and the engine is synced, in that order. A
 // pinned or referenced blob is never swept. A failed sync is never treated as a success,
-// even if a later sync succeeds.
-//
-// Open rejects a tmp directory on another file system, because moving a file between file
-// systems is not atomic. The package doesn't know the records that reference a blob.
+// even if a later sync succeeds. The package doesn't know the records that reference a blob.
 package blobstore
 
 import (
@@ -33,7 +29,8 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/durable"
+	"deedkeep/app/blob"
+	"deedkeep/app/blob/disk"
 )
 
 // Errors to test for with errors.Is. Methods also return fs.ErrNotExist for a missing
@@ -45,10 +42,10 @@ var (
 	// ErrSource means that the reader given to Stage failed, not the disk.
 	ErrSource = errors.New("read source")
 	// ErrDiskFull means that the disk is full or a quota is used up.
-	ErrDiskFull = errors.New("disk full")
+	ErrDiskFull = blob.ErrFull
 	// ErrSync means that a sync failed for a reason other than a full disk. Later writes to
 	// this disk can't be trusted.
-	ErrSync = errors.New("sync failed")
+	ErrSync = blob.ErrSync
 	// ErrDamaged means that a blob can't be read, or that its content doesn't match its
 	// digest.
 	ErrDamaged = errors.New("damaged")
@@ -60,13 +57,19 @@ var (
 	ErrReadOnly = errors.New("blob store is open in read-only mode")
 )
 
-// maxSyncs is the maximum number of concurrent syncs. A journaling file system commits
-// them together, so concurrent syncs cost little more than one.
-const maxSyncs = 16
+// Digest is the SHA-256 of a blob's content.
+type Digest = blob.Digest
+
+// Entry is one blob in a list.
+type Entry = blob.Entry
+
+// ParseDigest parses the text form of a digest.
+func ParseDigest(text string) (Digest, error) { return blob.ParseDigest(text) }
 
 // Options are the settings of a Store. The zero value selects the defaults.
 type Options struct {
-	Files    Files        // disk operations; nil: OSFiles
+	Files    disk.Files   // operations on local files; nil: disk.OSFiles
+	Engine   blob.Engine  // keeps the blobs; nil: files in the directory of the store
 	Log      *slog.Logger // nil: no log
 	Rand     io.Reader    // for names of temporary files; nil: crypto/rand.Reader
 	KeepTmp  bool         // don't remove temporary files left by an earlier run
@@ -81,7 +84,8 @@ type Options struct {
 // need to be closed, because each Staged manages its own sync.
 type Store struct {
 	dir, tmp        string
-	files           Files
+	files           disk.Files
+	engine          blob.Engine
 	log             *slog.Logger
 	rand            io.Reader
 	readOnly        bool
@@ -98,19 +102,18 @@ type Store struct {
 }
 
 // Open opens the store in dir, with staged files in tmp. If needed, it creates both
-// directories and the 256 shards with mode 0700 and syncs their parents. It also empties
-// tmp, so only one process may have a store open. It returns an error if one directory is
-// inside the other, or if they are on different file systems.
+// directories. It also empties tmp, so only one process may have a store open. It returns
+// an error if one directory is inside the other, or if they are on different file systems.
 func Open(dir, tmp string, opts Options) (*Store, error) {
 	s := &Store{
 		dir: filepath.Clean(dir), tmp: filepath.Clean(tmp),
-		files: opts.Files, log: opts.Log, rand: opts.Rand, readOnly: opts.ReadOnly, keepTmp: opts.KeepTmp,
+		files: opts.Files, engine: opts.Engine, log: opts.Log, rand: opts.Rand, readOnly: opts.ReadOnly, keepTmp: opts.KeepTmp,
 		now: opts.Now, verifiedTTL: opts.VerifiedTTL, verifyOnOpenMax: opts.VerifyOnOpenMax,
-		syncSlots: make(chan struct{}, maxSyncs),
+		syncSlots: make(chan struct{}, disk.MaxSyncs),
 		ownedTmp:  map[string]struct{}{},
 	}
 	if s.files == nil {
-		s.files = OSFiles()
+		s.files = disk.OSFiles()
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -124,69 +127,31 @@ func Open(dir, tmp string, opts Options) (*Store, error) {
 	if isInside(s.dir, s.tmp) || isInside(s.tmp, s.dir) {
 		return nil, fmt.Errorf("open blob store: %s and %s must not contain each other", s.dir, s.tmp)
 	}
-	if s.readOnly {
-		if _, err := os.Stat(s.dir); err != nil {
-			return nil, fmt.Errorf("open blob store: %w", err)
-		}
-		return s, nil
+	if err := s.openEngine(); err != nil {
+		return nil, fmt.Errorf("open blob store: %w", disk.MarkFull(err))
 	}
-	if err := s.prepare(); err != nil {
-		return nil, fmt.Errorf("open blob store: %w", markDiskFull(err))
+	if !s.readOnly && !s.keepTmp {
+		s.removeOldTmp()
 	}
 	return s, nil
+}
+
+func (s *Store) openEngine() (err error) {
+	switch {
+	case s.engine != nil:
+		err = os.MkdirAll(s.tmp, 0o700)
+	case s.readOnly:
+		s.engine, err = disk.OpenReadOnly(s.dir)
+	default:
+		s.engine, err = disk.Open(s.dir, s.tmp, s.files)
+	}
+	return err
 }
 
 // isInside reports whether inner is equal to outer or is a path below it.
 func isInside(inner, outer string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-func (s *Store) prepare() error {
-	for _, dir := range []string{s.dir, s.tmp} {
-		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-			return err
-		}
-		if err := s.mkdir(dir); err != nil {
-			return err
-		}
-	}
-	for i := range 256 {
-		if err := s.mkdir(filepath.Join(s.dir, fmt.Sprintf("%02x", i))); err != nil {
-			return err
-		}
-	}
-	// Always sync. An earlier process may have been killed between creating a directory and
-	// syncing it.
-	dirs := []string{s.dir, filepath.Dir(s.dir)}
-	if tmpParent := filepath.Dir(s.tmp); tmpParent != dirs[1] {
-		dirs = append(dirs, tmpParent)
-	}
-	for _, dir := range dirs {
-		if err := s.syncDir(dir); err != nil {
-			return err
-		}
-	}
-	// Probe before removing anything. If tmp is on another file system, it may be the wrong
-	// directory.
-	if err := s.probe(); err != nil {
-		return err
-	}
-	if !s.keepTmp {
-		s.removeOldTmp()
-	}
-	return nil
-}
-
-func (s *Store) mkdir(path string) error {
-	info, err := os.Lstat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return nil
-	case err == nil:
-		return fmt.Errorf("%s is not a directory", path)
-	}
-	return s.files.Mkdir(path)
 }
 
 // removeOldTmp removes temporary files left by an earlier run. It only logs errors.
@@ -199,34 +164,6 @@ func (s *Store) removeOldTmp() {
 		s.log.Info("removed temporary files from an earlier run", "count", count)
 	}
 }
-
-// probe checks that tmp and dir are on one file system by renaming a file between them.
-// Nothing else proves that: two bind mounts of one device have the same device number,
-// but renames between them fail.
-func (s *Store) probe() error {
-	from, to := filepath.Join(s.tmp, "probe"), filepath.Join(s.dir, "probe")
-	f, err := s.files.Create(from)
-	if errors.Is(err, fs.ErrExist) {
-		// An earlier process was killed between the create and the rename.
-		if err = s.files.Remove(from); err == nil {
-			f, err = s.files.Create(from)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return errors.Join(err, s.files.Remove(from))
-	}
-	if err := s.files.Rename(from, to); err != nil {
-		return errors.Join(fmt.Errorf("%s and %s must be on the same file system: %w", s.tmp, s.dir, err), s.files.Remove(from))
-	}
-	return s.files.Remove(to)
-}
-
-func (s *Store) shard(d Digest) string { return filepath.Join(s.dir, d.String()[:2]) }
-
-func (s *Store) path(d Digest) string { return filepath.Join(s.shard(d), d.String()) }
 
 // newTmp returns a random path for a temporary file, which has an owner until disown is
 // called. It has one before it exists, so that ClearTmp never removes a file in use.
@@ -243,7 +180,7 @@ func (s *Store) newTmp() (path string, err error) {
 }
 
 // create creates an empty temporary file with a random name.
-func (s *Store) create() (File, string, error) {
+func (s *Store) create() (disk.File, string, error) {
 	path, err := s.newTmp()
 	if err != nil {
 		return nil, "", err
@@ -251,7 +188,7 @@ func (s *Store) create() (File, string, error) {
 	f, err := s.files.Create(path)
 	if err != nil {
 		s.disown(path)
-		return nil, "", markDiskFull(err)
+		return nil, "", disk.MarkFull(err)
 	}
 	return f, path, nil
 }
@@ -264,7 +201,7 @@ func (s *Store) disown(path string) {
 }
 
 // closeAndRemove closes and removes a temporary file.
-func (s *Store) closeAndRemove(f File, path string) error {
+func (s *Store) closeAndRemove(f disk.File, path string) error {
 	return errors.Join(f.Close(), s.removeTmp(path))
 }
 
@@ -274,33 +211,4 @@ func (s *Store) removeTmp(path string) error {
 		return err
 	}
 	return nil
-}
-
-func (s *Store) syncDir(dir string) error {
-	err := s.files.SyncDir(dir)
-	if at, ok := errors.AsType[*fs.PathError](err); ok && at.Op == "open" {
-		return markDiskFull(err) // no sync was attempted
-	}
-	if err != nil {
-		return syncError(err)
-	}
-	return nil
-}
-
-// syncError converts an error from a sync. It returns ErrDiskFull if the disk is full,
-// and ErrSync otherwise.
-func syncError(err error) error {
-	if durable.IsDiskFull(err) {
-		return markDiskFull(err)
-	}
-	return fmt.Errorf("%w: %w", ErrSync, err)
-}
-
-// markDiskFull wraps err with ErrDiskFull if it is an operating system error for a full
-// disk.
-func markDiskFull(err error) error {
-	if err != nil && durable.IsDiskFull(err) && !errors.Is(err, ErrDiskFull) {
-		return fmt.Errorf("%w: %w", ErrDiskFull, err)
-	}
-	return err
 }

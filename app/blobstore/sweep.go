@@ -5,7 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"deedkeep/app/blob"
 )
+
+// Walk calls visit for every blob, in the order of digests. It doesn't lock the store, so
+// it may or may not visit a blob that is added or removed during the walk. It calls
+// stray, which may be nil, with the place of anything else that the engine finds. It stops
+// at the first error from visit, stray, the context, or the engine.
+func (s *Store) Walk(ctx context.Context, visit func(Entry) error, stray func(place string) error) error {
+	if err := s.engine.List(ctx, visit, stray); err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	return nil
+}
 
 // SweepResult is the result of a sweep.
 type SweepResult struct {
@@ -52,7 +65,7 @@ func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)
 		if err := ctx.Err(); err != nil {
 			return result, errors.Join(failed, fmt.Errorf("remove unreferenced blobs: %w", err))
 		}
-		err := s.sweepOne(e, referenced, &result)
+		err := s.sweepOne(ctx, e, referenced, &result)
 		if errors.Is(err, errReferenceCheck) {
 			return result, errors.Join(failed, fmt.Errorf("remove unreferenced blobs: %w", err))
 		}
@@ -63,7 +76,7 @@ func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)
 
 var errReferenceCheck = errors.New("check references")
 
-func (s *Store) sweepOne(e Entry, referenced func(Digest) (bool, error), result *SweepResult) error {
+func (s *Store) sweepOne(ctx context.Context, e Entry, referenced func(Digest) (bool, error), result *SweepResult) error {
 	done, ok := s.pins.beginRemoval(e.Digest)
 	if !ok {
 		result.Kept++
@@ -78,12 +91,12 @@ func (s *Store) sweepOne(e Entry, referenced func(Digest) (bool, error), result 
 		result.Kept++
 		return nil
 	}
-	switch err := s.files.Remove(e.Path); {
+	switch err := s.engine.Delete(ctx, e.Digest); {
 	case err == nil:
 		result.Removed++
 		result.Bytes += e.Size
 	case errors.Is(err, fs.ErrNotExist):
-	case errors.Is(err, errFileInUse):
+	case errors.Is(err, blob.ErrInUse):
 		s.log.Debug("blob is in use; the next sweep removes it", "digest", e.Digest.String())
 		result.Kept++
 	default:

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"deedkeep/app/blob"
 )
 
 // commitAll stores contents as blobs and releases their pins.
@@ -47,10 +49,10 @@ func TestSweep(t *testing.T) {
 	if err != nil || got.Removed != 1 || got.Bytes != 20 || got.Kept != 1 {
 		t.Errorf("Sweep after release = %+v, %v, want 1 of 20 bytes removed and 1 kept", got, err)
 	}
-	if _, err := s.Size(d[0]); err != nil {
+	if _, err := s.Size(t.Context(), d[0]); err != nil {
 		t.Errorf("Size: %v", err)
 	}
-	if _, err := s.Open(d[1]); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Open(t.Context(), d[1]); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Open = %v, want fs.ErrNotExist", err)
 	}
 }
@@ -124,7 +126,7 @@ func TestSweepErrors(t *testing.T) {
 		{"while marking", 1, nil, broken, 0},
 		{"before a removal", 3, nil, broken, 1},
 		{"disk", 9, syscall.EIO, syscall.EIO, 0},
-		{"held open", 9, errFileInUse, nil, 0},
+		{"held open", 9, blob.ErrInUse, nil, 0},
 		{"gone already", 9, fs.ErrNotExist, nil, 0},
 	}
 	s, rec := newStore(t)
@@ -200,7 +202,7 @@ func TestConcurrentCommitAndSweep(t *testing.T) {
 		for ctx.Err() == nil {
 			// Skip the mark phase. It takes the most time and isn't what this test checks.
 			for _, d := range digests {
-				if err := s.sweepOne(Entry{Digest: d, Path: s.path(d)}, book.has, &result); err != nil {
+				if err := s.sweepOne(ctx, Entry{Digest: d}, book.has, &result); err != nil {
 					t.Errorf("sweep one: %v", err)
 				}
 			}
@@ -255,10 +257,10 @@ func (b *records) round(ctx context.Context, s *Store, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, pinned := s.Size(f.Digest())
+	_, pinned := s.Size(ctx, f.Digest())
 	b.add(f.Digest(), 1)
 	release()
-	_, named := s.Size(f.Digest())
+	_, named := s.Size(ctx, f.Digest())
 	checked := s.Check(ctx, f.Digest())
 	b.add(f.Digest(), -1)
 	return errors.Join(pinned, named, checked)

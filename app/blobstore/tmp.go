@@ -62,3 +62,32 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 	}
 	return count, failed
 }
+
+// StaleTmp returns the number and total size of the files in tmp that have no owner (see
+// ReserveTmp). Such files were left by a crash or placed there by another program.
+func (s *Store) StaleTmp() (count int, bytes int64, err error) {
+	err = filepath.WalkDir(s.tmp, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // removed in the meantime, or tmp doesn't exist
+		}
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if s.isOwned(path) {
+			return nil
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		count, bytes = count+1, bytes+info.Size()
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("count temporary files: %w", err)
+	}
+	return count, bytes, nil
+}

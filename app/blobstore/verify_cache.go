@@ -6,27 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
-)
 
-// fileStamp identifies the state of a file without reading its content.
-type fileStamp struct {
-	size              int64
-	modified, changed int64 // nanoseconds since 1970; changed is 0 if the system has no change time
-	device, file      uint64
-}
+	"deedkeep/app/blob"
+)
 
 // verification is the result of the last read or write of a blob.
 type verification struct {
-	stamp   fileStamp
+	state   blob.State
 	at      time.Time
 	damaged error // nil if the content matches the digest
 }
 
 // verifyCache contains the verification results of this process, up to maxVerifications.
-// Entries expire because bit rot on the disk doesn't change a stamp.
+// Entries expire because bit rot on the disk doesn't change a state.
 type verifyCache struct {
 	mu       sync.Mutex
 	byDigest map[Digest]verification
@@ -82,11 +76,11 @@ func (v *verifyCache) remove(d Digest) {
 }
 
 // recordCheck caches the result of reading f, unless f has changed since it was opened.
-func (s *Store) recordCheck(d Digest, f *os.File, before fileStamp, result error) {
+func (s *Store) recordCheck(d Digest, f blob.Reader, before blob.State, result error) {
 	if result != nil && !errors.Is(result, ErrDamaged) {
 		return
 	}
-	if after, err := fileStampOf(f); err != nil || after != before {
+	if after, err := f.State(); err != nil || after != before {
 		s.verifications.remove(d)
 		return
 	}
@@ -94,24 +88,24 @@ func (s *Store) recordCheck(d Digest, f *os.File, before fileStamp, result error
 }
 
 // recordWritten caches a blob as intact, because it was just written and hashed.
-func (s *Store) recordWritten(d Digest) {
-	f, err := s.Open(d)
+func (s *Store) recordWritten(ctx context.Context, d Digest) {
+	f, err := s.Open(ctx, d)
 	if err != nil {
 		s.verifications.remove(d)
 		return
 	}
 	defer f.Close() //nolint:errcheck // only stat is called
-	if at, err := fileStampOf(f); err == nil {
+	if at, err := f.State(); err == nil {
 		s.verifications.put(d, verification{at, s.now(), nil})
 	}
 }
 
 // lookupVerification returns the cached result for an open blob. If there is no result,
 // intact is false and damaged is nil.
-func (s *Store) lookupVerification(d Digest, now fileStamp) (intact bool, damaged error) {
+func (s *Store) lookupVerification(d Digest, now blob.State) (intact bool, damaged error) {
 	entry, known := s.verifications.get(d)
 	switch {
-	case !known || entry.stamp != now:
+	case !known || entry.state != now:
 		return false, nil
 	case entry.damaged != nil:
 		return false, entry.damaged
@@ -126,8 +120,8 @@ func (s *Store) lookupVerification(d Digest, now fileStamp) (intact bool, damage
 // blob, it returns a reader that verifies the blob while reading it. The error is
 // ErrDamaged if the blob is known to be damaged or its size isn't size, ErrMissing, or an
 // operating system error. The caller closes the file, which the reader uses.
-func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.File, *VerifyingReader, error) {
-	f, err := s.Open(d)
+func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (blob.Reader, *VerifyingReader, error) {
+	f, err := s.Open(ctx, d)
 	if err != nil {
 		return nil, nil, convertOpenError(d, err)
 	}
@@ -138,13 +132,13 @@ func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.Fil
 	return f, u, nil
 }
 
-func (s *Store) openVerified(ctx context.Context, f *os.File, d Digest, size int64) (*VerifyingReader, error) {
-	at, err := fileStampOf(f)
+func (s *Store) openVerified(ctx context.Context, f blob.Reader, d Digest, size int64) (*VerifyingReader, error) {
+	at, err := f.State()
 	if err != nil {
 		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
-	if at.size != size {
-		return nil, fmt.Errorf("blob %s: %w: size is %d bytes, expected %d", d, ErrDamaged, at.size, size)
+	if at.Size != size {
+		return nil, fmt.Errorf("blob %s: %w: size is %d bytes, expected %d", d, ErrDamaged, at.Size, size)
 	}
 	intact, damaged := s.lookupVerification(d, at)
 	switch {

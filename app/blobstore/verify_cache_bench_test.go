@@ -18,8 +18,7 @@ import (
 func BenchmarkDownload(b *testing.B) {
 	for _, size := range []int{50 << 10, 1 << 20, 100 << 20} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
-			s, _ := newStore(b)
-			s.files = OSFiles()
+			s := newDiskStore(b)
 			d, err := pipelinedCommit(b, s, plainReader{&nonZeroReader{left: size}})
 			if err != nil {
 				b.Fatalf("pipelined keep: %v", err)
@@ -31,7 +30,7 @@ func BenchmarkDownload(b *testing.B) {
 				case "/first":
 					s.verifications.remove(d)
 				case "/plain":
-					f, err := s.Open(d)
+					f, err := s.Open(r.Context(), d)
 					if err == nil {
 						http.ServeContent(w, r, "", time.Time{}, f)
 						err = f.Close()

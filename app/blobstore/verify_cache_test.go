@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"deedkeep/app/blob/disk"
 )
 
 // newVerifyingStore opens a store with a clock that the test can set and with first as
@@ -19,7 +21,7 @@ func newVerifyingStore(t *testing.T, first int64) (s *Store, clock *time.Time) {
 	now := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	base := t.TempDir()
 	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"),
-		Options{Files: unsyncedFiles{OSFiles()}, Now: func() time.Time { return now }, VerifyOnOpenMax: first})
+		Options{Files: unsyncedFiles{disk.OSFiles()}, Now: func() time.Time { return now }, VerifyOnOpenMax: first})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
@@ -28,7 +30,7 @@ func newVerifyingStore(t *testing.T, first int64) (s *Store, clock *time.Time) {
 
 // unsyncedFiles doesn't sync directories, because these tests don't simulate power
 // failures.
-type unsyncedFiles struct{ Files }
+type unsyncedFiles struct{ disk.Files }
 
 func (unsyncedFiles) SyncDir(string) error { return nil }
 
@@ -144,7 +146,7 @@ func TestVerifiedWhileUnchanged(t *testing.T) {
 			if err := os.Chtimes(other, info.ModTime(), info.ModTime()); err != nil {
 				t.Fatalf("set times: %v", err)
 			}
-			if err := OSFiles().Rename(other, s.path(d)); err != nil {
+			if err := disk.OSFiles().Rename(other, s.path(d)); err != nil {
 				t.Fatalf("Rename: %v", err)
 			}
 		}, false},
@@ -177,12 +179,12 @@ func TestChangeTimeRevealsWrite(t *testing.T) {
 	d := commitAll(t, s, content)[0]
 	at, _ := s.verifications.get(d)
 	corruptInPlace(t, s, d, flipBit(content, 9))
-	when := time.Unix(0, at.stamp.modified)
+	when := time.Unix(0, at.state.Modified)
 	if err := os.Chtimes(s.path(d), when, when); err != nil {
 		t.Fatalf("set times: %v", err)
 	}
 	// Simulate a clock tick between the two writes.
-	at.stamp.changed--
+	at.state.Version[2]--
 	s.verifications.put(d, at)
 	if _, err := download(t, s, d, 100); !errors.Is(err, ErrDamaged) {
 		t.Errorf("download = %v, want %v", err, ErrDamaged)

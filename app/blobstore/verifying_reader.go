@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
+
+	"deedkeep/app/blob"
 )
 
 // tailSize is the number of bytes at the end of a blob that Read returns only after it
@@ -20,9 +21,9 @@ const tailSize = 64 << 10
 // reports whether all bytes were. VerifyingReader is not safe for concurrent use.
 type VerifyingReader struct {
 	store  *Store
-	f      *os.File
+	f      blob.Reader
 	digest Digest
-	stamp  fileStamp
+	state  blob.State
 
 	pos      int64
 	hashed   int64 // number of leading bytes that were hashed
@@ -32,8 +33,8 @@ type VerifyingReader struct {
 	err      error
 }
 
-func newVerifyingReader(s *Store, f *os.File, d Digest, at fileStamp) *VerifyingReader {
-	return &VerifyingReader{store: s, f: f, digest: d, stamp: at, hash: sha256.New()}
+func newVerifyingReader(s *Store, f blob.Reader, d Digest, at blob.State) *VerifyingReader {
+	return &VerifyingReader{store: s, f: f, digest: d, state: at, hash: sha256.New()}
 }
 
 // Digest returns the digest of the blob.
@@ -51,7 +52,7 @@ func (u *VerifyingReader) Seek(offset int64, whence int) (int64, error) {
 	case io.SeekCurrent:
 		offset += u.pos
 	case io.SeekEnd:
-		offset += u.stamp.size
+		offset += u.state.Size
 	}
 	if offset < 0 {
 		return 0, fmt.Errorf("seek to invalid offset %d", offset)
@@ -62,7 +63,7 @@ func (u *VerifyingReader) Seek(offset int64, whence int) (int64, error) {
 
 // Read implements io.Reader.
 func (u *VerifyingReader) Read(p []byte) (n int, err error) {
-	size := u.stamp.size
+	size := u.state.Size
 	switch {
 	case u.err != nil:
 		return 0, u.err
@@ -111,12 +112,12 @@ func (u *VerifyingReader) verifyTail(size int64) error {
 		return u.fail(fmt.Errorf("digest mismatch: read %d bytes with digest %s", size, got))
 	}
 	u.verified, u.hashed, u.tail = true, size, tail
-	u.store.recordCheck(u.digest, u.f, u.stamp, nil)
+	u.store.recordCheck(u.digest, u.f, u.state, nil)
 	return nil
 }
 
 func (u *VerifyingReader) fail(cause error) error {
 	u.err = fmt.Errorf("blob %s: %w: %w", u.digest, ErrDamaged, cause)
-	u.store.recordCheck(u.digest, u.f, u.stamp, u.err)
+	u.store.recordCheck(u.digest, u.f, u.state, u.err)
 	return u.err
 }

@@ -46,6 +46,7 @@ import (
 	"deedkeep/app/audit"
 	"deedkeep/app/auth"
 	"deedkeep/app/backup"
+	"deedkeep/app/blob/disk"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
@@ -102,7 +103,7 @@ type Options struct {
 	Rand      io.Reader
 	Passwords secret.Argon2Params // parameters of password hashes; zero: secret.DefaultArgon2Params
 	Log       *slog.Logger
-	Disk      blobstore.Files // file operations on documents; nil: the operating system's
+	Disk      disk.Files // file operations on documents; nil: the operating system's
 
 	restoring bool // set by Restore, because only Restore may open an incomplete vault
 }

@@ -349,7 +349,7 @@ func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, 
 	if err != nil {
 		return false, err
 	}
-	if size, err := blobs.Size(d); err != nil || size != e.Size {
+	if size, err := blobs.Size(ctx, d); err != nil || size != e.Size {
 		return false, ctx.Err()
 	}
 	return blobs.Check(ctx, d) == nil, ctx.Err()

@@ -76,7 +76,7 @@ func (c *Checker) checkRepairable(ctx context.Context) (findings int, blockers [
 	case summary.Corrupt:
 		return findings, []store.Finding{damagedFile}, nil
 	}
-	if blockers, err = c.findLostRecords(copied); err != nil || len(blockers) > 0 {
+	if blockers, err = c.findLostRecords(ctx, copied); err != nil || len(blockers) > 0 {
 		return findings, blockers, err
 	}
 	blockers, err = c.findUncountedLoss(ctx, copied)
@@ -115,7 +115,7 @@ func (c *Checker) findUncountedLoss(ctx context.Context, copied *store.Copy) ([]
 // findLostRecords returns a finding for each stored document whose records are missing but
 // whose digest is still in the index. If the index were rebuilt, the sweeper would delete
 // the document.
-func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err error) {
+func (c *Checker) findLostRecords(ctx context.Context, copied *store.Copy) (lost []store.Finding, err error) {
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		missing := 0
 		err := copied.View(func(t *store.Tx) error {
@@ -129,7 +129,7 @@ func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err
 		if err != nil || missing < len(files) {
 			return err
 		}
-		if _, err := c.Vault.Blobs.Size(d); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := c.Vault.Blobs.Size(ctx, d); !errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
 				Problem: fmt.Sprintf("nothing was repaired: document %d has no record, but the file %s exists; restore a backup",
 					files[0].ID, blobstore.Digest(d))})

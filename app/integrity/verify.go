@@ -209,7 +209,7 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 	damage := c.Vault.Blobs.Check(ctx, d)
 	var size int64
 	if damage == nil {
-		size, damage = c.Vault.Blobs.Size(d)
+		size, damage = c.Vault.Blobs.Size(ctx, d)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
@@ -156,9 +156,9 @@ func (p *Previews) openRequest(ctx context.Context, file model.File, owner strin
 	return r, func() { _ = doc.Close() }, nil // the document was only read
 }
 
-func (p *Previews) openBytes(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
+func (p *Previews) openBytes(ctx context.Context, file model.File, class sandbox.Class) (blob.Reader, error) {
 	if class != sandbox.View {
-		return p.vault.OpenBytes(file)
+		return p.vault.OpenBytes(ctx, file)
 	}
 	doc, unverified, err := p.vault.OpenVerified(ctx, file)
 	if unverified != nil {

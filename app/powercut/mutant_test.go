@@ -29,7 +29,7 @@ var mutants = []struct {
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"file\" {\nreturn\n}\n", Import: "os",
 	}, (*run).responses},
 	{"directory", vaulttest.Mutation{
-		File: "app/blobstore/files.go", Line: "return durable.SyncDir(path)",
+		File: "app/blob/disk/files.go", Line: "return durable.SyncDir(path)",
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"directory\" {\nreturn nil\n}\n", Import: "os",
 	}, (*run).responses},
 	{"text", vaulttest.Mutation{

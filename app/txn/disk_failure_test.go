@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/blobstore"
+	"deedkeep/app/blob/disk"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
@@ -51,7 +51,7 @@ func TestUploadOnFailingDisk(t *testing.T) {
 			t.Parallel()
 			var failing atomic.Bool
 			v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
-				o.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, _ string) error {
+				o.Disk = vaulttest.NewFaultyDisk(disk.OSFiles(), func(step, _ string) error {
 					if failing.Load() && step == tt.step {
 						return tt.err
 					}
@@ -224,7 +224,7 @@ func TestHealthyAfterDiskFailures(t *testing.T) {
 	t.Parallel()
 	var failing atomic.Bool
 	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, _ string) error {
+		o.Disk = vaulttest.NewFaultyDisk(disk.OSFiles(), func(step, _ string) error {
 			if failing.Load() && step == "rename" {
 				return &os.LinkError{Op: step, Err: syscall.EIO}
 			}

@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -294,7 +295,7 @@ func TestDownloadUsesReadFrom(t *testing.T) {
 	if !ok {
 		t.Fatalf("writer read from a %T, want *io.LimitedReader", from)
 	}
-	if _, ok := limited.R.(*os.File); !ok {
-		t.Errorf("writer read from a %T, want *os.File", limited.R)
+	if _, ok := limited.R.(syscall.Conn); !ok {
+		t.Errorf("writer read from a %T, want a syscall.Conn", limited.R)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"deedkeep/app/blobstore"
+	"deedkeep/app/blob/disk"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
@@ -104,7 +104,7 @@ func TestUploadAcknowledgesOnlyDurableBytes(t *testing.T) {
 			reader.busy.Store(true)
 			opts := vaulttest.Options(t)
 			opts.Reader = reader
-			opts.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, path string) error {
+			opts.Disk = vaulttest.NewFaultyDisk(disk.OSFiles(), func(step, path string) error {
 				if step == "sync" && strings.HasSuffix(path, ".part") && failures.Add(-1) >= 0 {
 					return syscall.EIO
 				}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"deedkeep/app/blobstore"
+	"deedkeep/app/blob/disk"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
@@ -205,7 +205,7 @@ func TestUploadResumesAfterPowerFailure(t *testing.T) {
 
 // momentDisk calls at after every change of the disk that a crash can separate from the next one.
 type momentDisk struct {
-	blobstore.Files
+	disk.Files
 	at func()
 }
 
@@ -226,7 +226,7 @@ func TestConfirmedBytesSurviveCompletion(t *testing.T) {
 	opts, body := vaulttest.Options(t), largePDF(10_000)
 	var moments []string
 	record := false
-	opts.Disk = momentDisk{blobstore.OSFiles(), func() {
+	opts.Disk = momentDisk{disk.OSFiles(), func() {
 		if record {
 			dir := t.TempDir()
 			vaulttest.NoError(t, os.CopyFS(dir, os.DirFS(opts.Dir)))
@@ -275,7 +275,7 @@ func TestUploadKeepsBytesAfterFailedCommit(t *testing.T) {
 	t.Parallel()
 	opts, body := vaulttest.Options(t), largePDF(10_000)
 	broken := false
-	opts.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, path string) error {
+	opts.Disk = vaulttest.NewFaultyDisk(disk.OSFiles(), func(step, path string) error {
 		if broken && step == "syncdir" && strings.Contains(path, "blobs") {
 			return syscall.ENOSPC
 		}

@@ -217,7 +217,7 @@ func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file mo
 	err := v.Blobs.CheckThrottled(ctx, digest, (&txn.Throttle{Activity: v.Activity}).Pause)
 	if err == nil && file.Size >= 0 {
 		var size int64
-		if size, err = v.Blobs.Size(digest); err == nil && size != file.Size {
+		if size, err = v.Blobs.Size(ctx, digest); err == nil && size != file.Size {
 			err = fmt.Errorf("%w: size in the record is %d bytes, actual size is %d bytes", blobstore.ErrDamaged, file.Size, size)
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
@@ -261,14 +261,14 @@ func (v *Vault) restoreFile(t *store.Tx, in model.File, at time.Time) (model.Fil
 }
 
 // OpenBytes opens a document's blob without verifying it.
-func (v *Vault) OpenBytes(file model.File) (*os.File, error) {
+func (v *Vault) OpenBytes(ctx context.Context, file model.File) (blob.Reader, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, fmt.Errorf("file %d: %w", file.ID, err)
 	}
-	blob, err := v.Blobs.Open(digest)
+	content, err := v.Blobs.Open(ctx, digest)
 	if err != nil {
 		return nil, fmt.Errorf("open document %d: %w", file.ID, err)
 	}
-	return blob, nil
+	return content, nil
 }

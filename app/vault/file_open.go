@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -32,7 +32,7 @@ func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekClo
 // VerifyingFile is an open large document that is verified while it is read.
 type VerifyingFile struct {
 	*blobstore.VerifyingReader
-	file   *os.File
+	file   blob.Reader
 	v      *Vault
 	record model.File
 }
@@ -74,7 +74,7 @@ func (f *Files) KnownDamage(list ...model.File) error {
 
 // OpenVerified opens a document's blob and verifies it. A large blob is not verified yet:
 // for it, OpenVerified also returns a reader that verifies the blob while it is read.
-func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *blobstore.VerifyingReader, error) {
+func (v *Vault) OpenVerified(ctx context.Context, file model.File) (blob.Reader, *blobstore.VerifyingReader, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("file %d: %w", file.ID, err)

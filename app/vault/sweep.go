@@ -110,7 +110,7 @@ func (s *Sweeper) removeOCROrphans(ctx context.Context) error {
 		if used, err := s.digestInUse(ctx, e.Digest); err != nil || used {
 			return err
 		}
-		if _, err := s.vault.Blobs.Size(e.Digest); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.vault.Blobs.Size(ctx, e.Digest); !errors.Is(err, fs.ErrNotExist) {
 			return err // the results of a blob without a record are deleted with it
 		}
 		return s.vault.OCRFiles.Remove(e.Digest.String())

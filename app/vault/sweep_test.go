@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/blob/disk"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
@@ -102,7 +103,7 @@ func TestSweepSoonAfterFailedRequest(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
-				o.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, path string) error {
+				o.Disk = vaulttest.NewFaultyDisk(disk.OSFiles(), func(step, path string) error {
 					if step == "rename" && strings.Contains(path, "blobs") && !strings.HasSuffix(path, "probe") {
 						cancel() // the client disconnects
 					}

@@ -1,22 +1,22 @@
 package vaulttest
 
-import "deedkeep/app/blobstore"
+import "deedkeep/app/blob/disk"
 
 // FaultyDisk is a file system for the document store that calls a hook for every operation.
 type FaultyDisk struct {
-	blobstore.Files
+	disk.Files
 	hook func(operation, path string) error
 }
 
 // NewFaultyDisk returns a disk that calls hook for each "create", "write", "sync", "syncdir", and "rename" operation.
 // If hook returns an error, the operation fails with it. The hook is called before the operation, so that an error
 // prevents it. Only for "rename", it is called afterward.
-func NewFaultyDisk(files blobstore.Files, hook func(operation, path string) error) FaultyDisk {
+func NewFaultyDisk(files disk.Files, hook func(operation, path string) error) FaultyDisk {
 	return FaultyDisk{files, hook}
 }
 
-// Create implements blobstore.Files.
-func (d FaultyDisk) Create(path string) (blobstore.File, error) {
+// Create implements disk.Files.
+func (d FaultyDisk) Create(path string) (disk.File, error) {
 	if err := d.hook("create", path); err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func (d FaultyDisk) Create(path string) (blobstore.File, error) {
 	return faultyFile{f, d, path}, nil
 }
 
-// Open implements blobstore.Files.
-func (d FaultyDisk) Open(path string) (blobstore.File, error) {
+// Open implements disk.Files.
+func (d FaultyDisk) Open(path string) (disk.File, error) {
 	f, err := d.Files.Open(path)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (d FaultyDisk) Open(path string) (blobstore.File, error) {
 	return faultyFile{f, d, path}, nil
 }
 
-// Rename implements blobstore.Files.
+// Rename implements disk.Files.
 func (d FaultyDisk) Rename(from, to string) error {
 	if err := d.Files.Rename(from, to); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (d FaultyDisk) Rename(from, to string) error {
 	return d.hook("rename", to)
 }
 
-// SyncDir implements blobstore.Files.
+// SyncDir implements disk.Files.
 func (d FaultyDisk) SyncDir(path string) error {
 	if err := d.hook("syncdir", path); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (d FaultyDisk) SyncDir(path string) error {
 }
 
 type faultyFile struct {
-	blobstore.File
+	disk.File
 	disk FaultyDisk
 	path string
 }

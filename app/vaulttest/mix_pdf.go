@@ -10,13 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/blob/disk"
 	"deedkeep/app/blobstore"
 )
 
 // storePDFs stores the documents with text, and their texts as processing would.
 func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(step string, done, total int)) error {
 	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"),
-		blobstore.Options{Files: noSyncFiles{blobstore.OSFiles()}})
+		blobstore.Options{Files: noSyncFiles{disk.OSFiles()}})
 	if err != nil {
 		return err
 	}
@@ -61,16 +62,16 @@ func writeText(w io.Writer, pages []string) error {
 }
 
 // noSyncFiles skips all syncs, because the generated vault can be created again.
-type noSyncFiles struct{ blobstore.Files }
+type noSyncFiles struct{ disk.Files }
 
 func (noSyncFiles) SyncDir(string) error { return nil }
 
-func (h noSyncFiles) Create(path string) (blobstore.File, error) {
+func (h noSyncFiles) Create(path string) (disk.File, error) {
 	f, err := h.Files.Create(path)
 	return noSyncFile{f}, err
 }
 
-type noSyncFile struct{ blobstore.File }
+type noSyncFile struct{ disk.File }
 
 func (noSyncFile) Sync() error          { return nil }
 func (noSyncFile) WriteBack(_, _ int64) {}

@@ -1,7 +1,6 @@
-package blobstore
+package disk
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -9,8 +8,8 @@ import (
 	"deedkeep/app/durable"
 )
 
-// Files contains the operations by which a Store changes the disk. Tests replace it to
-// record the order of operations or to inject faults. Reads don't use it.
+// Files contains the operations that change files. Tests replace it to record the order of
+// operations or to inject faults. Reads don't use it.
 type Files interface {
 	// Mkdir creates one directory with mode 0700.
 	Mkdir(path string) error
@@ -22,15 +21,16 @@ type Files interface {
 	// Link adds another name for an existing file. It fails if the name exists, or if the
 	// file system doesn't support links.
 	Link(from, to string) error
-	// Rename renames a closed file, replacing any existing file at to.
+	// Rename renames a closed file, replacing any existing file at to. On Windows, the error
+	// wraps blob.ErrInUse if a process has that file open.
 	Rename(from, to string) error
 	// SyncDir makes the entries of a directory durable.
 	SyncDir(path string) error
-	// Remove deletes one file, which may be read-only.
+	// Remove deletes one file, which may be read-only. Its error is like that of Rename.
 	Remove(path string) error
 }
 
-// File is an open file of a Store. Only one goroutine may call Write, WriteAt, Truncate,
+// File is an open file that is written. Only one goroutine may call Write, WriteAt, Truncate,
 // and WriteBack. Any goroutine may call ReadAt, even during Sync.
 type File interface {
 	io.Writer
@@ -48,11 +48,7 @@ type File interface {
 	Close() error
 }
 
-// errFileInUse means that Windows can't replace or remove a file because a process has it
-// open.
-var errFileInUse = errors.New("file is in use")
-
-// OSFiles returns the Files of the operating system, which a Store uses by default.
+// OSFiles returns the Files of the operating system.
 func OSFiles() Files { return osFiles{} }
 
 type osFiles struct{}

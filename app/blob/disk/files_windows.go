@@ -1,4 +1,4 @@
-package blobstore
+package disk
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/durable"
 )
 
@@ -28,16 +29,16 @@ func (osFiles) Rename(from, to string) error {
 
 func (osFiles) Remove(path string) error { return markInUse(os.Remove(path)) }
 
-// markInUse wraps err with errFileInUse if it means that a process has the file open.
+// markInUse wraps err with blob.ErrInUse if it means that a process has the file open.
 func markInUse(err error) error {
 	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED) {
-		return fmt.Errorf("%w: %w", errFileInUse, err)
+		return fmt.Errorf("%w: %w", blob.ErrInUse, err)
 	}
 	return err
 }
 
-// isLinked reports whether a file has several names.
-func isLinked(path string) (bool, error) {
+// IsLinked reports whether a file has several names.
+func IsLinked(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package blobstore
+package disk
 
 import (
 	"os"
@@ -13,8 +13,8 @@ func (osFiles) Rename(from, to string) error { return durable.Rename(from, to) }
 
 func (osFiles) Remove(path string) error { return os.Remove(path) }
 
-// isLinked reports whether a file has several names.
-func isLinked(path string) (bool, error) {
+// IsLinked reports whether a file has several names.
+func IsLinked(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return false, err

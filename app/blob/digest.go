@@ -1,4 +1,4 @@
-package blobstore
+package blob
 
 import (
 	"encoding/hex"

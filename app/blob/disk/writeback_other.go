@@ -1,6 +1,6 @@
 //go:build !linux
 
-package blobstore
+package disk
 
 // WriteBack does nothing, because this system has no such hint.
 func (osFile) WriteBack(int64, int64) {}
