@@ -123,7 +123,7 @@ func (s *shell) followEvents(ctx context.Context, filter *control.EventFilter, p
 		}
 	})
 	if errors.Is(err, control.ErrNoServer) {
-		return &errs.Error{Kind: errs.Unavailable, Message: "no server is running in " + c.Data + "; --follow requires one", Err: err}
+		return errs.NotNow(errs.Stopping, "no server is running in "+c.Data+"; --follow requires one", err)
 	}
 	return err
 }

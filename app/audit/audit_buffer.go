@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/stats"
 	"deedkeep/app/store"
@@ -115,13 +116,13 @@ func (b *auditBuffer) coalesce(e model.Event, continued bool) bool {
 		view = &viewState{}
 		b.views[key] = view
 	}
-	active := exists && txn.Within(view.lastAt, e.At, viewLifetime)
+	active := exists && within(view.lastAt, e.At, viewLifetime)
 	view.lastAt = e.At
 	if continued && active {
 		return true
 	}
 	view.actor = e.Actor
-	if txn.Within(view.writtenAt, e.At, viewWindow) {
+	if within(view.writtenAt, e.At, viewWindow) {
 		view.repeats++
 		return true
 	}
@@ -130,6 +131,13 @@ func (b *auditBuffer) coalesce(e model.Event, continued bool) bool {
 	}
 	view.writtenAt = e.At
 	return false
+}
+
+// within reports whether now is less than period after from. It returns false if now is
+// before from because the clock was set back.
+func within(from, now time.Time, period time.Duration) bool {
+	passed := now.Sub(from)
+	return passed >= 0 && passed < period
 }
 
 // evict drops the oldest view in a random sample. If that view continues later, it is
@@ -178,7 +186,7 @@ func (b *auditBuffer) due() bool {
 		return true
 	}
 	for _, view := range b.views {
-		if view.repeats > 0 && !txn.Within(view.writtenAt, now, viewWindow) {
+		if view.repeats > 0 && !within(view.writtenAt, now, viewWindow) {
 			return true
 		}
 	}
@@ -193,9 +201,9 @@ func (b *auditBuffer) drain(all bool) []model.Event {
 	defer b.mu.Unlock()
 	for key, view := range b.views {
 		switch {
-		case view.repeats > 0 && (all || !txn.Within(view.writtenAt, now, viewWindow)):
+		case view.repeats > 0 && (all || !within(view.writtenAt, now, viewWindow)):
 			b.queued = append(b.queued, summaryEvent(key, view))
-		case view.repeats == 0 && !txn.Within(view.lastAt, now, viewLifetime):
+		case view.repeats == 0 && !within(view.lastAt, now, viewLifetime):
 			delete(b.views, key)
 		}
 	}
@@ -222,7 +230,7 @@ func (b *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) er
 // requeue puts events back into the queue after a write failed. It drops them if the vault
 // is not writable.
 func (b *auditBuffer) requeue(batch []model.Event, err error) {
-	if txn.NotWritable(err) {
+	if errs.NotWritable(err) {
 		b.drop(len(batch), err)
 		return
 	}

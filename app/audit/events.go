@@ -8,7 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -51,7 +53,7 @@ func (e *Events) Flush(ctx context.Context) error { return e.writer.flush(ctx, f
 // FlushViews writes the buffered entries if any are due. If the database is not writable,
 // it returns nil, so that the audit log can still be read.
 func (e *Events) FlushViews(ctx context.Context) error {
-	if err := e.writer.flushViews(ctx); err != nil && !txn.NotWritable(err) {
+	if err := e.writer.flushViews(ctx); err != nil && !errs.NotWritable(err) {
 		return err
 	}
 	return nil
@@ -114,7 +116,7 @@ func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, err
 		}
 		for _, entry := range log.Entries {
 			if entry.Seq > until {
-				return txn.ErrStop
+				return fs.SkipAll
 			}
 			if entry.Err != nil {
 				entry.Event = model.Event{Seq: entry.Seq}
@@ -139,8 +141,11 @@ func (e *Events) scan(ctx context.Context, position []byte, fn func(store.LogPag
 		if err != nil {
 			return err
 		}
-		if err := fn(log); err != nil || log.Next == nil {
-			return txn.IgnoreStop(err)
+		switch err := fn(log); {
+		case errors.Is(err, fs.SkipAll):
+			return nil
+		case err != nil || log.Next == nil:
+			return err
 		}
 		if bytes.Compare(log.Next, position) <= 0 {
 			return errPageCycle // a damaged database page points backward
@@ -189,7 +194,7 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 		return ctx.Err()
 	})
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, store.ErrDamaged) {
-		find(store.Finding{Kind: "database", Subject: "events", Problem: txn.ProblemText(err)})
+		find(store.Finding{Kind: "database", Subject: "events", Problem: store.ProblemText(err)})
 		err = nil
 	} else if err == nil {
 		chain.Finish(total)

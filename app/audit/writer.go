@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -38,7 +39,7 @@ func (w *auditWriter) run(ctx context.Context) {
 		case <-tick.C:
 		case <-w.buffer.wake:
 		}
-		if err := w.flush(ctx, false); err != nil && !txn.NotWritable(err) && ctx.Err() == nil {
+		if err := w.flush(ctx, false); err != nil && !errs.NotWritable(err) && ctx.Err() == nil {
 			w.db.Log.Error("audit log entries and API key last-used times not saved", "error", err)
 		}
 	}
@@ -100,7 +101,7 @@ func (w *auditWriter) write(ctx context.Context, last bool) error {
 // end writes all remaining entries, including the counts of the current minute.
 func (w *auditWriter) end() error {
 	err := w.flush(context.Background(), true)
-	if txn.NotWritable(err) {
+	if errs.NotWritable(err) {
 		w.db.Log.Warn("API key last-used times not saved", "error", err)
 		err = nil
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"deedkeep/app/txn"
+	"deedkeep/app/errs"
 )
 
 // These are the intervals of the background tasks.
@@ -44,7 +44,7 @@ func (u *Users) Run(ctx context.Context) {
 // End writes the remaining buffered data. If the vault is read-only, the data is lost.
 func (u *Users) End() error {
 	err := u.flush(context.Background())
-	if txn.NotWritable(err) {
+	if errs.NotWritable(err) {
 		u.auth.Log.Warn("session data not saved", "error", err)
 		return nil
 	}

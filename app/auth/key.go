@@ -90,7 +90,7 @@ func keyDetail(key model.Key, extra map[string]string) map[string]string {
 
 // List returns all keys sorted by ID, including revoked and expired ones.
 func (k *Keys) List(ctx context.Context) ([]model.Key, error) {
-	if err := k.auth.Flush(ctx); err != nil && !txn.NotWritable(err) { // keys can be listed even if the vault is read-only
+	if err := k.auth.Flush(ctx); err != nil && !errs.NotWritable(err) { // keys can be listed even if the vault is read-only
 		return nil, err
 	}
 	return store.Read(ctx, k.auth.Store, (*store.Tx).Keys)

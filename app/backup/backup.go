@@ -132,7 +132,7 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 	if created, err = b.create(ctx, to, progress); err != nil {
 		err = ClassifyError(targetError(to, err))
 		if ctx.Err() == nil {
-			failed := &Failure{At: started, To: to, Reason: txn.UserMessage(err)}
+			failed := &Failure{At: started, To: to, Reason: errs.UserMessage(err)}
 			b.recordOutcome(to, func(o *Outcome) { o.Failed = failed })
 		}
 		return created, fmt.Errorf("create backup: %w", err)

@@ -53,7 +53,7 @@ func (b *Backups) Destination(ctx context.Context, actor model.Actor, limit int)
 		return p, nil // no backup has been created yet
 	}
 	if err != nil {
-		p.Problem = txn.UserMessage(err)
+		p.Problem = errs.UserMessage(err)
 		return p, nil
 	}
 	p.Encrypted = a.Encrypted()

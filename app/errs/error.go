@@ -20,15 +20,27 @@ const (
 	NotFound                        // the record doesn't exist
 	Conflict                        // the state of the record doesn't allow the request
 	InsufficientStorage             // the disk is full
-	Unavailable                     // temporarily impossible: busy, rebuilding, stopping, or read-only
+	Unavailable                     // temporarily impossible; see Cause
 	Locked                          // another process has the vault open
 	PreconditionFailed              // the record has changed since the caller read it
 )
 
+// Cause is the cause of an error of kind Unavailable.
+type Cause int
+
+// The causes of Unavailable.
+const (
+	Busy       Cause = iota + 1 // too many requests at the same time, or one that takes too long
+	Rebuilding                  // the data is being rebuilt
+	Stopping                    // the server is stopping
+	ReadOnly                    // the disk or the data directory can't be written to
+)
+
 // Error is an error that callers can handle. Message is one sentence that users see. Err is
-// the cause, if any, and is only logged.
+// the cause, if any, and is only logged. Errors of kind Unavailable have a Cause.
 type Error struct {
 	Kind    Kind
+	Cause   Cause
 	Message string
 	Fields  Fields
 	Err     error
@@ -55,6 +67,51 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Internal
+}
+
+// CauseOf returns the cause of the first *Error in err's chain, or 0 if it has none.
+func CauseOf(err error) Cause {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Cause
+	}
+	return 0
+}
+
+// NotNow returns an error of kind Unavailable.
+func NotNow(cause Cause, message string, err error) *Error {
+	return &Error{Kind: Unavailable, Cause: cause, Message: message, Err: err}
+}
+
+// ServerStopping returns the Unavailable error for requests that arrive while the server is stopping.
+func ServerStopping() *Error {
+	return NotNow(Stopping, "The server is stopping. Try again in a moment.", nil)
+}
+
+// DiskFailed returns the Unavailable error for a vault that is read-only because its disk failed to sync.
+func DiskFailed(err error) *Error {
+	return NotNow(ReadOnly, "The server is read-only after a disk error. Check the disk, then restart the server.", err)
+}
+
+// DiskFull returns the error for a full disk.
+func DiskFull(err error) *Error {
+	return &Error{Kind: InsufficientStorage, Message: "The disk is full.", Err: err}
+}
+
+// NotWritable reports whether err means that the vault can't be written to, either
+// temporarily or until a restart, because the disk is full or the vault is closing or
+// read-only.
+func NotWritable(err error) bool {
+	kind := KindOf(err)
+	return kind == Unavailable || kind == InsufficientStorage
+}
+
+// UserMessage returns the text of err that users see. This is the Message of an *Error
+// or the error text of any other error.
+func UserMessage(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
 }
 
 // RecordNotFound returns the NotFound error for a record, given its type and ID, such as

@@ -214,7 +214,7 @@ type limitedBody struct {
 func (l *limitedBody) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if busy := l.memory.Add(l.ctx, int64(n), l.maxSize); errors.Is(busy, errBusy) {
-		return n, &errs.Error{Kind: errs.Unavailable, Message: errBusy.Message, Err: busy}
+		return n, errs.NotNow(errs.Busy, errBusy.Message, busy)
 	} else if busy != nil {
 		return n, busy
 	}

@@ -14,7 +14,6 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/errs"
 	"deedkeep/app/integrity"
-	"deedkeep/app/txn"
 )
 
 // RestoreTestResult is the outcome of a restore test. Problem is a sentence, or "" if the
@@ -59,7 +58,7 @@ func TestRestore(ctx context.Context, scratch string, opts RestoreOptions) (d Re
 		return d, ctx.Err()
 	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.Conflict &&
 		!errors.Is(err, archive.ErrDecrypt) && !errors.Is(err, archive.ErrForeign) && !errors.Is(err, archive.ErrNewerVersion):
-		d.Problem = txn.UserMessage(err)
+		d.Problem = errs.UserMessage(err)
 		return d, nil
 	}
 	return d, err

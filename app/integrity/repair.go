@@ -36,7 +36,7 @@ const repairBatchSize = 256 // tasks per transaction
 // cases, the findings say so. It returns Unavailable if the vault is read-only.
 func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r RepairResult, err error) {
 	if err := c.Store.Failure(); err != nil {
-		return r, txn.ReadOnlyError(err)
+		return r, errs.DiskFailed(err)
 	}
 	var blockers []store.Finding
 	err = c.ViewAsAdmin(ctx, actor, nil)

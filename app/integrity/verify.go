@@ -75,7 +75,7 @@ func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (R
 		err = c.rebuildTexts(ctx, r.rebuild)
 	}
 	if err == nil {
-		if err = c.requeueOCR(ctx, r.requeueOCR); txn.NotWritable(err) {
+		if err = c.requeueOCR(ctx, r.requeueOCR); errs.NotWritable(err) {
 			err = nil // the next verification does it
 		}
 	}
@@ -129,7 +129,7 @@ func (c *Checker) CopyDatabase(ctx context.Context, prefix string, fallbackDirs 
 		if !isUnwritable(err) {
 			break
 		}
-		shortages = append(shortages, txn.UserMessage(err))
+		shortages = append(shortages, errs.UserMessage(err))
 	}
 	release()
 	if isUnwritable(err) {
@@ -182,7 +182,7 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		addFinding(store.Finding{Kind: "database", Subject: "file_digests", Problem: txn.ProblemText(err)})
+		addFinding(store.Finding{Kind: "database", Subject: "file_digests", Problem: store.ProblemText(err)})
 		return nil // without the digests, orphans can't be detected
 	}
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
@@ -195,7 +195,7 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 	}
 	err = c.countOrphans(ctx, known, r)
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) || isUnreadable(err) {
-		finding := store.Finding{Kind: "database", Subject: "orphans", Problem: "orphaned files can't be counted: " + txn.ProblemText(err)}
+		finding := store.Finding{Kind: "database", Subject: "orphans", Problem: "orphaned files can't be counted: " + store.ProblemText(err)}
 		r.markUnreadable(finding, err)
 		addFinding(finding)
 		return nil
@@ -303,7 +303,7 @@ func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) err
 			}
 			return nil
 		})
-		if txn.NotWritable(err) {
+		if errs.NotWritable(err) {
 			return nil // the next verification does it
 		}
 		if err != nil {

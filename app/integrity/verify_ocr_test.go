@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
-	"deedkeep/app/txn"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -113,7 +113,7 @@ func TestDamagedOCRResultsOfClosedVault(t *testing.T) {
 	file, path := readScan(t, v)
 	raw, digest := damageEnd(t, file, path)
 	vaulttest.Close(t, v)
-	if _, err := v.Integrity.RereadOCR(t.Context(), digest, []model.File{file}); !txn.NotWritable(err) {
+	if _, err := v.Integrity.RereadOCR(t.Context(), digest, []model.File{file}); !errs.NotWritable(err) {
 		t.Fatalf("RereadOCR = %v, want an error of a vault that isn't writable", err)
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, raw) {

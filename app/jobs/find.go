@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,6 @@ import (
 	"deedkeep/app/sandbox"
 	"deedkeep/app/search/query"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // keyedLock is a set of locks by key. It ensures that an image is generated only once even
@@ -126,8 +126,8 @@ const snippetContext = 60
 // can run one such search at a time.
 const findLockPrefix = "find in a document: "
 
-var errFindTimeout = &errs.Error{Kind: errs.Unavailable,
-	Message: "Searching this document took too long. Search for something else, or try again."}
+var errFindTimeout = errs.NotNow(errs.Busy,
+	"Searching this document took too long. Search for something else, or try again.", nil)
 
 // Find returns the matches of a text, or of its words (query.NewFinder), in the text of a
 // document, in order. If words is set and the given page contains all of the words, it
@@ -216,7 +216,7 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *do
 		}
 		enough, err := s.scanPage(findCtx, page, text)
 		if enough {
-			return txn.ErrStop
+			return fs.SkipAll
 		}
 		return err
 	})
@@ -228,7 +228,10 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *do
 		found.More = true
 		return found, nil
 	}
-	return found, txn.IgnoreStop(err)
+	if errors.Is(err, fs.SkipAll) {
+		err = nil
+	}
+	return found, err
 }
 
 // TextPages returns the number of pages of a document that have text. If they weren't

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/document"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
 	"deedkeep/app/pagetext"
@@ -196,7 +197,7 @@ func (o *OCR) step(ctx context.Context) {
 	file, page, err := o.take(ctx)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		if !txn.NotWritable(err) {
+		if !errs.NotWritable(err) {
 			o.Log.Error("documents for OCR not loaded", "error", err)
 		}
 		o.pause(ctx, retryDelay)

@@ -13,7 +13,6 @@ import (
 	"deedkeep/app/ocr"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // DailyPeriod is a period of each day. The zero value is the entire day.
@@ -139,7 +138,7 @@ func (f *ocrFile) complete() bool { return len(f.reading) == 0 && (len(f.unread)
 
 // giveUp stops reading a document for a while. The caller must hold mu.
 func (o *OCR) giveUp(file *ocrFile, err error) {
-	if !file.broken && errs.KindOf(err) != errs.NotFound && !txn.NotWritable(err) {
+	if !file.broken && errs.KindOf(err) != errs.NotFound && !errs.NotWritable(err) {
 		o.Log.Warn("document not read by OCR", "file", file.ID, "error", err)
 	}
 	file.broken = true

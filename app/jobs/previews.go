@@ -203,7 +203,7 @@ func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 			return nil
 		})
 	}
-	if err != nil && !txn.NotWritable(err) {
+	if err != nil && !errs.NotWritable(err) {
 		p.Log.Warn("new document text not added to the search queue", "file", file.ID, "error", err)
 	}
 }

@@ -257,7 +257,7 @@ func (t *temporaryFile) Close() error {
 // diskError returns InsufficientStorage if a file wasn't written because the disk is full.
 func diskError(err error) error {
 	if durable.IsDiskFull(err) {
-		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full.", Err: err}
+		return errs.DiskFull(err)
 	}
 	return err
 }

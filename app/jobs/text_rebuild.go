@@ -57,7 +57,7 @@ func (r *TextRebuilder) Run(ctx context.Context) {
 		timer = nil
 		switch {
 		case err != nil:
-			if ctx.Err() == nil && !txn.NotWritable(err) {
+			if ctx.Err() == nil && !errs.NotWritable(err) {
 				r.Log.Error("missing document text not extracted", "error", err)
 			}
 			timer = time.After(retryDelay)

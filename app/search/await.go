@@ -40,7 +40,7 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 		case abandonErr != nil:
 			return s, abandonErr
 		case s.Failure != "":
-			return s, &errs.Error{Kind: errs.Unavailable, Message: "The search index isn't updating: " + s.Failure}
+			return s, errs.NotNow(errs.Rebuilding, "The search index isn't updating: "+s.Failure, nil)
 		case s.Ready && !s.Building && x.includes(target), s.Ready && x.onlyTextMissing(target):
 			return s, nil // regenerating text may take a long time
 		case !running:

@@ -39,7 +39,7 @@ func (x *Indexer) trimFeed(ctx context.Context) error {
 			_, err := t.TrimChanges(upTo, trimBatchSize)
 			return err
 		})
-		if isWriteUnavailable(err) {
+		if errs.NotWritable(err) {
 			return nil // trimming can wait
 		}
 		if err != nil {
@@ -50,11 +50,4 @@ func (x *Indexer) trimFeed(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// isWriteUnavailable reports whether the database rejected a write because the disk is full or the
-// database is read-only.
-func isWriteUnavailable(err error) bool {
-	kind := errs.KindOf(err)
-	return kind == errs.Unavailable || kind == errs.InsufficientStorage
 }

@@ -34,10 +34,8 @@ func (x *Indexer) checkDir() error {
 	if err != nil || info.IsDir() {
 		return nil //nolint:nilerr // reading the folder returns the error again
 	}
-	return &errs.Error{
-		Kind: errs.Unavailable, Message: x.options.Dir +
-			" is a file or a link, but must be a folder. Move the file or link to another directory. The server then rebuilds the search index automatically.", Err: errNotFolder,
-	}
+	return errs.NotNow(errs.Rebuilding, x.options.Dir+" is a file or a link, but must be a folder. "+
+		"Move the file or link to another directory. The server then rebuilds the search index automatically.", errNotFolder)
 }
 
 // listFolders returns the numbers of all index folders in ascending order. current is the number in

@@ -117,9 +117,10 @@ func (x *Indexer) Rebuild() {
 }
 
 var (
-	errIndexBuilding = &errs.Error{Kind: errs.Unavailable, Message: "The search index is being rebuilt. Try again soon."}
-	errIndexFailed   = &errs.Error{Kind: errs.Unavailable,
-		Message: "Search isn't available, and the search index can't be rebuilt now. Administrators can see the reason in Settings."}
+	errIndexBuilding = errs.NotNow(errs.Rebuilding, "The search index is being rebuilt. Try again soon.", nil)
+	errIndexFailed   = errs.NotNow(errs.Rebuilding,
+		"Search isn't available, and the search index can't be rebuilt now. "+
+			"Administrators can see the reason in Settings.", nil)
 )
 
 // unavailableErr returns the error for a search when there is no live index.
@@ -152,7 +153,7 @@ func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, erro
 	if isUnusable(err) || gen.countReadError(err) {
 		gen.damaged.Store(true)
 		x.Wake()
-		return query.Result{}, &errs.Error{Kind: errs.Unavailable, Message: errIndexBuilding.Message, Err: err}
+		return query.Result{}, errs.NotNow(errs.Rebuilding, errIndexBuilding.Message, err)
 	}
 	return result, err
 }

@@ -34,7 +34,7 @@ func newLimiter(maxConcurrent int) *limiter {
 // ErrTooManySearches is in the chain of the error that Acquire returns if no slot became free in time.
 var ErrTooManySearches = errors.New("too many searches at the same time")
 
-var errTooMany = &errs.Error{Kind: errs.Unavailable, Message: "Too many searches are running. Try again soon.", Err: ErrTooManySearches}
+var errTooMany = errs.NotNow(errs.Busy, "Too many searches are running. Try again soon.", ErrTooManySearches)
 
 // acquire waits for a slot. The caller must call release. acquire returns Unavailable if the deadline
 // of ctx passes first.

@@ -39,11 +39,10 @@ func (b *rebuildBackoff) add(now time.Time, reason error) {
 	}
 	pause := min(minPause<<min(b.count-immediateRebuilds-1, 8), maxPause)
 	b.notBefore = now.Add(pause)
-	b.reason = &errs.Error{
-		Kind: errs.Unavailable, Err: reason,
-		Message: fmt.Sprintf(`The search index failed %d times (%s). Check the disk. The server rebuilds it in %v, or run "deedkeep reindex" now.`,
-			b.count, message(reason), pause),
-	}
+	b.reason = errs.NotNow(errs.Rebuilding,
+		fmt.Sprintf(`The search index failed %d times (%s). Check the disk. `+
+			`The server rebuilds it in %v, or run "deedkeep reindex" now.`,
+			b.count, message(reason), pause), reason)
 }
 
 // err returns the reason for the delay if no rebuild may start now. Otherwise, it returns nil.

@@ -229,7 +229,7 @@ func (x *Indexer) advance(ctx context.Context, gen *generation) (caughtUp bool, 
 
 var (
 	errIndexDamaged = errors.New("the search index is damaged")
-	errClosed       = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping."}
+	errClosed       = errs.ServerStopping()
 )
 
 // mustRebuild reports whether the index has to be rebuilt because of an error: it is damaged, its files

@@ -261,7 +261,7 @@ func callerError(err error) error {
 	case errors.Is(err, query.ErrParty):
 		return errs.InvalidField(partyField, PartyInvalid)
 	case errors.Is(err, query.ErrDeadline):
-		return &errs.Error{Kind: errs.Unavailable, Message: "The search took too long. Use more specific words, or add filters.", Err: err}
+		return errs.NotNow(errs.Busy, "The search took too long. Use more specific words, or add filters.", err)
 	}
 	return err
 }

@@ -3,11 +3,11 @@ package search
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"deedkeep/app/search/query"
-	"deedkeep/app/txn"
 )
 
 // Limits on how much text is read for one snippet, in bytes.
@@ -46,11 +46,11 @@ func (s *Service) snippetOfText(ctx context.Context, highlighter *query.Highligh
 			left = min(left, snippetAfter)
 		}
 		if left <= 0 || ctx.Err() != nil {
-			return txn.ErrStop
+			return fs.SkipAll
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, txn.ErrStop) { // the text is missing or has to be regenerated
+	if err != nil && !errors.Is(err, fs.SkipAll) { // the text is missing or has to be regenerated
 		s.Log.DebugContext(ctx, "document text for a search snippet not read", "file", hit.ID, "error", err)
 	}
 }

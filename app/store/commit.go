@@ -16,9 +16,9 @@ import (
 const maxBatch = 256
 
 var (
-	errClosing     = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping."}
-	errReadOnly    = &errs.Error{Kind: errs.Unavailable, Message: "The server is read-only after a disk error. Check the disk, then restart the server."}
-	errFull        = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
+	errClosing     = errs.ServerStopping()
+	errReadOnly    = errs.DiskFailed(nil)
+	errFull        = errs.DiskFull(nil)
 	errWriteFailed = errors.New("a write in the same commit failed")
 )
 
@@ -205,10 +205,10 @@ func (s *Store) commit(t *Tx) error {
 	case errors.Is(err, kv.ErrNotCommitted):
 		return err
 	case durable.IsFullWrite(err):
-		return &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
+		return errs.DiskFull(err)
 	}
 	s.Fail(err)
-	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
+	return errs.DiskFailed(err)
 }
 
 // runPhase runs the check or write phase of a member, unless ctx was canceled.

@@ -57,9 +57,9 @@ func newStore(db kv.DB, opts Options) *Store {
 	}
 }
 
-var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable,
-	Message: "The data directory can't be written to (read-only disk, or permissions). " +
-		"You can read, verify, and back up the vault, but not change it."}
+var errReadOnlyDisk = errs.NotNow(errs.ReadOnly,
+	"The data directory can't be written to (read-only disk, or permissions). "+
+		"You can read, verify, and back up the vault, but not change it.", nil)
 
 // OpenReadOnly opens the database at path for the case that its directory isn't writable.
 // The store rejects all updates. If the database has an older schema, OpenReadOnly returns
@@ -107,6 +107,14 @@ func DescribeDamage(err error) (message string, damaged bool) {
 		return errNotVault.Error(), true
 	}
 	return "", false
+}
+
+// ProblemText returns the text of err for an integrity finding.
+func ProblemText(err error) string {
+	if message, damaged := DescribeDamage(err); damaged {
+		return message
+	}
+	return err.Error()
 }
 
 // describeProblem returns the text of err for a Finding. If err is a kv.PanicError, it omits

@@ -14,7 +14,7 @@ import (
 // limits memory use.
 const defaultRebuildBatch = 4_096
 
-var errRebuilding = &errs.Error{Kind: errs.Unavailable, Message: "The server is rebuilding its database indexes. Try again soon."}
+var errRebuilding = errs.NotNow(errs.Rebuilding, "The server is rebuilding its database indexes. Try again soon.", nil)
 
 // isRebuilding reports whether a rebuild is in progress. The indexes are incomplete during
 // a rebuild.

@@ -83,7 +83,7 @@ func (s Signal) Notify() {
 // Ready returns nil if records can be written. Otherwise, the error says why they can't.
 func (db *DB) Ready(ctx context.Context) error {
 	if err := db.Store.Failure(); err != nil {
-		return ReadOnlyError(err)
+		return errs.DiskFailed(err)
 	}
 	if err := db.Store.CheckFile(); err != nil {
 		return err
@@ -92,12 +92,6 @@ func (db *DB) Ready(ctx context.Context) error {
 		return err
 	}
 	return db.CheckSpace()
-}
-
-// ReadOnlyError returns the Unavailable error for a vault that became read-only because its
-// disk failed to sync.
-func ReadOnlyError(err error) error {
-	return &errs.Error{Kind: errs.Unavailable, Message: "The server is read-only after a disk error. Check the disk, then restart the server.", Err: err}
 }
 
 // CheckSpace returns an InsufficientStorage error if the disk has less than MinFree bytes
@@ -114,7 +108,7 @@ func (db *DB) CheckSpace() error {
 		return fmt.Errorf("get free disk space: %w", err)
 	}
 	if free < db.MinFree {
-		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
+		return errs.DiskFull(nil)
 	}
 	return nil
 }
@@ -205,35 +199,10 @@ func RecordRef(recordType string, id uint64) string { return fmt.Sprintf("%s:%d"
 // may run again. If the store is read-only, the job must not run again until the server is
 // restarted. Errors that mean that the disk is full or the vault is closing are not logged.
 func (db *DB) ShouldContinue(ctx context.Context, job string, err error) bool {
-	if err != nil && !NotWritable(err) && ctx.Err() == nil {
+	if err != nil && !errs.NotWritable(err) && ctx.Err() == nil {
 		db.Log.Error(job, "error", err)
 	}
 	return db.Store.Failure() == nil
-}
-
-// NotWritable reports whether err means that the vault can't be written to, either
-// temporarily or until a restart, because the disk is full or the vault is closing or
-// read-only.
-func NotWritable(err error) bool {
-	kind := errs.KindOf(err)
-	return kind == errs.Unavailable || kind == errs.InsufficientStorage
-}
-
-// ProblemText returns the text of err for an integrity finding.
-func ProblemText(err error) string {
-	if message, damaged := store.DescribeDamage(err); damaged {
-		return message
-	}
-	return err.Error()
-}
-
-// UserMessage returns the text of err that users see. This is the Message of an *errs.Error
-// or the error text of any other error.
-func UserMessage(err error) string {
-	if e, ok := errors.AsType[*errs.Error](err); ok {
-		return e.Message
-	}
-	return err.Error()
 }
 
 // IsMissingOrDamaged reports whether err means that a record doesn't exist or can't be
@@ -241,24 +210,6 @@ func UserMessage(err error) string {
 func IsMissingOrDamaged(err error) bool {
 	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 }
-
-// Within reports whether now is less than period after from. It returns false if now is
-// before from because the clock was set back.
-func Within(from, now time.Time, period time.Duration) bool {
-	passed := now.Sub(from)
-	return passed >= 0 && passed < period
-}
-
-// IgnoreStop returns nil if err is ErrStop. It returns any other error unchanged.
-func IgnoreStop(err error) error {
-	if errors.Is(err, ErrStop) {
-		return nil
-	}
-	return err
-}
-
-// ErrStop ends an iteration early. It doesn't mean that anything failed.
-var ErrStop = errors.New("iteration stopped")
 
 // ErrNoChange ends a transaction that has nothing to write.
 var ErrNoChange = errors.New("nothing to write")

@@ -67,7 +67,7 @@ func (t *Tasks) Close() {
 }
 
 // ErrClosing is returned if a task is started while the vault is closing.
-var ErrClosing = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping."}
+var ErrClosing = errs.ServerStopping()
 
 // Progress is the state of a long-running task and the result of its last run. The unit of
 // Done and Total depends on the task. They are 0 until they are known.

@@ -48,7 +48,7 @@ func (u *Uploads) load() error {
 }
 
 // errPaused is returned for every write while the server is stopping.
-var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping. Try again in a moment."}
+var errPaused = errs.ServerStopping()
 
 // isPaused reports whether uploads have stopped accepting bytes.
 func (u *Uploads) isPaused() bool {

@@ -76,7 +76,7 @@ func (u *Uploads) enforceOwnerLimits(own []*openUpload, size int64) error {
 func (u *Uploads) checkDiskSpace(free, reserved, share, size uint64) error {
 	switch reserve := u.vault.MinFree; {
 	case free < reserve+size:
-		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
+		return errs.DiskFull(nil)
 	case free < reserve+reserved+size:
 		return &errs.Error{Kind: errs.InsufficientStorage,
 			Message: "The remaining free space is reserved for uploads in progress. Try again in a few minutes."}

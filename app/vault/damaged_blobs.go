@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -25,6 +26,13 @@ type Damage struct {
 	FoundAt   time.Time `json:"found_at"`
 	CheckedAt time.Time `json:"checked_at"`
 	Logged    bool      `json:"logged"` // whether the audit log has an entry for it
+}
+
+// recentlyChecked reports whether the blob doesn't have to be verified again yet. After the clock was set back,
+// it does.
+func (d Damage) recentlyChecked(now time.Time) bool {
+	passed := now.Sub(d.CheckedAt)
+	return passed >= 0 && passed < recheckAfter
 }
 
 // DamagedError reports that a document cannot be returned because its blob is damaged.
@@ -189,7 +197,7 @@ func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 			map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {
-		if !txn.NotWritable(err) {
+		if !errs.NotWritable(err) {
 			v.Log.Error("damaged document not recorded in the audit log", "file", known.FileID, "error", err)
 		}
 		return

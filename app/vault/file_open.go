@@ -9,7 +9,6 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
-	"deedkeep/app/txn"
 )
 
 // Open opens the content of a document. The caller must close it. Open returns NotFound
@@ -63,7 +62,7 @@ func (f *Files) KnownDamage(list ...model.File) error {
 			return fmt.Errorf("file %d: %w", file.ID, err)
 		}
 		if known, marked := f.v.DamagedBlobs.lookup(digest); marked {
-			if !txn.Within(known.CheckedAt, f.v.Now(), recheckAfter) {
+			if !known.recentlyChecked(f.v.Now()) {
 				f.v.VerifySoon(digest)
 			}
 			return &DamagedError{file, fmt.Errorf("%w: %s", blobstore.ErrDamaged, known.Problem)}
@@ -95,7 +94,7 @@ func (v *Vault) OpenVerified(ctx context.Context, file model.File) (blob.Reader,
 	failed := v.WithFileOfBlob(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
 		known, marked := v.DamagedBlobs.lookup(digest)
-		if marked && txn.Within(known.CheckedAt, v.Now(), recheckAfter) {
+		if marked && known.recentlyChecked(v.Now()) {
 			return
 		}
 		v.RecordDamage(ctx, digest, file.ID, err)

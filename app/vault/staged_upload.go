@@ -256,11 +256,10 @@ func (u *StagedUpload) accepted() (*acceptedFiles, error) {
 	for _, doc := range u.files {
 		switch {
 		case errors.Is(doc.err, sandbox.ErrBusy):
-			return nil, &errs.Error{Kind: errs.Unavailable, Message: "Too many documents are waiting to be checked. Try again in a moment.",
-				Err: doc.err}
+			return nil, errs.NotNow(errs.Busy, "Too many documents are waiting to be checked. Try again in a moment.", doc.err)
 		case errors.Is(doc.err, sandbox.ErrKilled):
-			return nil, &errs.Error{Kind: errs.Unavailable,
-				Message: "The server couldn't check a document, so nothing was saved. Try again in a moment.", Err: doc.err}
+			return nil, errs.NotNow(errs.Busy,
+				"The server couldn't check a document, so nothing was saved. Try again in a moment.", doc.err)
 		case doc.err != nil:
 			return nil, doc.err
 		case doc.rejection != "":
@@ -326,10 +325,10 @@ func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor m
 func (v *Vault) StorageError(err error) error {
 	switch {
 	case errors.Is(err, blobstore.ErrDiskFull):
-		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full.", Err: err}
+		return errs.DiskFull(err)
 	case errors.Is(err, blobstore.ErrSync):
 		v.Store.Fail(err)
-		return txn.ReadOnlyError(err)
+		return errs.DiskFailed(err)
 	}
 	v.StorageHealth.recordFailure(v.Now(), err)
 	return err

@@ -53,8 +53,8 @@ func (s *storageHealth) Err(now time.Time) error {
 	if s.failures < maxStorageFailures || now.Sub(s.lastFailure) >= storageRecovery {
 		return nil
 	}
-	return &errs.Error{Kind: errs.Unavailable,
-		Message: "Storing documents failed repeatedly because of disk errors. Check the disk and the server log.", Err: s.err}
+	return errs.NotNow(errs.ReadOnly,
+		"Storing documents failed repeatedly because of disk errors. Check the disk and the server log.", s.err)
 }
 
 // spaceCheckInterval is the number of bytes read between two checks of the free disk

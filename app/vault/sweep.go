@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -121,7 +122,7 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (bool, er
 	// Check this for each blob, because a commit may fail during the sweep. The pins of a
 	// failed commit are released only after the store has reported the failure.
 	if s.Store.Failure() != nil {
-		return false, txn.ReadOnlyError(s.Store.Failure())
+		return false, errs.DiskFailed(s.Store.Failure())
 	}
 	if s.holds.Load() > 0 {
 		return true, nil

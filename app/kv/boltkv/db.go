@@ -135,12 +135,11 @@ func (db *DB) Available() error {
 	}
 	switch info, err := os.Stat(db.identity.path); {
 	case err != nil:
-		return &errs.Error{Kind: errs.Unavailable, Err: err,
-			Message: "The data directory is missing: it was moved, or its disk is not mounted. " +
-				"The server accepts changes again when the directory is back."}
+		return errs.NotNow(errs.ReadOnly, "The data directory is missing: it was moved, or its disk is not mounted. "+
+			"The server accepts changes again when the directory is back.", err)
 	case !os.SameFile(info, db.identity.info):
-		return &errs.Error{Kind: errs.Unavailable, Err: fmt.Errorf("%s was replaced by another file", db.identity.path),
-			Message: "vault.db was replaced while the server was running. Restart the server."}
+		return errs.NotNow(errs.ReadOnly, "vault.db was replaced while the server was running. Restart the server.",
+			fmt.Errorf("%s was replaced by another file", db.identity.path))
 	}
 	return nil
 }

@@ -45,9 +45,16 @@ var errorPages = map[errs.Kind][2]string{
 	errs.NotFound:            {"Page not found", "No page exists at this address, or its record was deleted."},
 	errs.Conflict:            {"Action not available", ""},
 	errs.InsufficientStorage: {"Disk full", "Nothing was saved. Contact your administrator."},
-	errs.Unavailable:         {"Temporarily unavailable", "The server is stopping or read-only. Nothing was changed. Try again in a minute."},
+	errs.Unavailable:         {"Temporarily unavailable", ""}, // see headingByCause
 	errs.PreconditionFailed:  {"Someone else changed this", "Go back, reload the page to see the latest version, and make your change again."},
 	errs.Locked:              {"Currently in use", ""},
+}
+
+// headingByCause maps the causes of errs.Unavailable to the headings of their pages.
+var headingByCause = map[errs.Cause]string{
+	errs.Busy:     "The server is busy",
+	errs.Stopping: "The server is stopping",
+	errs.ReadOnly: "Changes aren't possible now",
 }
 
 // serverErrorText is the text of the page for unexpected errors, with the request ID.
@@ -75,7 +82,8 @@ func errorPageFor(err error) errorPage {
 		return errorPage{http.StatusTooManyRequests, "Too many attempts", busy.Error()}
 	case errors.As(err, &domainErr) && errorPages[domainErr.Kind][0] != "":
 		words := errorPages[domainErr.Kind]
-		return errorPage{httpx.StatusByKind[domainErr.Kind], words[0], cmp.Or(words[1], ErrorMessage(domainErr))}
+		heading := cmp.Or(headingByCause[domainErr.Cause], words[0])
+		return errorPage{httpx.StatusByKind[domainErr.Kind], heading, cmp.Or(words[1], ErrorMessage(domainErr))}
 	}
 	return errorPage{http.StatusInternalServerError, "Something went wrong on the server", serverErrorText}
 }
