@@ -50,6 +50,9 @@ func TestValues(t *testing.T) {
 
 		{"instrument number", "Instrument No. 201904170093382\n", extract.InstrumentNumber, "201904170093382"},
 		{"reception number", "Reception #: 2019-0093382\n", extract.InstrumentNumber, "2019-0093382"},
+		{"number after its year", "Document 2019 00431\nBook 2019 Page 431\n", extract.InstrumentNumber, "2019 00431"},
+		{"number after its year and a hyphen", "Document 2019-00431\n", extract.InstrumentNumber, "2019-00431"},
+		{"year alone", "Document 2019\nBook 2019 Page 431\n", extract.InstrumentNumber, ""},
 		{"document number with letters", "Document Number: 2O19-OO93382\n", extract.InstrumentNumber, "2019-0093382"},
 
 		{"recorded", "Recorded: 04/17/2019 10:42:07 AM\n", extract.Recorded, "2019-04-17"},

@@ -49,8 +49,19 @@ func (r *reader) text(from, to int) string {
 // minInstrumentDigits is the minimum number of digits of an instrument number.
 const minInstrumentDigits = 4
 
+// bareYear matches a year. Offices that number by year write it before the number: "2019 00431".
+var bareYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
+
 func (r *reader) instrumentNumber(from, to int) ([]string, bool) {
-	text := strings.Join(strings.Fields(r.text(from, to)), "")
+	words := strings.Fields(r.text(from, to))
+	if len(words) == 2 {
+		year, yearOK := digits(words[0])
+		number, ok := digits(words[1])
+		if yearOK && bareYear.MatchString(year) {
+			return []string{year + " " + number}, ok
+		}
+	}
+	text := strings.Join(words, "")
 	text = strings.ReplaceAll(strings.Trim(text, "-/.,:;#~"), "~", "-")
 	prefix := strings.IndexFunc(text, unicode.IsDigit)
 	if prefix < 0 || prefix > 3 {
@@ -74,7 +85,7 @@ func (r *reader) instrumentNumber(from, to int) ([]string, bool) {
 		b.WriteString(digit)
 		count++
 	}
-	if count < minInstrumentDigits || count > 20 {
+	if count < minInstrumentDigits || count > 20 || bareYear.MatchString(b.String()) {
 		return nil, true
 	}
 	return []string{b.String()}, true
