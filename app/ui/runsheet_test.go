@@ -763,6 +763,10 @@ func TestRunsheetAsksAboutDuplicate(t *testing.T) {
 		"Fill blank fields of No. 1", `value="00117"`, "Faint.", `name="asked_then" value="new"`)
 	form.Set("documents.0.file_id", "1")
 	staff.post(t, 422, path+"/instruments", form).has(t, "Add document to No. 1")
+	// Another type can be another instrument, so the question has the focus on keeping both.
+	other := url.Values{"type_id": {"10"}, "instrument_number": {"117"}, "documents.0.file_id": {"1"}}
+	staff.post(t, 422, path+"/instruments", other).has(t, "May already be on the runsheet as No. 1",
+		`<button class="primary" name="duplicate" value="keep" autofocus>`, `<button name="duplicate" value="add">`)
 	form.Set("duplicate", "add")
 	form.Set("duplicate_of", "1")
 	done := staff.post(t, 303, path+"/instruments", form)

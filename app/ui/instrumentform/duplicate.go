@@ -28,6 +28,7 @@ type Duplicate struct {
 	Position int
 	Text     string   // which instrument it is
 	Path     string   // its address
+	Possible bool     // they differ in another respect, such as the type, so that they can be two instruments
 	New      bool     // the form is for a new instrument
 	Document bool     // the form has a document
 	Fills    []string // labels of the blank fields that the form fills
@@ -57,7 +58,7 @@ func (f *Form) AsksDuplicate(p *page.Site, r *page.Request, abstract uint64, pat
 	if err != nil || repeated.ID == 0 {
 		return false, err
 	}
-	d := &Duplicate{ID: repeated.ID, Position: repeated.Position, Path: page.InstrumentPath(repeated.ID), New: f.ID == 0,
+	d := &Duplicate{ID: repeated.ID, Position: repeated.Position, Path: page.InstrumentPath(repeated.ID), New: f.ID == 0, Possible: repeated.Duplicate.Possible,
 		Document: !patch.Input[fieldDocuments].IsBlank(), Then: Then(r), First: f.fields()[0].ID(),
 		Text: page.RepeatText(vault.Repeat{Existing: repeated.ID, Possible: repeated.Duplicate.Possible, Position: repeated.Position,
 			Title: repeated.Title(repeated.Type)})}
