@@ -96,14 +96,19 @@ func (d PlaceDifference) String() string {
 	return "names " + d.Instrument + "; the abstract is for " + d.Abstract
 }
 
+// IsInOtherCounty reports whether an instrument names another county than its abstract.
+func (i Instrument) IsInOtherCounty(a Abstract) bool { return differ(i.County, a.County, FoldCounty) }
+
+// differ reports whether two places are stated and different.
+func differ(x, y string, fold func(string) string) bool {
+	return fold(x) != "" && fold(y) != "" && fold(x) != fold(y)
+}
+
 // PlaceDifferences returns where an instrument names another county, state, or parcel than its abstract. A value that one
 // of them doesn't state is not a difference, and neither is another spelling.
 func (i Instrument) PlaceDifferences(a Abstract) (list []PlaceDifference) {
-	differ := func(x, y string, fold func(string) string) bool {
-		return fold(x) != "" && fold(y) != "" && fold(x) != fold(y)
-	}
 	otherState := differ(i.State, a.State, FoldState)
-	if differ(i.County, a.County, FoldCounty) {
+	if i.IsInOtherCounty(a) {
 		here, there := Property{County: i.County, State: i.State}, Property{County: a.County, State: a.State}
 		names := PlaceDifference{"county", here.countyWithType(), there.countyWithType()}
 		if otherState {

@@ -421,18 +421,21 @@ func TestSaveAndNextInPacket(t *testing.T) {
 func TestOtherPlace(t *testing.T) {
 	t.Parallel()
 	p := newPanelTest(t)
-	county := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Story"))},
+	county := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Story")),
+		State: model.Some(model.StringInput("OH"))},
 		TaxMap: model.Some(model.StringInput("12-7"))}
 	_, err := p.vault.Abstracts.Patch(t.Context(), vaulttest.Operator, p.deed.AbstractID, county, vault.Match{})
 	vaulttest.NoError(t, err)
-	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019\nRecorder of Polk County, Iowa\nWARRANTY DEED\nParcel ID 99-8-77\n")
+	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019\nRecorder of Polk County\nWARRANTY DEED\nParcel ID 99-8-77\n")
 	view := p.path(p.deed, "") + "&panel=new"
-	p.staff.get(t, 200, view).has(t, "This page names Polk County; the abstract is for Story County.",
+	panel := p.staff.get(t, 200, view)
+	panel.has(t, "This page names Polk County; the abstract is for Story County.",
 		"This page names parcel 99-8-77; the abstract is for parcel 12-7.", `data-accept="instrument-county" data-value="Polk"`,
-		"If blank: Story, from the abstract")
+		"If blank: Story, from the abstract", "Enter the state of Polk County. That of the abstract isn&#39;t filled in for another county.")
+	panel.lacks(t, "If blank: OH")
 	p.post(200, p.deed, fields("county", "Polk", "parcels", "99-8-77", "then", "stay"))
-	if saved := p.only(); saved.County != "Polk" {
-		t.Errorf("county is %q, want the accepted one", saved.County)
+	if saved := p.only(); saved.County != "Polk" || saved.State != "" {
+		t.Errorf("county %q, state %q, want the accepted county, and no state, which the document doesn't name", saved.County, saved.State)
 	}
 	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").has(t, "This instrument names Polk County; the abstract is for Story County.")
 	p.staff.get(t, 200, "/abstracts/"+p.abstract).has(t,

@@ -226,7 +226,7 @@ func (s *Instruments) partsOf(ctx context.Context, f model.File, d suggestionDra
 	if rules == nil {
 		rules = extract.DefaultRules()
 	}
-	return extract.ReadAll(pages, rules.For(d.blank.County, d.blank.State), d.types), nil
+	return extract.ReadAll(pages, rules.For(d.abstract.County, d.abstract.State), d.types), nil
 }
 
 // isRunsheet reports whether a document is a spreadsheet with the column headings of a runsheet.
@@ -272,7 +272,7 @@ var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, e
 // a document with one part describes it, too.
 func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts int) (g Suggestion, ok bool) {
 	read := part.Fields
-	read.CompareKnown(d.parcels, d.blank.County)
+	read.CompareKnown(d.parcels, d.abstract.County)
 	fields, named := filename.Instrument(f.Filename, d.types)
 	if !named || parts > 1 {
 		fields, named = model.InstrumentInput{}, false
@@ -317,13 +317,13 @@ func pageRange(first, last int) string {
 func (d suggestionDraft) validate(g Suggestion, f model.File) (Suggestion, bool) {
 	about := model.InstrumentContext{Types: d.types, File: func(uint64) (*int, bool) { return f.Pages, true }}
 	var invalid errs.Fields
-	if g.Instrument, invalid = g.Fields.Check(d.blank, about); len(invalid) > 0 {
+	if g.Instrument, invalid = g.Fields.Check(newInstrument(d.abstract, g.Fields), about); len(invalid) > 0 {
 		for _, problem := range invalid {
 			name, _, _ := strings.Cut(problem.Field, ".")
 			delete(g.Fields, name)
 			delete(g.Evidence, name)
 		}
-		if g.Instrument, invalid = g.Fields.Check(d.blank, about); len(invalid) > 0 {
+		if g.Instrument, invalid = g.Fields.Check(newInstrument(d.abstract, g.Fields), about); len(invalid) > 0 {
 			return g, false
 		}
 	}

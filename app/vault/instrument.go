@@ -139,8 +139,18 @@ func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types mod
 	return now, err
 }
 
+// newInstrument returns a blank instrument of an abstract, in its county and state. If the input names another county,
+// the state isn't known, because that county can be in another state.
+func newInstrument(a model.Abstract, in model.InstrumentInput) model.Instrument {
+	i := model.Instrument{AbstractID: a.ID, County: a.County, State: a.State}
+	if (model.Instrument{County: in["county"].Value}).IsInOtherCounty(a) {
+		i.State = ""
+	}
+	return i
+}
+
 // Create records an instrument of an abstract. The county and state are those of the abstract
-// unless the input has them. At position 0, it is placed by its recording date. It returns Invalid,
+// unless the input has them; the state only if the county isn't another one. At position 0, it is placed by its recording date. It returns Invalid,
 // listing every invalid field.
 func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract uint64, p InstrumentPatch,
 	idempotency Idempotency[InstrumentView]) (InstrumentView, error) {
@@ -158,7 +168,7 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if err := s.checkRoom(t, abstract, 1); err != nil {
 			return err
 		}
-		if created, err = s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, p); err == nil {
+		if created, err = s.check(t, actor, newInstrument(a, p.Input), p); err == nil {
 			duplicate = s.duplicateOf(ctx, t, created)
 		}
 		return err

@@ -118,7 +118,7 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 	}
 	checked := make([]model.Instrument, 0, len(list))
 	for _, item := range list {
-		i, err := rules.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, item.InstrumentPatch)
+		i, err := rules.check(t, actor, newInstrument(a, item.InstrumentPatch.Input), item.InstrumentPatch)
 		if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
 			reject(item.Row, domainErr.Fields)
 		} else if err != nil {

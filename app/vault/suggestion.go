@@ -132,10 +132,10 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 		about := model.InstrumentContext{Types: d.types, Actor: actor,
 			File:       func(uint64) (*int, bool) { return nil, false },
 			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }}
-		i, invalid := e.Fields.Check(d.blank, about)
+		i, invalid := e.Fields.Check(newInstrument(d.abstract, e.Fields), about)
 		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], s.v.localNow()) {
 			delete(e.Fields, "status") // so that it follows later changes
-			i, invalid = e.Fields.Check(d.blank, about)
+			i, invalid = e.Fields.Check(newInstrument(d.abstract, e.Fields), about)
 		}
 		if len(i.Relations)+len(e.Relations) > model.MaxListItems {
 			invalid.Add("relations", model.TooManyItems, model.MaxListItems)
@@ -213,8 +213,8 @@ func withoutCycles(list []Suggestion, rejected []RejectedRow) ([]Suggestion, []R
 
 // suggestionDraft is what suggestions for an abstract start from.
 type suggestionDraft struct {
-	blank     model.Instrument // with the county and state of the abstract
-	parcels   []string         // of the abstract
+	abstract  model.Abstract // zero for a document that belongs to none
+	parcels   []string       // of the abstract
 	types     model.DocumentTypes
 	recorded  map[uint64]model.Instrument // live instruments of the abstract
 	sequence  []uint64                    // of the runsheet
@@ -237,7 +237,7 @@ func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft,
 		return d, err
 	}
 	d.sequence, err = s.runsheetSequence(t, abstract)
-	d.blank = model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
+	d.abstract = a
 	d.parcels = a.ParcelIDs()
 	d.recorded, d.positions = make(map[uint64]model.Instrument, len(list)), positionsOf(d.sequence)
 	d.existing = runsheet.NewDuplicates(d.types, func(id uint64) (model.Instrument, bool) { return d.recorded[id], true })

@@ -208,7 +208,14 @@ func (p *instrumentPanel) addPlace(a model.Abstract) {
 	for _, difference := range of.PlaceDifferences(a) {
 		p.Place = append(p.Place, subject+difference.String()+".")
 	}
+	otherCounty := of.IsInOtherCounty(a)
+	if otherCounty && of.State == "" && a.State != "" {
+		p.Place = append(p.Place, "Enter the state of "+of.County+" County. That of the abstract isn't filled in for another county.")
+	}
 	for name, value := range map[string]string{"county": a.County, "state": a.State} {
+		if otherCounty && name == "state" {
+			continue
+		}
 		if field := p.Form.Field(name); field != nil && value != "" && p.Form.ID == 0 {
 			field.Hint = "If blank: " + value + ", from the abstract"
 		}
