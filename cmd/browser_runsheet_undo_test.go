@@ -3,6 +3,7 @@
 package cmd_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -60,12 +61,18 @@ func (s *sheetTest) enter(id, column int, text string) {
 	s.press(text)
 }
 
+// storedInstrument returns an instrument as the API has it.
+func (f *firm) storedInstrument(ctx context.Context, id int) apitypes.Instrument {
+	f.t.Helper()
+	var got apitypes.InstrumentBody
+	f.must(f.client.Do(ctx, http.MethodGet, fmt.Sprintf("/v1/instruments/%d", id), nil, &got))
+	return got.Data
+}
+
 // stored returns an instrument as the API has it.
 func (s *sheetTest) stored(id int) apitypes.Instrument {
 	s.t.Helper()
-	var got apitypes.InstrumentBody
-	s.must(s.client.Do(s.t.Context(), http.MethodGet, fmt.Sprintf("/v1/instruments/%d", id), nil, &got))
-	return got.Data
+	return s.storedInstrument(s.t.Context(), id)
 }
 
 // checkPlace checks the book and page of an instrument.
@@ -336,4 +343,29 @@ func testRunsheetConflictChoices(t *testing.T, env *browserEnv) {
 	s.waitFor(`!document.querySelector(".cell-note, .unsaved, .runsheet textarea")`)
 	theirs = "theirs 1mine again"
 	check("after Change and Enter")
+}
+
+// Long values stay in their cells, also on paper, and numbers on one line.
+func testRunsheetLayout(t *testing.T, env *browserEnv) {
+	s := openSheet(t, env, 1440)
+	s.must(s.client.Do(t.Context(), http.MethodPatch, "/v1/instruments/1", map[string]any{"instrument_number": "201510020020117",
+		"consideration_text": "One Dollar ($1.00) and other good and valuable consideration"}, &apitypes.InstrumentBody{}))
+	s.goTo(s.path)
+	s.waitVisible("#instrument-1 td | valuable consideration")
+	s.screenshot("scene-runsheet-long-values")
+	if wide := eval[[]string](s.tab, `[...document.querySelectorAll(".runsheet td")].filter(e => e.scrollWidth > e.clientWidth).map(
+		e => e.innerText)`); len(wide) > 0 {
+		t.Errorf("text that is wider than its cell: %q", wide)
+	}
+	if lines := eval[int](s.tab, fmt.Sprintf(`(() => { const r = document.createRange();
+		r.selectNodeContents(document.querySelector(%q)); return r.getClientRects().length })()`, s.cell(1, columnNumber))); lines != 1 {
+		t.Errorf("lines of an instrument number = %d, want 1", lines)
+	}
+	s.goTo(s.path + "/print")
+	s.waitVisible(".print-runsheet td | valuable consideration")
+	s.screenshot("scene-print-long-values")
+	if share := eval[float64](s.tab, `document.querySelector(".print-runsheet th.num").offsetWidth /
+		document.querySelector(".print-runsheet table").offsetWidth`); share > 0.2 {
+		t.Errorf("width of the amounts on the print = %.0f%% of the table, want at most 20%%", share*100)
+	}
 }

@@ -60,6 +60,7 @@ func TestBrowser(t *testing.T) {
 		{"runsheet sorting", testRunsheetSorting},
 		{"runsheet questions", testRunsheetQuestions},
 		{"runsheet places", testRunsheetPlaces},
+		{"runsheet layout", testRunsheetLayout},
 		{"duplicates", testDuplicates},
 		{"long runsheet", testLongRunsheet},
 		{"import runsheet", testImportRunsheet},
