@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -85,6 +86,35 @@ func testDuplicates(t *testing.T, env *browserEnv) {
 	b.goTo(abstract)
 	b.waitVisible("#instrument-1 a.file")
 	b.waitVisible("#instrument-1 .remarks | Faint copy")
+
+	// After Back to editing, Enter checks what is in the form now, as Save does.
+	b.goTo(fmt.Sprintf("/documents/%d?in=abstract:%s&panel=1", created.Data.Files[1].ID, created.Data.ID))
+	b.waitPageImage(1)
+	b.press("e")
+	b.waitFor(inType)
+	b.press("w")
+	fill := func(fields map[string]string) {
+		for id, value := range fields {
+			b.fill("#instrument-"+id, value)
+		}
+	}
+	fill(map[string]string{"instrument_number": "", "book_type": "DB", "book": "1022", "page": "311"})
+	b.expect("status of 422")
+	b.press(kb.Enter)
+	b.waitVisible("button | Add document to No. 1")
+	b.click("a | Back to editing")
+	b.fill("#instrument-remarks", "Another copy")
+	b.fill("#instrument-page", "0311")
+	b.expect("status of 422")
+	b.press(kb.Enter)
+	b.waitFor(findJS("button | Add document to No. 1") + ` == document.activeElement`)
+	b.click("a | Back to editing")
+	fill(map[string]string{"book": "1033", "page": "17"})
+	b.press(kb.Enter)
+	b.waitVisible(".panel-body .notice | Warranty Deed · DB 1033, Page 17 saved.")
+	if got := f.storedInstrument(t.Context(), 1); *got.Book != "1022" || len(got.Documents) != 1 {
+		t.Errorf("No. 1: got book %q and %d documents, want 1022 and 1", *got.Book, len(got.Documents))
+	}
 }
 
 // A row takes its place when its date is typed, and the cursor goes with it. Sorting by recording date is undone
@@ -125,6 +155,11 @@ func testRunsheetPlaces(t *testing.T, env *browserEnv) {
 	s.enter(6, columnBookPage, "1022/0311"+kb.Enter)
 	s.waitVisible(".cell-note [role=alert] | May already be on the runsheet as No. 1: Warranty Deed, Deed Book 1022, Page 311.")
 	s.checkAccessible(t, "question about a duplicate")
+	if places := eval[[]float64](s.tab, `[...document.querySelectorAll(".cell-note button")].map(e => e.getBoundingClientRect()).flatMap(
+		(box, n, all) => n ? [box.top - all[n - 1].top, box.left - all[n - 1].right] : [])`); slices.ContainsFunc(places,
+		func(gap float64) bool { return gap > 16 }) {
+		t.Errorf("gaps between the buttons of a question: got %v, want them side by side", places)
+	}
 	s.waitVisible("#runsheet-sort button")
 	s.screenshot("scene-runsheet-duplicate")
 	s.click(".cell-note button | Open No. 1")
