@@ -261,6 +261,7 @@ func TestInstrumentConflict(t *testing.T) {
 	change(model.InstrumentInput{"book": model.JSONInput(`"9"`)})
 	got := send(412, "book", "10", "grantors", "Kim", "remarks", "by Ann")
 	got.has(t, "Ann Poe changed this to “9” on ", `value="10"`, `name="pick.instrument.book"`, "yours are not saved yet")
+	got.lacks(t, `value="mine" checked`) // whose value is saved is a choice
 	mine = inputs(got, "was.")
 	send(200, "book", "10", "pick.instrument.book", "theirs")
 	if now := p.only(); now.Book != "9" {

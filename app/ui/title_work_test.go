@@ -330,7 +330,7 @@ func TestMoveDocumentsBetweenAbstracts(t *testing.T) {
 	shared := h.addInstrument(t, from.Abstract.ID, fmt.Sprintf(`{"type":"Plat","documents":[{"file_id":%d},{"file_id":%d}]}`, second,
 		from.Files[0].ID))
 	picker := kim.get(t, 200, fmt.Sprintf("/documents/%d/move?q=26-9", second))
-	picker.has(t, "Move 1 document", "1.pdf", "3.pdf", fmt.Sprintf(`name="file" value="%d" checked`, second),
+	picker.has(t, "<h1>Move documents</h1>", "1.pdf", "3.pdf", fmt.Sprintf(`name="file" value="%d" checked`, second),
 		fmt.Sprintf(`name="instrument" value="%d" checked`, deed.ID))
 	picker.has(t, fmt.Sprintf(`name="instrument" value="%d"> No. 2 in Abstract `, shared.ID), "No. 1 in Abstract ")
 	picker.lacks(t, fmt.Sprintf(`name="instrument" value="%d" checked`, shared.ID))
