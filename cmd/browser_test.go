@@ -42,6 +42,7 @@ func TestBrowser(t *testing.T) {
 		{"viewer panel undo", testViewerPanelUndo},
 		{"viewer panel keeps", testViewerPanelKeeps},
 		{"viewer panel scrolls", testViewerPanelScrolls},
+		{"viewer panel packet", testViewerPanelPacket},
 		{"viewer panel slow save", testViewerPanelSlowSave},
 		{"viewer panel signed out", testViewerPanelSignedOut},
 		{"viewer panel reading", testViewerPanelReading},

@@ -234,6 +234,48 @@ func testViewerPanelKeys(t *testing.T, env *browserEnv) {
 	b.waitVisible(".panel-list a | Release or Satisfaction")
 }
 
+// The panel has the form of the row whose document was opened, and of the page at which it was opened. If the user
+// turns to another instrument, it says so.
+func testViewerPanelPacket(t *testing.T, env *browserEnv) {
+	srv := env.newStaffedServer(t)
+	f := &firm{testServer: srv, client: srv.apiClient()}
+	created, err := f.client.CreateAbstract(t.Context(), client.AbstractDraft{
+		Files: openSamples(t, []namedSample{{"Packet.pdf", "title/open-end-mortgage.pdf"}})})
+	f.must(err)
+	file := created.Data.Files[0].ID
+	for _, row := range [][2]string{{"Warranty Deed", "1-2"}, {"Mortgage", "3"}, {"Assignment", "3"}} {
+		f.addInstrument(t.Context(), created.Data.ID, map[string]any{"type": row[0],
+			"documents": []map[string]any{{"file_id": file, "pages": row[1]}}})
+	}
+	document := fmt.Sprintf("/documents/%d?in=abstract:%s", file, created.Data.ID)
+	b := env.newTab(t, srv.origin)
+	b.signIn(staff)
+	b.goTo(document)
+	b.waitPageImage(1)
+	b.press("i")
+	b.waitVisible("#panel-form-heading | Warranty Deed")
+	for id, kind := range []string{"", "Warranty Deed", "Mortgage", "Assignment"} {
+		if id == 0 {
+			continue
+		}
+		b.goTo("/abstracts/" + created.Data.ID)
+		b.clickLink(fmt.Sprintf("#instrument-%d a.file", id))
+		b.waitVisible("#panel-form-heading | " + kind)
+	}
+	b.goTo(document + "&page=3")
+	b.waitVisible("#panel-form-heading | Mortgage")
+	b.waitFor(`document.querySelector("[data-other-page]").textContent == ""`)
+	b.press(kb.Home)
+	b.waitVisible("[data-other-page] | This form is for page 3, not for page 1.")
+	for _, theme := range []string{"light", "dark"} {
+		b.setTheme(theme)
+		b.checkAccessible(t, "form of another page, "+theme)
+	}
+	b.screenshot("scene-panel-other-page")
+	b.fill("#instrument-pages", "1,3")
+	b.waitFor(`document.querySelector("[data-other-page]").textContent == ""`)
+}
+
 // Problems are shown next to their fields, another user's change is not overwritten, and what was
 // typed survives while the server is away.
 func testViewerPanelProblems(t *testing.T, env *browserEnv) {

@@ -67,11 +67,13 @@ export const showFailure = async (response) => {
   showProblem(message.textContent.trim() || 'Something went wrong. Reload the page and try again.');
 };
 
-/** @param {string} id */
+// addressOf returns the address of the panel with an instrument, a new one ('0'), or one of the page that is shown.
+/** @param {string} [id] */
 export const addressOf = (id) => {
   const address = new URL(panel.dataset.source, location.href);
   if (id === '0') address.searchParams.set('panel', 'new');
-  else address.searchParams.set('instrument', id);
+  else if (id) address.searchParams.set('instrument', id);
+  else address.searchParams.set('page', String(shownPage()));
   return address;
 };
 

@@ -99,7 +99,23 @@ const fill = (html, again) => {
   startHistory(again || (id && id !== '0' && id === form()?.dataset.id));
   hideAccepted(true);
   watchReading();
+  showOtherPage();
 };
+
+// showOtherPage says so if the page that is shown isn't one of the form.
+const showOtherPage = () => {
+  const line = query('[data-other-page]');
+  const pages = query('[data-range]')?.value.trim();
+  const ranges = pages?.split(',').map((part) => part.split(/[-–]/).map(Number)) ?? [];
+  const n = shownPage();
+  const isOther = pages && !ranges.some(([from, to = from]) => !(n < from || n > to)); // what is no number contains all pages
+  const name = /[-–,]/.test(pages) ? 'pages' : 'page';
+  const text = isOther ? `This form is for ${name} ${pages.replaceAll('-', '–')}, not for page ${n}.` : '';
+  if (line && line.textContent !== text) line.textContent = text;
+};
+viewer.addEventListener('viewer:shown', showOtherPage);
+panel.addEventListener('input', showOtherPage);
+panel.addEventListener('panel:replayed', showOtherPage);
 
 // open shows the panel of an address.
 /** @param {string | URL} address */
@@ -118,7 +134,7 @@ const open = async (address) => {
 let loading = null;
 const loadPanel = () => {
   if (query('[data-unloaded]'))
-    loading ??= open(panel.dataset.source).finally(() => {
+    loading ??= open(addressOf(panel.dataset.instrument)).finally(() => {
       loading = null;
     });
   return loading;
@@ -239,6 +255,7 @@ const setRange = (end) => {
   else [first, last] = [match ? Math.min(first, now) : 1, now];
   input.value = first === last ? String(first) : `${first}-${last}`;
   record();
+  showOtherPage();
 };
 
 // Clicks
@@ -363,6 +380,7 @@ if (!query('[data-unloaded]')) {
   startHistory();
   hideAccepted(true);
   watchReading();
+  showOtherPage();
   if (form()?.hasAttribute('data-focus') || query('[aria-invalid="true"], .pick')) focusForm();
   history.replaceState(null, '', withoutPanel(location.href));
 } else if (load('panel') === 'on' && innerWidth >= 700) {

@@ -43,7 +43,8 @@ type abstractFacts struct {
 
 // panelState says which instrument the panel shows.
 type panelState struct {
-	instrument uint64 // 0: the first one of the document
+	instrument uint64 // 0: the first one of the page
+	page       int    // page that the viewer shows; 0 if unknown
 	blank      bool   // a new instrument, even if the document has others
 	start      int    // first page of a new instrument of a packet
 	focus      bool
@@ -64,7 +65,7 @@ func panelQuery(r *page.Request) (state panelState, ok bool) {
 	values := r.URL.Query()
 	which := values.Get("panel")
 	state.instrument, _ = strconv.ParseUint(values.Get("instrument"), 10, 63) // 0 if none is selected
-	state.start = max(queryInt(r, "start", 0), 0)
+	state.page, state.start = queryInt(r, "page", 0), max(queryInt(r, "start", 0), 0)
 	state.blank, state.focus = which == panelNew, which == panelNew || which == panelNext
 	return state, which != ""
 }
@@ -253,12 +254,13 @@ func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView,
 }
 
 // newForm returns the form for the instrument that state asks for. Without a choice, it is the first one
-// of the document. If there is none, the form is for a new instrument.
+// of the page that is shown, or else of the document. If there is none, the form is for a new instrument.
 func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet vault.Runsheet) (*panelForm, error) {
 	var instrument vault.InstrumentView
 	there := page.DocumentInstruments(sheet.Instruments)[s.File.ID]
 	if len(there) > 0 && state.instrument == 0 && !state.blank {
-		state.instrument = there[0].ID
+		onPage := func(line page.InstrumentLine) bool { return model.ContainsPage(line.Pages, state.page) }
+		state.instrument = there[max(0, slices.IndexFunc(there, onPage))].ID
 	}
 	if at := slices.IndexFunc(sheet.Instruments, func(i vault.InstrumentView) bool { return i.ID == state.instrument }); at >= 0 {
 		instrument = sheet.Instruments[at]

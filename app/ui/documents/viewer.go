@@ -52,6 +52,7 @@ type viewerData struct {
 	QueryIn         string // "?in=…", or ""
 	Rename          page.DocumentRow
 	Panel           *instrumentPanel // the panel beside the document; nil if it is closed
+	Instrument      uint64           // instrument that the panel shows when it is opened; 0: the one of the page
 }
 
 // pageImage is the page image shown in browsers without scripts.
@@ -99,7 +100,9 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 	if err := p.loadPlace(r, &sheet); err != nil {
 		return err
 	}
-	if state, ok := panelQuery(r); ok {
+	state, ok := panelQuery(r)
+	sheet.Instrument = state.instrument
+	if ok {
 		if sheet.Panel, err = p.newPanel(r, &sheet, state, nil); err != nil {
 			return err
 		}

@@ -116,7 +116,7 @@ func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet
 		for _, name := range row.Gaps {
 			s.gaps = append(s.gaps, gapState{i.ID, name})
 		}
-		if row.Files, err = files.links(r.Context(), i.Documents); err != nil {
+		if row.Files, err = files.links(r.Context(), i); err != nil {
 			return s, err
 		}
 		s.Rows = append(s.Rows, row)
@@ -176,9 +176,10 @@ func (p *Pages) newDocumentReader(ctx context.Context, abstract uint64) (documen
 	return documentReader{Pages: p, known: map[uint64]documentLink{}, homes: []uint64{abstract, work.PriorID}}, err
 }
 
-func (d documentReader) links(ctx context.Context, list []model.DocumentLink) ([]documentLink, error) {
+// links returns the links to the documents of an instrument. The panel beside the document then has its form.
+func (d documentReader) links(ctx context.Context, i vault.InstrumentView) ([]documentLink, error) {
 	var links []documentLink
-	for _, entry := range list {
+	for _, entry := range i.Documents {
 		link, found := d.known[entry.FileID]
 		if !found {
 			var err error
@@ -186,6 +187,9 @@ func (d documentReader) links(ctx context.Context, list []model.DocumentLink) ([
 				return nil, err
 			}
 			d.known[entry.FileID] = link
+		}
+		if link.Path != "" && !link.Trashed {
+			link.Path = page.WithQueryValue(link.Path, "instrument", formatID(i.ID))
 		}
 		if entry.Pages != "" && link.Path != "" {
 			link.Path = page.WithQueryValue(link.Path, "page", strconv.Itoa(model.FirstPage(entry.Pages)))
