@@ -79,7 +79,7 @@ func testDuplicates(t *testing.T, env *browserEnv) {
 	b.waitFor(inType)
 	b.expect("status of 422")
 	b.pressWith(withCtrl, kb.Enter)
-	b.waitVisible("button | Add document to No. 1")
+	b.waitFor(findJS("button | Add document to No. 1") + ` == document.activeElement`) // not that of the first question
 	b.waitNavigation(func() { b.click("button | Add document to No. 1") })
 	b.waitVisible("main > .notice | Added to No. 1")
 	b.waitVisible("main > .notice button | Undo")
