@@ -304,9 +304,9 @@ func vaultSettings(c config.Config) instance.Settings {
 			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireTwoFactor: c.Users.RequireTwoFactor, KnownAddress: c.Users.KnownAddress,
 			Host: host, Queue: secret.QueueLimits{MaxLength: c.Users.SignInQueue, MaxWait: c.Users.SignInWait},
 		},
-		Uploads:   upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
-		TrashKeep: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates},
-		TimeZone: zone, Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
+		Uploads:     upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
+		TrashPeriod: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates},
+		TimeZone: zone, Spare: int64(c.Disk.Spare), IdempotencyPeriod: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
 		OCR:   jobs.OCRSettings{Workers: c.OCR.Workers, Hours: jobs.DailyPeriod{From: from, To: to}},
 		Search: search.Settings{

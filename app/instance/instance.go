@@ -79,11 +79,11 @@ type Settings struct {
 	UniqueOrderNumber      bool
 	DiskReserve            uint64 // in bytes; if less disk space is free, nothing is written
 	Backup                 backup.Settings
-	TrashKeep              time.Duration
+	TrashPeriod            time.Duration
 	Retention              vault.Retention
 	TimeZone               *time.Location // nil: chosen by an administrator
 	Spare                  int64          // size of the reserve file for a full disk, in bytes; 0: no file
-	ReplayKeep             time.Duration  // how long responses to requests with an Idempotency-Key are stored
+	IdempotencyPeriod      time.Duration  // how long responses to requests with an Idempotency-Key are stored
 	Users                  auth.UserRules
 	Uploads                upload.Settings
 	Search                 search.Settings
@@ -229,7 +229,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
 			MaxInstrumentsPerAbstract: set.InstrumentsPerAbstract, ReadsScans: opts.OCRReader != nil,
 			InspectLimits: set.Inspect, Runsheet: set.Runsheet, ExtractRules: extractRules(opts.Dir, in.Log), Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
-			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
+			TrashPeriod: set.TrashPeriod, Retention: set.Retention, IdempotencyPeriod: set.IdempotencyPeriod,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,
 		Reader: opts.Reader, Zone: in.TimeZone.Location,

@@ -232,7 +232,7 @@ func (p *randomClient) removeAll(dir string) {
 		}
 	}
 	vaulttest.Verify(p.T, p.v)
-	p.clock.Advance(vaulttest.TrashKeep)
+	p.clock.Advance(vaulttest.TrashPeriod)
 	vaulttest.NoError(p.T, p.v.Purge(p.Context()))
 	vaulttest.Verify(p.T, p.v)
 	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))

@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 // options returns the options to open a vault that the server created.
 func options(dir string, now func() time.Time) instance.Options {
 	settings := vaulttest.Settings()
-	settings.TrashKeep = trashKeep
+	settings.TrashPeriod = trashKeep
 	return instance.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Rand(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }

@@ -86,7 +86,7 @@ func TestPurgeManually(t *testing.T) {
 			}
 		}
 	}
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	if live := vaulttest.Content(t, v, loose[1].ID); len(live) == 0 {
 		t.Error("content of the live document: got 0 bytes, want more")
 	}

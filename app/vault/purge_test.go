@@ -26,7 +26,7 @@ func TestPurgeAbstractAndInstrument(t *testing.T) {
 	instrument := vaulttest.CreateInstrument(t, v, abstract, `{"type": "Mortgage"}`).ID
 	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, instrument, vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, abstract, vault.Match{}))
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
 }
@@ -37,7 +37,7 @@ func TestRestoreExpiredRecord(t *testing.T) {
 	v, _, clock := vaulttest.OpenWithClock(t)
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	clock.Advance(vaulttest.TrashKeep - time.Microsecond)
+	clock.Advance(vaulttest.TrashPeriod - time.Microsecond)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v, "order 1 A-1")
 	clock.Advance(time.Microsecond)
@@ -60,7 +60,7 @@ func TestPurge(t *testing.T) {
 	clock.Advance(time.Hour)
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, trashed.ID, vault.Match{}))
 	vaulttest.Verify(t, v)
-	clock.Advance(vaulttest.TrashKeep - time.Hour)
+	clock.Advance(vaulttest.TrashPeriod - time.Hour)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.Verify(t, v)
 	vaulttest.WantTrash(t, v, fmt.Sprintf("file %d copy of 2.pdf", trashed.ID))
@@ -104,7 +104,7 @@ func TestPurgeInTheBackground(t *testing.T) {
 	v, opts, clock := vaulttest.OpenWithClock(t)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	vaulttest.CreateOrder(t, v, "the vault is in use")
 	v.Start(1 << 40)
 	vaulttest.Eventually(t, "the purge and the sweep", func() bool { return len(vaulttest.FilesUnder(t, opts.Dir, "blobs")) == 0 })
@@ -130,7 +130,7 @@ func TestPurgeMany(t *testing.T) {
 		vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))
 	}
 	live := vaulttest.CreateOrder(t, v, "live")
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
 	if s := vaulttest.Status(t, v); s.Orders != 1 || s.Files != 0 || s.Abstracts != 0 || s.Queue != 0 {
@@ -160,7 +160,7 @@ func TestPurgeSkipsDamagedRecords(t *testing.T) {
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
 	vaulttest.WantTrash(t, v, "order 1 ", "order 2 A-2")
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	if err := v.Purge(t.Context()); err == nil {
 		t.Error("Purge: got no error, want one about the damaged record")
 	}
@@ -182,7 +182,7 @@ func TestTrashBelowDiskReserve(t *testing.T) {
 	vaulttest.NoError(t, err)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	vaulttest.NoError(t, v.Folders.Remove(t.Context(), vaulttest.Operator, folder.ID, vault.Match{}))
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
 }
@@ -221,7 +221,7 @@ func TestPurgeDuringProcessing(t *testing.T) {
 			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
 			f.SetHandler(vaulttest.OnFirstCall(func() error {
 				vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
-				clock.Advance(vaulttest.TrashKeep)
+				clock.Advance(vaulttest.TrashPeriod)
 				vaulttest.NoError(t, v.Purge(t.Context()))
 				vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 				return row.err
@@ -277,7 +277,7 @@ func TestTrashLargeAbstract(t *testing.T) {
 	}
 	restored := time.Since(start)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	start = time.Now()
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	purged := time.Since(start)

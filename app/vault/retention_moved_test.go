@@ -355,7 +355,7 @@ func wantRetained(t *testing.T, v *instance.Instance, clock *vaulttest.Clock, ki
 	}
 	until := want
 	if until.IsZero() {
-		until = trashed.At.Add(vaulttest.TrashKeep)
+		until = trashed.At.Add(vaulttest.TrashPeriod)
 	}
 	if !trashed.Until.Equal(until) {
 		t.Errorf("in the trash until: got %v, want %v", trashed.Until, until)

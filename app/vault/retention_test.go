@@ -223,7 +223,7 @@ func TestRetentionOfSharedBlob(t *testing.T) {
 	created := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, loose.ID, vault.Match{}))
-	clock.Advance(vaulttest.TrashKeep)
+	clock.Advance(vaulttest.TrashPeriod)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 1 {
@@ -249,7 +249,7 @@ func TestRetentionOfTrashFromBefore(t *testing.T) {
 	clock.Advance(31 * vaulttest.Day)
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, 1, vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	clock.Advance(10 * vaulttest.TrashKeep)
+	clock.Advance(10 * vaulttest.TrashPeriod)
 	_, err = v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "restore without retention", err, errs.NotFound)
 	vaulttest.Close(t, v)

@@ -246,8 +246,8 @@ func TestOrderTrashAndRestore(t *testing.T) {
 		t.Fatalf("Trash.List: got %v, %v, want 1 order", page, err)
 	}
 	if item := page.Items[0]; item.By.Name != vaulttest.Operator.Name || item.By.Record() != vaulttest.Operator.Record() ||
-		item.Until.Sub(item.At) != vaulttest.TrashKeep {
-		t.Errorf("order in the trash: got %+v, want it deleted by %s and kept for %v", item, vaulttest.Operator.Name, vaulttest.TrashKeep)
+		item.Until.Sub(item.At) != vaulttest.TrashPeriod {
+		t.Errorf("order in the trash: got %+v, want it deleted by %s and kept for %v", item, vaulttest.Operator.Name, vaulttest.TrashPeriod)
 	}
 	restored, err := v.Orders.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[model.Order]{})
 	if err != nil || !reflect.DeepEqual(restored, before) {

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// TrashKeep is how long test vaults keep records in the trash.
-const TrashKeep = 30 * 24 * time.Hour
+// TrashPeriod is how long test vaults keep records in the trash.
+const TrashPeriod = 30 * 24 * time.Hour
 
 // TrashList returns the records in the trash, each as "kind id heading".
 func TrashList(t *testing.T, v *instance.Instance) (list []string) {

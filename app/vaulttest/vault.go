@@ -71,7 +71,7 @@ func (c *lockedRand) Read(p []byte) (int, error) {
 func Settings() instance.Settings {
 	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
 		Runsheet: runsheet.DefaultLimits(),
-		Users:    auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour,
+		Users:    auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashPeriod: 30 * 24 * time.Hour, IdempotencyPeriod: 24 * time.Hour,
 		Search: search.Settings{Deadline: 20 * time.Second}}
 }
 
