@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/jobs"
+	"deedkeep/app/model"
 	"deedkeep/app/pagetext"
 	"deedkeep/app/vault"
 )
@@ -37,7 +38,7 @@ func (h fileHandler) text(r *request) (response, error) {
 		return response{}, err
 	}
 	if len(lq.Position) == 0 {
-		h.server.Vault.Events.RecordAccess(r.actor, "file.opened", fmt.Sprintf("file:%d", id), nil)
+		h.server.Vault.Events.RecordAccess(r.actor, "file.opened", model.RecordRef("file", id), nil)
 	}
 	list := newPage(h.server, r, lq, page, pageText)
 	data := apitypes.TextPages{Status: string(status), OCREnabled: h.server.Vault.Settings.ReadsScans, Pages: list.Data}

@@ -10,7 +10,6 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // failedSignIns counts failed sign-ins and writes the counts to the audit log at
@@ -84,7 +83,7 @@ func (f *failedSignIns) flush(ctx context.Context) error {
 func (f *failedSignIns) event(t *store.Tx, key failureKey, attempts int) error {
 	record, detail := "", map[string]string{"reason": string(key.reason), "tries": strconv.Itoa(attempts)}
 	if key.user != 0 {
-		record = txn.RecordRef("user", key.user)
+		record = model.RecordRef("user", key.user)
 	}
 	return f.auth.AddEvent(t, f.auth.Now(), model.Actor{Kind: "visitor", Address: key.address}, "session.refused", record, detail)
 }

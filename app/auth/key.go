@@ -77,7 +77,7 @@ func (k *Keys) insert(t *store.Tx, actor model.Actor, key *model.Key, kind strin
 	if err := t.PutKey(*key); err != nil {
 		return err
 	}
-	return k.auth.AddEvent(t, k.auth.Now(), actor, kind, txn.RecordRef("key", key.ID), keyDetail(*key, detail))
+	return k.auth.AddEvent(t, k.auth.Now(), actor, kind, model.RecordRef("key", key.ID), keyDetail(*key, detail))
 }
 
 // keyDetail returns the details of a key for the audit log, including the entries of
@@ -110,7 +110,7 @@ func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key mo
 		if err := t.PutKey(key); err != nil {
 			return err
 		}
-		return k.auth.AddEvent(t, now, actor, "key.revoked", txn.RecordRef("key", id), nil)
+		return k.auth.AddEvent(t, now, actor, "key.revoked", model.RecordRef("key", id), nil)
 	})
 	return key, err
 }
@@ -137,7 +137,7 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 		now := k.auth.Now()
 		fresh = model.Key{Name: old.Name, Prefix: generated.Prefix, Hash: generated.Hash, Abilities: old.Abilities, CreatedAt: now,
 			ExpiresAt: old.ExpiresAt, Replaces: old.ID}
-		if err := k.insert(t, actor, &fresh, "key.rotated", map[string]string{"from": txn.RecordRef("key", id)}); err != nil {
+		if err := k.insert(t, actor, &fresh, "key.rotated", map[string]string{"from": model.RecordRef("key", id)}); err != nil {
 			return err
 		}
 		if end := now.Add(overlap); overlap <= 0 {

@@ -201,7 +201,7 @@ func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, 
 	if len(list) == 1 {
 		detail["session"] = list[0].ID()
 	}
-	return s.auth.AddEvent(t, s.auth.Now(), actor, "session.ended", txn.RecordRef("user", list[0].UserID), detail)
+	return s.auth.AddEvent(t, s.auth.Now(), actor, "session.ended", model.RecordRef("user", list[0].UserID), detail)
 }
 
 // removeAllExcept removes the sessions of a user, except one, in the caller's

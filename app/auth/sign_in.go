@@ -13,7 +13,6 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // SignInDraft contains the form values of a sign-in. Code is a six-digit verification
@@ -302,7 +301,7 @@ func (u *Users) consumeCode(user *model.User, code string) (kind string, err err
 	}
 	twoFactor := *user.TwoFactor // copy it, because the record may be shared
 	if secret.IsTOTPCode(code) {
-		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), twoFactor.EncryptedSecret)
+		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, model.RecordRef("user", user.ID), twoFactor.EncryptedSecret)
 		if err != nil {
 			return "", fmt.Errorf("decrypt two-factor secret of user %d: %w", user.ID, err)
 		}

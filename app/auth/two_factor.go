@@ -9,7 +9,6 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // totpPurpose is the purpose string for encrypting TOTP secrets.
@@ -44,7 +43,7 @@ func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password 
 	if setup.Secret, setup.URI, err = secret.NewTOTP(u.auth.Rand, "deedkeep", user.Name); err != nil {
 		return setup, err
 	}
-	encrypted, err := u.auth.secrets.Encrypt(u.auth.Rand, totpPurpose, txn.RecordRef("user", user.ID), setup.Secret)
+	encrypted, err := u.auth.secrets.Encrypt(u.auth.Rand, totpPurpose, model.RecordRef("user", user.ID), setup.Secret)
 	if err != nil {
 		return TwoFactorSetup{}, err
 	}
@@ -71,7 +70,7 @@ func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code st
 		if user.PendingTwoFactor == nil {
 			return errSetupNotStarted
 		}
-		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
+		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, model.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
 		if err != nil {
 			return fmt.Errorf("decrypt two-factor secret of user %d: %w", user.ID, err)
 		}

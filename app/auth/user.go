@@ -80,7 +80,7 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 		if err := t.PutUser(user); err != nil {
 			return err
 		}
-		return u.auth.AddEntry(t, model.Event{At: u.auth.Now(), Actor: actor, Kind: "user.created", Record: txn.RecordRef("user", user.ID),
+		return u.auth.AddEntry(t, model.Event{At: u.auth.Now(), Actor: actor, Kind: "user.created", Record: model.RecordRef("user", user.ID),
 			Changes: model.User{}.Changes(user), Detail: map[string]string{"name": user.Name, "role": string(user.Role)}})
 	})
 	return token, user, err
@@ -114,7 +114,7 @@ func tokenHash(token string) string {
 }
 
 func (u *Users) event(t *store.Tx, actor model.Actor, user model.User, kind string, detail map[string]string) error {
-	return u.auth.AddEvent(t, u.auth.Now(), actor, kind, txn.RecordRef("user", user.ID), detail)
+	return u.auth.AddEvent(t, u.auth.Now(), actor, kind, model.RecordRef("user", user.ID), detail)
 }
 
 // List returns all users sorted by ID, including disabled ones.
@@ -190,7 +190,7 @@ func (u *Users) SetProfile(ctx context.Context, actor model.Actor, id uint64, pa
 		old := *user
 		user.Profile, _ = patch.Check(old.Profile)
 		return u.auth.AddEntry(t, model.Event{At: u.auth.Now(), Actor: actor, Kind: "user.profile_changed",
-			Record: txn.RecordRef("user", user.ID), Changes: old.Changes(*user)})
+			Record: model.RecordRef("user", user.ID), Changes: old.Changes(*user)})
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -103,7 +104,7 @@ func trashRecord(ids encode.IDCodec, text string) (recordType string, id uint64,
 
 func trashItem(ids encode.IDCodec, t vault.Trashed) apitypes.TrashItem {
 	item := apitypes.TrashItem{
-		Record: ids.Encode(fmt.Sprintf("%s:%d", t.Type, t.ID)), Kind: t.Type, Name: t.Heading, DeletedAt: apitypes.At(t.At),
+		Record: ids.Encode(model.RecordRef(t.Type, t.ID)), Kind: t.Type, Name: t.Heading, DeletedAt: apitypes.At(t.At),
 		KeptUntil: apitypes.At(t.Until),
 		DeletedBy: encode.Actor(t.By),
 	}

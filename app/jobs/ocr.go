@@ -389,7 +389,7 @@ func (p *Previews) addTextRead(t *store.Tx, id uint64, state pagetext.State) err
 	if read.Pages == 0 || read.Read < read.Pages {
 		return nil
 	}
-	return p.AddEvent(t, p.Now(), model.SystemActor(), "file.text_read", txn.RecordRef("file", id),
+	return p.AddEvent(t, p.Now(), model.SystemActor(), "file.text_read", model.RecordRef("file", id),
 		map[string]string{"pages": strconv.Itoa(read.Pages), "text_pages": strconv.Itoa(state.TextPages)})
 }
 

@@ -7,7 +7,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 const retryBatchSize = 256 // files per transaction
@@ -63,7 +62,7 @@ func (p *Processor) retry(t *store.Tx, actor model.Actor, id, from uint64) (done
 	for _, file := range list {
 		file.Processing, file.Failure = true, ""
 		err := errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: file.ID, Owner: actor.Record(), DueAt: now}),
-			p.AddEvent(t, now, actor, "file.retried", txn.RecordRef("file", file.ID), nil))
+			p.AddEvent(t, now, actor, "file.retried", model.RecordRef("file", file.ID), nil))
 		if err != nil {
 			return 0, from, err
 		}

@@ -189,7 +189,7 @@ func (c *changes) sequence(field, recordType string, from, to []uint64) {
 	for n, id := range to {
 		is[id] = n
 	}
-	name := func(id uint64) string { return fmt.Sprintf("%s:%d", recordType, id) }
+	name := func(id uint64) string { return RecordRef(recordType, id) }
 	var places []int
 	for n, id := range to {
 		if at, stays := was[id]; stays {

@@ -36,7 +36,7 @@ func (a Actor) Record() string {
 	if a.ID == 0 {
 		return a.Kind
 	}
-	return fmt.Sprintf("%s:%d", a.Kind, a.ID)
+	return RecordRef(a.Kind, uint64(a.ID))
 }
 
 // requestIDKey is the key of a request ID in a context.
@@ -134,3 +134,6 @@ func (e Event) reencode(raw []byte) (Event, []byte, error) {
 	}
 	return decoded, encoded, nil
 }
+
+// RecordRef returns the name of a record in the audit log, such as "order:7".
+func RecordRef(recordType string, id uint64) string { return fmt.Sprintf("%s:%d", recordType, id) }

@@ -163,5 +163,5 @@ func (t *Tx) RemoveTitleRecords(abstract uint64) error {
 	if err := t.RemoveTitleWork(abstract); err != nil {
 		return err
 	}
-	return t.RemoveNotesOf(fmt.Sprintf("%s:%d", abstracts.typeName, abstract))
+	return t.RemoveNotesOf(model.RecordRef(abstracts.typeName, abstract))
 }

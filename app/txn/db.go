@@ -192,9 +192,6 @@ func (db *DB) AddEntry(t *store.Tx, e model.Event) error {
 	return nil
 }
 
-// RecordRef returns the name of a record in the audit log, such as "order:7".
-func RecordRef(recordType string, id uint64) string { return fmt.Sprintf("%s:%d", recordType, id) }
-
 // ShouldContinue logs the error of one run of a background job and reports whether the job
 // may run again. If the store is read-only, the job must not run again until the server is
 // restarted. Errors that mean that the disk is full or the vault is closing are not logged.

@@ -11,7 +11,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Abstracts creates, lists, changes, and deletes abstracts.
@@ -191,7 +190,7 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, created model.Abstrac
 	}
 	at := a.v.Now()
 	created.ID, created.Version, created.CreatedAt, created.UpdatedAt = id, 1, at, at
-	ref := txn.RecordRef(AbstractOps.Name, id)
+	ref := model.RecordRef(AbstractOps.Name, id)
 	names := map[string]string{ref: a.v.HeadingIn(t, created)}
 	if err := a.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "abstract.created", Record: ref, Names: names}); err != nil {
 		return created, nil, err
@@ -343,7 +342,7 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 			abstract.RetainedUntil = later(abstract.RetainedUntil, earlier)
 			for i, file := range live.Files {
 				withAbstract := in
-				withAbstract.With, withAbstract.Position = txn.RecordRef(AbstractOps.Name, id), i
+				withAbstract.With, withAbstract.Position = model.RecordRef(AbstractOps.Name, id), i
 				file.Trashed = &withAbstract
 				if err := t.PutFile(file); err != nil {
 					return nil, err

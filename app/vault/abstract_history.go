@@ -10,7 +10,6 @@ import (
 	"deedkeep/app/audit"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // ListWithoutFiles returns a page of abstracts without reading their documents.
@@ -67,7 +66,7 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id uint64, q
 		instruments = instruments[max(0, len(instruments)-maxInstruments):]
 		q.Views = q.Views && actor.Role.Can(model.PermAdmin)
 		g := historyReader{Tx: t, query: q}
-		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, removed), instruments)
+		h, err = g.history(ctx, model.RecordRef("abstract", id), slices.Concat(documents, removed), instruments)
 		return err
 	})
 	return h, err
@@ -83,10 +82,10 @@ type historyReader struct {
 func (g *historyReader) history(ctx context.Context, abstract string, documents, instruments []uint64) (h History, err error) {
 	records := map[string]bool{abstract: true}
 	for _, i := range instruments {
-		records[txn.RecordRef(instrumentType, i)] = true
+		records[model.RecordRef(instrumentType, i)] = true
 	}
 	for _, file := range documents {
-		records[txn.RecordRef("file", file)] = true
+		records[model.RecordRef("file", file)] = true
 	}
 	for r := range records {
 		if err := ctx.Err(); err != nil {
@@ -134,7 +133,7 @@ func (f *Files) Uploaders(ctx context.Context, documents []uint64) (uploaders ma
 	uploaders = make(map[uint64]model.Actor, len(documents))
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
-			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: txn.RecordRef("file", id)}}, Limit: 1})
+			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: model.RecordRef("file", id)}}, Limit: 1})
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // BroughtDown is the result of a bring-down.
@@ -49,8 +48,8 @@ func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint
 		work.Sequence = sequence
 		created = BroughtDown{AbstractWithFiles{Abstract: a}, d.notTaken}
 		return errors.Join(t.PutTitleWork(work),
-			s.v.AddEvent(t, a.CreatedAt, actor, "abstract.brought_down", txn.RecordRef(AbstractOps.Name, a.ID),
-				map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, prior)}),
+			s.v.AddEvent(t, a.CreatedAt, actor, "abstract.brought_down", model.RecordRef(AbstractOps.Name, a.ID),
+				map[string]string{"abstract": model.RecordRef(AbstractOps.Name, prior)}),
 			idempotency.SaveResponse(t, a.CreatedAt, created))
 	})
 	return created, err
@@ -87,7 +86,7 @@ func newBringDown(t *store.Tx, prior uint64) (d bringDown, err error) {
 	if n := len(d.from.Files); n > 0 {
 		d.notTaken = append(d.notTaken, countText(n, "document", "documents"))
 	}
-	notes, err := t.NotesOf(txn.RecordRef(AbstractOps.Name, prior), maxNotes)
+	notes, err := t.NotesOf(model.RecordRef(AbstractOps.Name, prior), maxNotes)
 	if err != nil {
 		return d, err
 	}

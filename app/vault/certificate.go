@@ -17,7 +17,6 @@ import (
 	"deedkeep/app/runsheet"
 	"deedkeep/app/store"
 	"deedkeep/app/titlecheck"
-	"deedkeep/app/txn"
 )
 
 // Keys of the custom fields that a certificate reads and writes, if the template has them.
@@ -117,7 +116,7 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 		last := draft.work.LastCertificate()
 		certificate = draft.complete(findings, document, at, actor)
 		return errors.Join(s.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "certificate.created",
-			Record: txn.RecordRef(AbstractOps.Name, abstract), Changes: append(last.Changes(certificate), before.Changes(result.Abstract)...),
+			Record: model.RecordRef(AbstractOps.Name, abstract), Changes: append(last.Changes(certificate), before.Changes(result.Abstract)...),
 			Detail: map[string]string{"sha256": document.Digest, "effective_date": certificate.EffectiveDate}}),
 			t.PutAbstract(result.Abstract), t.PutTitleWork(draft.work),
 			idempotency.SaveResponse(t, at, certificate))
@@ -301,7 +300,7 @@ func (s *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDraf
 func wasOpened(t *store.Tx, file uint64) (bool, error) {
 	for _, kind := range []string{audit.Opened, audit.Downloaded} {
 		page, err := t.ListEvents(store.Query{Limit: 1, Filters: []store.Filter{
-			{Column: store.ColumnRecord, Value: txn.RecordRef(FileOps.Name, file)}, {Column: store.ColumnKind, Value: kind}}})
+			{Column: store.ColumnRecord, Value: model.RecordRef(FileOps.Name, file)}, {Column: store.ColumnKind, Value: kind}}})
 		if err != nil || len(page.Items) > 0 {
 			return err == nil, err
 		}

@@ -193,7 +193,7 @@ func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 		return
 	}
 	err := v.Store.Update(ctx, nil, func(t *store.Tx) error {
-		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", txn.RecordRef("file", known.FileID),
+		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", model.RecordRef("file", known.FileID),
 			map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Files uploads, lists, changes, and deletes documents.
@@ -203,7 +202,7 @@ func (f *Files) Turn(ctx context.Context, actor model.Actor, id uint64, set mode
 			return nil
 		}
 		return errors.Join(f.v.AddEntry(t, model.Event{At: f.v.Now(), Actor: actor, Kind: "file.page_turned",
-			Record: txn.RecordRef(FileOps.Name, id), Changes: changes}), t.PutFile(file))
+			Record: model.RecordRef(FileOps.Name, id), Changes: changes}), t.PutFile(file))
 	})
 	return file, err
 }

@@ -128,7 +128,7 @@ func (v *Vault) moveFile(t *store.Tx, actor model.Actor, at time.Time, id uint64
 	}
 	now := old
 	now.AbstractID, now.FolderID = to.Abstract, to.Folder
-	if err := v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id),
+	if err := v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.changed", Record: model.RecordRef(FileOps.Name, id),
 		Changes: old.Changes(now)}); err != nil {
 		return old, err
 	}
@@ -203,7 +203,7 @@ func (v *Vault) moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i m
 	}
 	now.AbstractID, now.Version, now.UpdatedAt = abstract, i.Version+1, nextUpdateTime(at, i.UpdatedAt)
 	return errors.Join(v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "instrument.changed",
-		Record: txn.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}), putInstrument(t, now), bumpRunsheet(t, i.AbstractID))
+		Record: model.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}), putInstrument(t, now), bumpRunsheet(t, i.AbstractID))
 }
 
 // MovableInstrument is an instrument that can move together with documents.
@@ -261,7 +261,7 @@ func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) 
 			if err != nil {
 				return err
 			}
-			if err := f.v.AddEvent(t, at, actor, "file.trashed", txn.RecordRef(FileOps.Name, id), detail); err != nil {
+			if err := f.v.AddEvent(t, at, actor, "file.trashed", model.RecordRef(FileOps.Name, id), detail); err != nil {
 				return err
 			}
 		}

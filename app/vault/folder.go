@@ -10,7 +10,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Folders creates, lists, changes, and removes folders.
@@ -110,7 +109,7 @@ func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model
 	if err := t.PutFolder(folder); err != nil {
 		return folder, err
 	}
-	return folder, f.v.AddEvent(t, at, actor, "folder.created", txn.RecordRef("folder", folder.ID), map[string]string{"name": folder.Name})
+	return folder, f.v.AddEvent(t, at, actor, "folder.created", model.RecordRef("folder", folder.ID), map[string]string{"name": folder.Name})
 }
 
 // ResolvePath follows names down from a folder (0: the root), ignoring case. It returns
@@ -263,7 +262,7 @@ func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, matc
 		}
 		return nil
 	}, func(t *store.Tx) error {
-		return errors.Join(f.v.AddEvent(t, f.v.Now(), actor, "folder.removed", txn.RecordRef("folder", id),
+		return errors.Join(f.v.AddEvent(t, f.v.Now(), actor, "folder.removed", model.RecordRef("folder", id),
 			map[string]string{"name": folder.Name}),
 			t.RemoveFolder(id))
 	})

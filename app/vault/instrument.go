@@ -201,8 +201,8 @@ func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.
 	if err := t.PutInstrument(i); err != nil {
 		return i, err
 	}
-	return i, s.v.AddEvent(t, at, actor, "instrument.created", txn.RecordRef(instrumentType, i.ID),
-		map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, i.AbstractID)})
+	return i, s.v.AddEvent(t, at, actor, "instrument.created", model.RecordRef(instrumentType, i.ID),
+		map[string]string{"abstract": model.RecordRef(AbstractOps.Name, i.AbstractID)})
 }
 
 // instrumentRules are what the input for an instrument of an abstract is validated against.
@@ -289,7 +289,7 @@ func (s *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, m
 	return trash(ctx, s.v, s.ops(ctx), actor, id, match, "trashed",
 		func(t *store.Tx, live InstrumentView, in model.Trashed) (map[string]string, error) {
 			live.Trashed = &in
-			return map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, live.AbstractID)}, putInstrument(t, live.Instrument)
+			return map[string]string{"abstract": model.RecordRef(AbstractOps.Name, live.AbstractID)}, putInstrument(t, live.Instrument)
 		})
 }
 
@@ -309,7 +309,7 @@ func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64,
 			return in, nil, err
 		}
 		out, err := s.view(ctx, t, in.Instrument)
-		return out, map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, in.AbstractID)}, err
+		return out, map[string]string{"abstract": model.RecordRef(AbstractOps.Name, in.AbstractID)}, err
 	})
 }
 
@@ -397,7 +397,7 @@ func trashInstruments(t *store.Tx, abstract uint64, in model.Trashed) error {
 	if err != nil {
 		return err
 	}
-	in.With = txn.RecordRef(AbstractOps.Name, abstract)
+	in.With = model.RecordRef(AbstractOps.Name, abstract)
 	for _, i := range list {
 		i.Trashed = &in
 		if err := t.PutInstrument(i); err != nil {
@@ -439,7 +439,7 @@ func (p *purgeRun) unlinkDocument(t *store.Tx, file uint64, item Trashed) error 
 		if item.Type == AbstractOps.Name && item.ID == i.AbstractID {
 			continue
 		}
-		if err := p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, i.ID), FileOps.Name, file, old.Changes(i)); err != nil {
+		if err := p.logUnlinked(t, "instrument.changed", model.RecordRef(instrumentType, i.ID), FileOps.Name, file, old.Changes(i)); err != nil {
 			return err
 		}
 	}

@@ -276,7 +276,7 @@ func (s *Instruments) changeSequence(ctx context.Context, actor model.Actor, abs
 		return err
 	}, func(t *store.Tx) error {
 		return errors.Join(setSequence(t, work, now, before), s.v.AddEntry(t, model.Event{At: s.v.Now(), Actor: actor,
-			Kind: "runsheet.reordered", Record: txn.RecordRef(AbstractOps.Name, abstract), Changes: changes}))
+			Kind: "runsheet.reordered", Record: model.RecordRef(AbstractOps.Name, abstract), Changes: changes}))
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil

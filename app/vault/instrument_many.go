@@ -12,7 +12,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // NewInstrument is the input for one of several new instruments. Row is how errors and the relations
@@ -328,7 +327,7 @@ func typedOnly(in model.InstrumentInput, i model.Instrument) model.Instrument {
 func (s *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, now model.Instrument) error {
 	now.Version, now.UpdatedAt = old.Version+1, nextUpdateTime(at, old.UpdatedAt)
 	return errors.Join(s.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
-		Record: txn.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}), putInstrument(t, now))
+		Record: model.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}), putInstrument(t, now))
 }
 
 // Undo reverses what CreateMany stored, in one transaction: it moves new instruments to the trash, clears
@@ -394,8 +393,8 @@ func (g StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
 // putTrashed moves an instrument to the trash.
 func (s *Instruments) putTrashed(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) error {
 	i.Trashed = &model.Trashed{At: at, By: actor}
-	return errors.Join(putInstrument(t, i), s.v.AddEvent(t, at, actor, instrumentType+".trashed", txn.RecordRef(instrumentType, i.ID),
-		map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, i.AbstractID)}))
+	return errors.Join(putInstrument(t, i), s.v.AddEvent(t, at, actor, instrumentType+".trashed", model.RecordRef(instrumentType, i.ID),
+		map[string]string{"abstract": model.RecordRef(AbstractOps.Name, i.AbstractID)}))
 }
 
 // viewMany returns new instruments in the sequence of the runsheet. Only they can refer to each other.

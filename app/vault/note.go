@@ -10,7 +10,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Notes manages the notes about abstracts, orders, and documents.
@@ -44,7 +43,7 @@ func (s *Notes) List(ctx context.Context, recordType string, id uint64) (list []
 		if _, err := liveRecord(t, recordType, id); err != nil {
 			return err
 		}
-		list, err = t.NotesOf(txn.RecordRef(recordType, id), maxNotes)
+		list, err = t.NotesOf(model.RecordRef(recordType, id), maxNotes)
 		return err
 	})
 	return list, err
@@ -53,7 +52,7 @@ func (s *Notes) List(ctx context.Context, recordType string, id uint64) (list []
 // Create adds a note about a record. It returns Invalid, listing every invalid field.
 func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string, id uint64, in model.NoteInput,
 	idempotency Idempotency[model.Note]) (note model.Note, err error) {
-	record := txn.RecordRef(recordType, id)
+	record := model.RecordRef(recordType, id)
 	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
 		if err := idempotency.CheckUnused(t, s.v); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Orders creates, lists, changes, and deletes orders.
@@ -58,7 +57,7 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 			return err
 		}
 		detail := map[string]string{"number": created.Number}
-		if err := o.v.AddEvent(t, at, actor, "order.created", txn.RecordRef("order", created.ID), detail); err != nil {
+		if err := o.v.AddEvent(t, at, actor, "order.created", model.RecordRef("order", created.ID), detail); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, created)

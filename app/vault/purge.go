@@ -262,7 +262,7 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	}
 	for _, file := range in.Files {
 		if err := errors.Join(p.unlinkDocument(t, file.ID, item),
-			p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file)), t.RemoveNotesOf(txn.RecordRef(FileOps.Name,
+			p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file)), t.RemoveNotesOf(model.RecordRef(FileOps.Name,
 				file.ID)), t.RemoveFile(file.ID)); err != nil {
 			return purged, err
 		}
@@ -276,7 +276,7 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	case OrderOps.Name:
 		purged.records++
 		err = errors.Join(p.unlinkOrder(t, item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil),
-			t.RemoveNotesOf(txn.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID))
+			t.RemoveNotesOf(model.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID))
 	case instrumentType:
 		purged.records++
 		err = errors.Join(p.unlinkInstrument(t, instrument), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil),
@@ -291,7 +291,7 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 // logUnlinked adds the audit entry for a record that changes because it refers to the purged one.
 func (p *purgeRun) logUnlinked(t *store.Tx, kind, record, purgedType string, purged uint64, changes []model.Change) error {
 	return p.v.AddEntry(t, model.Event{At: p.v.Now(), Actor: p.actor, Kind: kind, Record: record,
-		Detail: map[string]string{purgedType: txn.RecordRef(purgedType, purged)}, Changes: changes})
+		Detail: map[string]string{purgedType: model.RecordRef(purgedType, purged)}, Changes: changes})
 }
 
 // unlinkInstruments prepares the purge of an abstract. In other abstracts, such as its bring-down,
@@ -334,7 +334,7 @@ func (p *purgeRun) unlinkInstrument(t *store.Tx, i model.Instrument) error {
 		}
 	}
 	if changed {
-		err = p.logUnlinked(t, requirementsPart.event, txn.RecordRef(AbstractOps.Name, i.AbstractID), instrumentType, i.ID, old.Changes(work))
+		err = p.logUnlinked(t, requirementsPart.event, model.RecordRef(AbstractOps.Name, i.AbstractID), instrumentType, i.ID, old.Changes(work))
 	}
 	return errors.Join(err, t.PutTitleWork(work))
 }
@@ -364,7 +364,7 @@ func (p *purgeRun) replaceRelations(t *store.Tx, i model.Instrument, affected fu
 			}
 		}
 		other.Version++
-		if err := errors.Join(putInstrument(t, other), p.logUnlinked(t, "instrument.changed", txn.RecordRef(instrumentType, other.ID),
+		if err := errors.Join(putInstrument(t, other), p.logUnlinked(t, "instrument.changed", model.RecordRef(instrumentType, other.ID),
 			instrumentType, i.ID, old.Changes(other))); err != nil {
 			return err
 		}
@@ -380,7 +380,7 @@ func (p *purgeRun) addEvent(t *store.Tx, at time.Time, recordType string, id uin
 		maps.Copy(withName, detail)
 		detail = withName
 	}
-	return p.v.AddEvent(t, at, p.actor, recordType+".purged", txn.RecordRef(recordType, id), detail)
+	return p.v.AddEvent(t, at, p.actor, recordType+".purged", model.RecordRef(recordType, id), detail)
 }
 
 // logLiftedRetention adds an audit entry if the purge overrides the retention of a
@@ -389,7 +389,7 @@ func (p *purgeRun) logLiftedRetention(t *store.Tx, at time.Time, item Trashed) e
 	if p.liftReason == "" || !at.Before(item.RetainedUntil) {
 		return nil
 	}
-	return p.v.AddEvent(t, at, p.actor, "retention.lifted", txn.RecordRef(item.Type, item.ID), map[string]string{
+	return p.v.AddEvent(t, at, p.actor, "retention.lifted", model.RecordRef(item.Type, item.ID), map[string]string{
 		"name": item.Heading, "reason": p.liftReason, "until": item.RetainedUntil.Format(time.RFC3339),
 	})
 }
@@ -398,7 +398,7 @@ func (p *purgeRun) logLiftedRetention(t *store.Tx, at time.Time, item Trashed) e
 func fileEventDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {
-		detail["abstract"] = txn.RecordRef("abstract", f.AbstractID)
+		detail["abstract"] = model.RecordRef("abstract", f.AbstractID)
 	}
 	return detail
 }

@@ -37,7 +37,7 @@ type recordOps[T any] struct {
 
 // entry returns the audit entry for an event of a record.
 func (r recordOps[T]) entry(at time.Time, actor model.Actor, event string, id uint64, in T) model.Event {
-	e := model.Event{At: at, Actor: actor, Kind: r.Name + "." + event, Record: txn.RecordRef(r.Name, id)}
+	e := model.Event{At: at, Actor: actor, Kind: r.Name + "." + event, Record: model.RecordRef(r.Name, id)}
 	if r.partOf != nil {
 		e.Record, e.Detail = r.partOf(in)
 	}

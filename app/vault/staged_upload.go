@@ -17,7 +17,6 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // StagedUpload holds the documents of one request from the time they arrive until their
@@ -309,7 +308,7 @@ func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor m
 			Digest: doc.staged.Digest().String(), FolderID: location.FolderID, AbstractID: location.AbstractID,
 			Processing: true, Owner: actor.Record(), Version: 1, CreatedAt: at}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
-			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: txn.RecordRef("file", id), Detail: fileEventDetail(file),
+			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: model.RecordRef("file", id), Detail: fileEventDetail(file),
 				Names: maps.Clone(names)}))
 		if err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Templates lists, imports, edits, and retires abstract templates.
@@ -225,7 +224,7 @@ func (s *Templates) save(t *store.Tx, actor model.Actor, changed []DefinitionCha
 				return err
 			}
 		}
-		event := model.Event{At: at, Actor: actor, Kind: kind, Record: txn.RecordRef("template", c.Template.ID), Changes: c.Changes}
+		event := model.Event{At: at, Actor: actor, Kind: kind, Record: model.RecordRef("template", c.Template.ID), Changes: c.Changes}
 		if err := s.v.AddEntry(t, event); err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint
 
 // logTitleWork adds the audit entry for a change of title work.
 func (v *Vault) logTitleWork(t *store.Tx, at time.Time, actor model.Actor, event string, old, now model.TitleWork) error {
-	return v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: event, Record: txn.RecordRef(AbstractOps.Name, now.AbstractID),
+	return v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: event, Record: model.RecordRef(AbstractOps.Name, now.AbstractID),
 		Changes: old.Changes(now)})
 }
 
@@ -149,7 +149,7 @@ func (p *purgeRun) unlinkOrder(t *store.Tx, order uint64) error {
 		old := work
 		work.OrderID = 0
 		work.Versions.Order++
-		if err := errors.Join(t.PutTitleWork(work), p.logUnlinked(t, orderPart.event, txn.RecordRef(AbstractOps.Name, abstract), OrderOps.Name,
+		if err := errors.Join(t.PutTitleWork(work), p.logUnlinked(t, orderPart.event, model.RecordRef(AbstractOps.Name, abstract), OrderOps.Name,
 			order, old.Changes(work))); err != nil {
 			return err
 		}

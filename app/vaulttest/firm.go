@@ -222,7 +222,7 @@ func (g *firm) file(t *store.Tx, at time.Time, location model.File) (uint64, err
 
 func (g *firm) event(t *store.Tx, at time.Time, kind, recordKind string, id uint64) error {
 	actor := model.Actor{Kind: model.ActorKey, ID: 1 + uint64(g.rand.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
-	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", recordKind, id)})
+	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: model.RecordRef(recordKind, id)})
 }
 
 // status returns a random status index below of if the record is recent. For an old record, it mostly returns the
