@@ -36,7 +36,7 @@ func (a Actor) Record() string {
 	if a.ID == 0 {
 		return a.Kind
 	}
-	return RecordRef(a.Kind, uint64(a.ID))
+	return RecordRef(a.Kind, a.ID)
 }
 
 // requestIDKey is the key of a request ID in a context.
