@@ -104,7 +104,23 @@ func Question(old model.Instrument, of model.DocumentType, field, value string, 
 			}
 		}
 	}
-	return ""
+	return dateQuestion(old, field, value, now)
+}
+
+// dateQuestion asks about a date that makes an instrument dated after it was recorded.
+func dateQuestion(old model.Instrument, field, value string, now time.Time) string {
+	changed, day := old, model.TypedDate(value, model.LatestPast(now))
+	switch field {
+	case "dated":
+		changed.Dated = day
+	case "recorded":
+		changed.Recorded = day
+	}
+	if _, err := time.Parse(time.DateOnly, day); err != nil || old.DatedAfterRecorded() || !changed.DatedAfterRecorded() {
+		return ""
+	}
+	return "The instrument is dated " + page.FormatDate(changed.Dated) + ", after it was recorded on " +
+		page.FormatDate(changed.Recorded) + ". Keep both dates?"
 }
 
 // parts returns the values in a text of the field, which can be a list of names.

@@ -63,3 +63,24 @@ func TestQuestionOfType(t *testing.T) {
 		}
 	}
 }
+
+// A date that makes an instrument dated after it was recorded is asked about, from either side.
+func TestDatedAfterRecorded(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	deed := model.Instrument{Dated: "2015-08-01", Recorded: "2015-08-03"}
+	const want = "The instrument is dated Aug 9, 2015, after it was recorded on Aug 3, 2015. Keep both dates?"
+	for _, c := range []struct {
+		old                model.Instrument
+		field, value, want string
+	}{
+		{deed, "dated", "8/9/2015", want}, {deed, "dated", "2015-08-03", ""},
+		{model.Instrument{Dated: "2015-08-09"}, "recorded", "2015-08-03", want},
+		{model.Instrument{Dated: "2015-08-09"}, "recorded", "soon", ""}, {model.Instrument{}, "dated", "2015-08-09", ""},
+		{model.Instrument{Dated: "2015-08-09", Recorded: "2015-08-03"}, "dated", "2015-08-08", ""}, {deed, "remarks", "8/9/2015", ""},
+	} {
+		if got := Question(c.old, model.DocumentType{}, c.field, c.value, now); got != c.want {
+			t.Errorf("Question(%+v, %s, %q) = %q, want %q", c.old, c.field, c.value, got, c.want)
+		}
+	}
+}

@@ -89,6 +89,7 @@ func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 // can't be right for its field has a question, until the user says to keep it.
 func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 	patch := vault.InstrumentPatch{Input: model.InstrumentInput{}}
+	merged := f.stored.Instrument // with the dates of the form
 	for _, field := range f.fields() {
 		stored := field.stored(f.stored, f.context.File)
 		mine, sent := f.submitted(field, form)
@@ -103,9 +104,14 @@ func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 		default:
 			field.encode(&patch, mine, f.context.File, f.stored.Documents)
 		}
-		field.Question = Question(f.stored.Instrument, f.documentType(), field.Key(), mine, f.context.Now)
+		field.Question = Question(merged, f.documentType(), field.Key(), mine, f.context.Now)
 		field.Kept = field.Question != "" && normalizeLines(form.Get("keep."+field.Name)) == field.shown(mine)
-		f.set(field, mine)
+		switch f.set(field, mine); field.Name {
+		case "dated":
+			merged.Dated = mine
+		case "recorded":
+			merged.Recorded = mine
+		}
 	}
 	f.applyType()
 	return patch
