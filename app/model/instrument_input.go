@@ -146,12 +146,19 @@ func (f *validation) optionalParagraph(field string, in Input) string {
 	return f.paragraph(field, in)
 }
 
+// Times as people write them without a colon: "0800" and "8 am".
+var (
+	plainTime = regexp.MustCompile(`^([0-9]{2})([0-9]{2})$`)
+	plainHour = regexp.MustCompile(`^([0-9]{1,2})\s*([AaPp]\.?[Mm]\.?)$`)
+)
+
 var timeText = regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?(?:\s*([AaPp])\.?[Mm]\.?)?$`)
 
 // timeOfDay validates a time, such as "14:05", "9:41 AM", or "10:42:07", and returns it on the
 // 24-hour clock with two digits for the hour.
 func (f *validation) timeOfDay(field string, in Input) string {
 	return f.formatted(field, in, MaxLineLength, NotTime, func(text string) string {
+		text = plainHour.ReplaceAllString(plainTime.ReplaceAllString(text, "$1:$2"), "$1:00 $2")
 		m := timeText.FindStringSubmatch(text)
 		if m == nil {
 			return ""

@@ -238,3 +238,14 @@ func TestSplitParties(t *testing.T) {
 		})
 	}
 }
+
+func TestTimeOfDay(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"8 am": "08:00", "8:00am": "08:00", "0800": "08:00", "12 p.m.": "12:00", "2PM": "14:00",
+		"14:05": "14:05", "2460": "", "8": "", "13 pm": "", "800": ""} {
+		i, rejected := InstrumentInput{"recorded_time": StringInput(text)}.Check(Instrument{}, InstrumentContext{})
+		if i.RecordedTime != want || (len(rejected) == 0) != (want != "") {
+			t.Errorf("time %q: got %q, %v, want %q", text, i.RecordedTime, rejected, want)
+		}
+	}
+}
