@@ -133,7 +133,7 @@ func TestManyWrongRowsOfFile(t *testing.T) {
 	body, kind := fileForm("Type,Recorded,Dated,Expires,Cleared\n" +
 		strings.Repeat("Spaceship,2/30/1998,2/30/1998,2/30/1998,2/30/1998\n", 2001))
 	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
-	got.has(t, "2,001 rows can't be added yet.", "Inputs for 1,201 rows follow", `name="cell.801.0"`,
+	got.has(t, "2,001 rows can't be added yet.", "The other 1,201 rows can be corrected after these.", `name="cell.801.0"`,
 		"isn&#39;t a document type")
 	got.lacks(t, `name="cell.802.0"`)
 	form := reviewForm(got)
@@ -144,7 +144,7 @@ func TestManyWrongRowsOfFile(t *testing.T) {
 		}
 	}
 	got = staff.post(t, 200, path+"/runsheet/accept", form)
-	got.has(t, "1,201 rows can't be added yet.", "Inputs for 401 rows follow", `name="cell.802.0"`)
+	got.has(t, "1,201 rows can't be added yet.", "The other 401 rows can be corrected after these.", `name="cell.802.0"`)
 	h.vault.Settings.Runsheet.Rows = 10_000
 	body, _ = fileForm("Type,Book\n" + strings.Repeat("Plat,1\n", 5001))
 	got = h.sendBody(t, 422, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
