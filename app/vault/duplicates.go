@@ -71,6 +71,38 @@ func (s *Instruments) duplicateOf(ctx context.Context, t *store.Tx, i model.Inst
 	return found
 }
 
+// ErrRunsheetChanged is returned by CreateMany if a row repeats another instrument than the page that a person reviewed
+// shows, or if an instrument to fill is no longer on the runsheet.
+var ErrRunsheetChanged = &errs.Error{Kind: errs.Conflict,
+	Message: "The runsheet has changed in the meantime. Check what to do with each row."}
+
+// checkReviewed returns ErrRunsheetChanged if a row repeats another instrument than when it was reviewed. The
+// transaction of the caller stores the rows, so two people can't store the same one.
+func (s *Instruments) checkReviewed(t *store.Tx, abstract uint64, types model.DocumentTypes, list []NewInstrument,
+	checked []model.Instrument) error {
+	if !slices.ContainsFunc(list, func(item NewInstrument) bool { return item.Reviewed != nil }) {
+		return nil
+	}
+	keys, err := s.runsheetKeys(t, abstract)
+	existing := runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) {
+		i, err := t.Instrument(id) // an integrity check reports damage
+		return i, err == nil
+	})
+	for _, key := range keys {
+		existing.Add(key)
+	}
+	for n, item := range list {
+		if item.Reviewed == nil || err != nil {
+			continue
+		}
+		found := existing.Of(checked[n])
+		if found.ID != item.Reviewed.Existing || found.ID != 0 && found.Possible != item.Reviewed.Possible {
+			err = ErrRunsheetChanged
+		}
+	}
+	return err
+}
+
 // Repeated returns the instrument of the runsheet that the input for a new one repeats, so that a person
 // can be asked before it is stored. fills are the blank fields of that instrument for which the input has
 // values. If the input is invalid or repeats none, the ID is 0. For a change of an instrument, id is its ID,

@@ -22,6 +22,7 @@ type NewInstrument struct {
 	Row       int
 	Relations []RowRelation
 	Into      uint64
+	Reviewed  *Repeat // what the page that a person reviewed shows; nil if there was none
 }
 
 // Added is what CreateMany stored.
@@ -128,7 +129,7 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 			continue
 		}
 		if into, err := t.Instrument(item.Into); errs.KindOf(err) == errs.NotFound || err == nil && into.AbstractID != abstract {
-			return nil, &errs.Error{Kind: errs.Conflict, Message: "An instrument is no longer on the runsheet. Check the rows again."}
+			return nil, ErrRunsheetChanged
 		} else if err != nil {
 			return nil, err
 		}
@@ -137,7 +138,10 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 		reject(row, fields)
 	}
 	slices.SortStableFunc(rejected, func(a, b errs.FieldError) int { return compareRows(a.Field, b.Field) })
-	return checked, rejected.Err()
+	if err := rejected.Err(); err != nil {
+		return nil, err
+	}
+	return checked, s.checkReviewed(t, abstract, rules.types, list, checked)
 }
 
 // defaultMaxInstruments is the limit if MaxInstrumentsPerAbstract is 0 in the settings.

@@ -60,7 +60,8 @@ func (g Suggestion) Input() NewInstrument {
 	if err != nil || position < 0 {
 		position = 0
 	}
-	return NewInstrument{InstrumentPatch: InstrumentPatch{Input: g.Fields, Position: position}, Row: g.Row, Relations: g.Relations}
+	return NewInstrument{InstrumentPatch: InstrumentPatch{Input: g.Fields, Position: position}, Row: g.Row, Relations: g.Relations,
+		Reviewed: &g.Repeat}
 }
 
 // The codes of runsheet files.

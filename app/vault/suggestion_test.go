@@ -321,6 +321,41 @@ func TestRenewRepeats(t *testing.T) {
 	renew(named, false, "0 0 false", "0 1 true")
 }
 
+// Two people review the same rows and accept them at the same time: the second one is asked again.
+func TestAcceptedRowsAreCheckedAgain(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	table, err := v.Instruments.ReadRunsheet(t.Context(), vaulttest.Operator, []byte("Type,Book,Page\nWarranty Deed,3433,481\nMortgage,1,2\n"))
+	vaulttest.NoError(t, err)
+	review := func() (list []vault.NewInstrument) {
+		t.Helper()
+		checked, err := v.Instruments.CheckRunsheet(t.Context(), vaulttest.Operator, a, table, runsheet.Options{})
+		vaulttest.NoError(t, err)
+		for _, g := range checked.Valid {
+			list = append(list, g.Input())
+		}
+		return list
+	}
+	first, second := review(), review()
+	_, err = createMany(t, v, a, first[:1]...)
+	vaulttest.NoError(t, err)
+	if _, err := createMany(t, v, a, second...); !errors.Is(err, vault.ErrRunsheetChanged) {
+		t.Errorf("CreateMany with a row that is on the runsheet by now = %v, want %v", err, vault.ErrRunsheetChanged)
+	}
+	if _, err := createMany(t, v, a, second[1]); err != nil {
+		t.Errorf("CreateMany with the other row: %v", err)
+	}
+	known := review() // the answer to both is to add them again
+	if _, err := createMany(t, v, a, known...); err != nil {
+		t.Errorf("CreateMany with rows that were reviewed as repeated: %v", err)
+	}
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	if _, err := createMany(t, v, a, known[0]); !errors.Is(err, vault.ErrRunsheetChanged) {
+		t.Errorf("CreateMany after the repeated instrument was deleted = %v, want %v", err, vault.ErrRunsheetChanged)
+	}
+}
+
 // A purged instrument disappears from relations, which become text, and from the sequence. An
 // instrument of a purged abstract does so, too.
 func TestPurgeInstrument(t *testing.T) {

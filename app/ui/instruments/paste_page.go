@@ -108,6 +108,14 @@ func (p *Pages) pasteRows(r *page.Request) error {
 		return p.showPaste(r, http.StatusUnprocessableEntity, view)
 	}
 	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
+	if errors.Is(err, vault.ErrRunsheetChanged) {
+		view.Rows, view.Good, view.Bad = nil, 0, 0
+		if _, err := p.checkPaste(r, &view); err != nil {
+			return err
+		}
+		view.Problem = page.ErrorSentence(err)
+		return p.showPaste(r, http.StatusUnprocessableEntity, view)
+	}
 	if err != nil {
 		return p.showChecked(r, view, err)
 	}

@@ -277,17 +277,17 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	}
 	to := p.RunsheetPath(r.PathID)
 	once := page.AddedIdempotency(r, to)
-	switch renewed, err := p.renew(r, list, once); {
-	case err != nil:
-		return err
-	case renewed:
-		return reviewAgain("The runsheet has changed in the meantime. Check what to do with each row.")
-	}
 	inputs, stores := page.ChosenRows(list, r.PostForm, func(g vault.Suggestion) bool { return chosen[g.Row] })
 	if stores == 0 {
 		return reviewAgain("No rows are selected. Select the instruments to add.")
 	}
 	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
+	if errors.Is(err, vault.ErrRunsheetChanged) {
+		if _, err := p.Vault.Instruments.RenewRepeats(r.Context(), r.PathID, list); err != nil {
+			return err
+		}
+		return reviewAgain(page.ErrorSentence(err))
+	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return reviewAgain("No instruments were added. " + rowProblem(problem.Fields))
 	}
@@ -299,15 +299,6 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 		notice += " " + page.Plural(packed.Left, "row was", "rows were") + " left out."
 	}
 	return p.RedirectWithUndo(r, to, notice, p.UndoAdded(r.PathID, 0, once, added))
-}
-
-// renew sets which instruments the suggestions repeat now, and reports whether that changed after the page was made.
-// If the same form was processed before, it changed for that reason.
-func (p *Pages) renew(r *page.Request, list []vault.Suggestion, once vault.Idempotency[vault.Added]) (bool, error) {
-	if done, err := p.IsProcessed(r.Context(), once); err != nil || done {
-		return false, err
-	}
-	return p.Vault.Instruments.RenewRepeats(r.Context(), r.PathID, list)
 }
 
 // reviewDocuments shows the suggestions from documents again with a problem.
