@@ -84,7 +84,7 @@ func TestPermissionErrorNamesAccount(t *testing.T) {
 			messages := new(bytes.Buffer)
 			s := &shell{messages: messages, runAs: row.as}
 			s.exitCode(t.Context(), row.err)
-			if got := strings.Contains(messages.String(), "open as deedkeep, the owner of the data directory"); got != row.want {
+			if got := strings.Contains(messages.String(), "the data directory is open as deedkeep, its owner"); got != row.want {
 				t.Errorf("messages %q: got explained %v, want %v", messages, got, row.want)
 			}
 		})

@@ -28,7 +28,7 @@ func TestRejectionReport(t *testing.T) {
 		t.Fatalf("close report: got %d listed of %d rejections, %v, want %d of %d", len(report.first), report.count, err, maxListed, maxListed+5)
 	}
 	text, err := os.ReadFile(path)
-	const want = "\ufeffpath,what,reason\r\n" +
+	const want = "\ufeffpath,kind,reason\r\n" +
 		"'=1+1.pdf,rejected,File is empty\r\n\"a b,c.pdf\",rejected,File is empty\r\ncaf\ufffd.pdf,rejected,File is empty\r\n" +
 		"Stra\u00dfe.pdf,rejected,File is empty\r\n\" -x.pdf\",rejected,File is empty\r\nx,link,y\r\n"
 	if err != nil || string(text[:len(want)]) != want {

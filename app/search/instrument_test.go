@@ -30,10 +30,10 @@ func patchInstrument(t testing.TB, v *instance.Instance, id uint64, fields strin
 // deed and mortgage are instruments of one property.
 const (
 	deed = `{"type":"Warranty Deed","instrument_number":"201904170093382","book_type":"Deed Book","book":"2417","page":"0883",
-		"county":"Wexcombe","recorded":"2019-04-17","grantors":["Elm Street Holdings, L.L.C."],"grantees":["Quill, Ada B.","Smith, John"],
+		"county":"Wexcombe","state":"NY","recorded":"2019-04-17","grantors":["Elm Street Holdings, L.L.C."],"grantees":["Quill, Ada B.","Smith, John"],
 		"parcels":["47-0312-B-119.04"],"legal":"Lot 7 of Birch Orchard","consideration":"387500",
 		"consideration_text":"love and affection"}`
-	mortgage = `{"type":"Mortgage","book":"1022","page":"311","county":"Wexcombe","grantors":["John Quill"],
+	mortgage = `{"type":"Mortgage","book":"1022","page":"311","county":"Wexcombe","state":"NY","grantors":["John Quill"],
 		"grantees":["First National Bank"],"other_parties":[{"role":"Trustee","name":"Ann O'Brien"}]}`
 )
 

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -272,7 +273,7 @@ func request(t *testing.T, target string) *http.Request {
 	return r
 }
 
-// Downloads use sendfile. net/http does that only if the handler copies an *os.File to an unwrapped
+// Downloads use sendfile. net/http does that only if the handler copies a syscall.Conn to an unwrapped
 // ResponseWriter.
 func TestDownloadUsesSendfile(t *testing.T) {
 	r := serve(t, nil)
@@ -312,8 +313,8 @@ func TestDownloadUsesSendfile(t *testing.T) {
 		if !ok {
 			t.Fatalf("ReadFrom of %T, want *io.LimitedReader", from)
 		}
-		if _, ok := part.R.(*os.File); !ok {
-			t.Errorf("ReadFrom of a part of %T, want *os.File", part.R)
+		if _, ok := part.R.(syscall.Conn); !ok { // what package net uses sendfile for
+			t.Errorf("ReadFrom of a part of %T, want a syscall.Conn", part.R)
 		}
 	}
 }
