@@ -38,8 +38,6 @@ const (
 	fieldDocuments = "documents"
 	fieldPosition  = "position"
 
-	fieldConsideration = "consideration"
-
 	// Pages is the field with the pages of the document beside the form.
 	Pages = "pages"
 )
