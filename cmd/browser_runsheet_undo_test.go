@@ -228,7 +228,7 @@ func testRunsheetSorting(t *testing.T, env *browserEnv) {
 	s.must(s.client.Do(t.Context(), http.MethodPatch, "/v1/instruments/3", map[string]any{"position": 1}, &apitypes.InstrumentBody{}))
 	s.expect("status of 412")
 	s.pressWith(withCtrl, "z")
-	s.waitVisible("#runsheet-notices .problem | The sequence of the runsheet was changed in the meantime")
+	s.waitVisible("#runsheet-notices .problem | The runsheet was reordered in the meantime")
 	rows("3 1 2 4 gap 5")
 }
 
