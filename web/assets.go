@@ -61,7 +61,7 @@ func openAssets() (*Assets, error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(all, "%s %d\n%s", name, len(content), content)
+		_, _ = fmt.Fprintf(all, "%s %d\n%s", name, len(content), content) // a hash never fails
 		stored := func() []byte { return content }
 		if own, packed := strings.CutSuffix(path.Base(name), ".gz"); packed {
 			return a.put(own, asset{plain: sync.OnceValue(func() []byte { return uncompress(content) }), packed: stored})
