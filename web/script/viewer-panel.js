@@ -105,10 +105,15 @@ const fill = (html, again) => {
 // showOtherPage says so if the page that is shown isn't one of the form.
 const showOtherPage = () => {
   const line = query('[data-other-page]');
-  const pages = query('[data-range]')?.value.trim();
-  const ranges = pages?.split(',').map((part) => part.split(/[-–]/).map(Number)) ?? [];
+  const input = /** @type {HTMLInputElement | null} */ (query('[data-range]'));
+  const pages = input?.value.trim() ?? '';
   const n = shownPage();
-  const isOther = pages && !ranges.some(([from, to = from]) => !(n < from || n > to)); // what is no number contains all pages
+  /** @param {string} part */
+  const has = (part) => {
+    const [from, to = from] = part.split(/[-–]/).map(Number);
+    return !(n < from || n > to); // what is no number contains all pages
+  };
+  const isOther = pages !== '' && !pages.split(',').some(has);
   const name = /[-–,]/.test(pages) ? 'pages' : 'page';
   const text = isOther ? `This form is for ${name} ${pages.replaceAll('-', '–')}, not for page ${n}.` : '';
   if (line && line.textContent !== text) line.textContent = text;
