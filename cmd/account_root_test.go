@@ -8,7 +8,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,8 +70,12 @@ func TestRootRunsAsOwner(t *testing.T) {
 		}
 		return string(out)
 	}
-	const openAsOwner = "the data directory is open as nobody, the owner of"
-	const deniedAsOwner = "the data directory is open as nobody, its owner, not as root"
+	owner, err := user.LookupId(strconv.Itoa(ownerID))
+	if err != nil {
+		t.Fatalf("user.LookupId: %v", err)
+	}
+	openAsOwner := "the data directory is open as " + owner.Username + ", the owner of"
+	deniedAsOwner := "the data directory is open as " + owner.Username + ", its owner, not as root"
 	report, export := filepath.Join(output, "rejected.csv"), filepath.Join(output, "events.jsonl")
 	for _, row := range []struct {
 		want    int
