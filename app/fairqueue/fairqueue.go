@@ -72,7 +72,13 @@ func (q *Queue[T]) Remove(owner string, item T) bool {
 		return false
 	}
 	q.length--
-	if l.items = slices.Delete(l.items, i, i+1); len(l.items) == 0 {
+	if i == 0 { // doesn't move a long backlog
+		clear(l.items[:1])
+		l.items = l.items[1:]
+	} else {
+		l.items = slices.Delete(l.items, i, i+1)
+	}
+	if len(l.items) == 0 {
 		q.owners = slices.Delete(q.owners, at, at+1)
 	}
 	return true

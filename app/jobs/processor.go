@@ -30,7 +30,7 @@ type Processor struct {
 // NewProcessor returns a processor that stores its results in p.
 func NewProcessor(p *Previews) *Processor {
 	return &Processor{DB: p.DB, previews: p, outcomes: stats.NewCounters(Outcomes...),
-		queue: fairQueue{ready: map[string][]uint64{}, running: map[string]int{}}}
+		queue: fairQueue{running: map[string]int{}}}
 }
 
 const (

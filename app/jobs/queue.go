@@ -5,19 +5,20 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/fairqueue"
 	"deedkeep/app/model"
 )
 
 // fairQueue selects the task to run next, which is the oldest task of the owner with the
-// fewest running tasks. It contains all tasks in the database, so that one owner's backlog
+// fewest running tasks. If several owners have as few, they take turns. It contains all tasks in the database, so that one owner's backlog
 // can't hide another owner's task.
 type fairQueue struct {
 	mu      sync.Mutex
-	lastSeq uint64              // sequence number of the last task that was added
-	ready   map[string][]uint64 // sequence numbers of the tasks that are due, by owner, oldest first
-	delayed delayedTasks        // heap of tasks that are not due yet
-	running map[string]int      // number of running tasks by owner
-	total   int                 // number of running tasks
+	lastSeq uint64                      // sequence number of the last task that was added
+	ready   fairqueue.Queue[queuedTask] // tasks that are due
+	delayed delayedTasks                // heap of tasks that are not due yet
+	running map[string]int              // number of running tasks by owner
+	total   int                         // number of running tasks
 }
 
 // queuedTask is a task in the queue.
@@ -45,7 +46,7 @@ func (t *fairQueue) promoteDue(now time.Time) time.Duration {
 			return wait
 		}
 		task := heap.Pop(&t.delayed).(queuedTask)
-		t.ready[task.owner] = append(t.ready[task.owner], task.seq)
+		t.ready.Add(task.owner, task, false)
 	}
 	return 0
 }
@@ -58,19 +59,11 @@ func (t *fairQueue) next() (task queuedTask, ok bool) {
 	if t.total == maxRunning {
 		return task, false
 	}
-	for owner, seqs := range t.ready {
-		difference := t.running[owner] - t.running[task.owner]
-		if t.running[owner] < maxRunningPerOwner && (!ok || difference < 0 || difference == 0 && seqs[0] < task.seq) {
-			task, ok = queuedTask{seq: seqs[0], owner: owner}, true
-		}
-	}
+	task, ok = t.ready.Next(func(owner string) (int64, bool) {
+		return int64(t.running[owner]), t.running[owner] < maxRunningPerOwner
+	})
 	if !ok {
 		return task, false
-	}
-	if rest := t.ready[task.owner][1:]; len(rest) > 0 {
-		t.ready[task.owner] = rest
-	} else {
-		delete(t.ready, task.owner)
 	}
 	t.running[task.owner]++
 	t.total++
@@ -96,7 +89,7 @@ func (t *fairQueue) release(task queuedTask, done bool, retryAt time.Time) {
 func (t *fairQueue) empty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.total == 0 && len(t.ready) == 0 && len(t.delayed) == 0
+	return t.total == 0 && t.ready.Len() == 0 && len(t.delayed) == 0
 }
 
 // delayedTasks is a heap of tasks ordered by due time, then by sequence number.
