@@ -319,8 +319,8 @@ func TestDownloadUsesSendfile(t *testing.T) {
 	}
 }
 
-// When idle connections have used up the limit, a new connection is not delayed: the oldest idle
-// connection is closed.
+// When idle connections have used up the limit, a new connection is not delayed: one of the
+// idle connections is closed.
 func TestConnectionLimit(t *testing.T) {
 	const trusted = 7
 	r := serve(t, func(c *config.Config) { c.Limits.Connections, c.Limits.TrustedConnections = trusted+1, trusted })
@@ -342,13 +342,16 @@ func TestConnectionLimit(t *testing.T) {
 		}
 		conns = append(conns, conn)
 	}
-	if err := roundTrip(conns[0]); err == nil {
-		t.Error("the oldest connection is still open")
-	}
-	for i, conn := range conns[1:] {
+	// Usually the first connection is the oldest idle one. But the server may find out later than the
+	// client that a response is complete.
+	closed := 0
+	for _, conn := range conns {
 		if err := roundTrip(conn); err != nil {
-			t.Errorf("request on connection %d: %v", i+1, err)
+			closed++
 		}
+	}
+	if closed != 1 {
+		t.Errorf("%d of %d connections are closed, want 1", closed, len(conns))
 	}
 }
 
