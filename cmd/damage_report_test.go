@@ -58,14 +58,14 @@ func TestCommandsReportDamage(t *testing.T) {
 	if got := status(); len(got.Damaged) != 1 || got.Damaged[0].SHA256 != filepath.Base(paths[0]) {
 		t.Fatalf("status: got damaged %+v, want %s", got.Damaged, filepath.Base(paths[0]))
 	}
-	if got := run(exitDone, "status"); !strings.Contains(got.out, "1 DAMAGED: file ") {
+	if got := run(exitDone, "status"); !strings.Contains(got.out, "1 DAMAGED: document ") {
 		t.Errorf("status: got %s, want one damaged file", got.out)
 	}
 	got := run(exitDone, "backup", "create", "--quiet", "--to", backups)
 	if name := strings.TrimSpace(got.out); !strings.HasSuffix(name, "Z") || strings.ContainsAny(name, " \n") {
 		t.Errorf("backup create --quiet: got %q, want only the name of the backup", got.out)
 	}
-	if !strings.Contains(got.messages, "damaged in the data directory, intact in this backup: file ") {
+	if !strings.Contains(got.messages, "damaged in the data directory, intact in this backup: document ") {
 		t.Errorf("backup create: got %s, want the damaged file", got.messages)
 	}
 	got = runCLI(t.Context(), t, nil, "doctor", "--data", data)
@@ -132,12 +132,12 @@ func TestVerifyTellsUnreadableFromDamaged(t *testing.T) {
 	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDamage {
 		t.Errorf("verify: got %+v, want exit code %d\n%s", got, exitDamage, p.messages)
 	}
-	if got := runCLI(t.Context(), t, nil, "status", "--data", data); !strings.Contains(got.out, "2 DAMAGED: file 2, file 3") {
+	if got := runCLI(t.Context(), t, nil, "status", "--data", data); !strings.Contains(got.out, "2 DAMAGED: document 2, document 3") {
 		t.Errorf("status: got %s, want both damaged records", got.out)
 	}
 	// A backup names both records as well.
 	got := runCLI(t.Context(), t, nil, "backup", "create", "--to", backups, "--data", data)
-	if got.code != exitDone || !strings.Contains(got.messages, "damaged in the data directory, intact in this backup: file 2, file 3 ") {
+	if got.code != exitDone || !strings.Contains(got.messages, "damaged in the data directory, intact in this backup: document 2, document 3 ") {
 		t.Errorf("backup create: got %+v, want both damaged records", got)
 	}
 	got = runCLI(t.Context(), t, nil, "backup", "create", "--to", t.TempDir(), "--data", data)

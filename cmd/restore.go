@@ -237,7 +237,7 @@ func (s *shell) restoreFile(ctx context.Context, name string, src *backupSource,
 		return err
 	}
 	return s.print(apitypes.RestoredFile{ID: int64(restored.ID), Filename: restored.Filename, Size: restored.Size, Path: path},
-		"%s: file %d, %q, %s\n", path, restored.ID, restored.Filename, apitypes.HumanSize(restored.Size))
+		"%s: document %d, %q, %s\n", path, restored.ID, restored.Filename, apitypes.HumanSize(restored.Size))
 }
 
 func (s *shell) backupDrill() *cobra.Command {

@@ -37,7 +37,7 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"data", status.Data},
 		{"abstracts", fmt.Sprint(status.Abstracts)},
 		{"orders", fmt.Sprint(status.Orders)},
-		{"files", fmt.Sprintf("%d (%s)", status.Files, apitypes.HumanSize(status.Bytes))},
+		{"documents", fmt.Sprintf("%d (%s)", status.Files, apitypes.HumanSize(status.Bytes))},
 		{"storage", storageRow(status.Storage)},
 		{"folders", fmt.Sprint(status.Folders)},
 		{"trash", fmt.Sprint(status.Trashed)},
@@ -71,7 +71,7 @@ func (s *shell) ocrRow(status apitypes.Status) string {
 	}
 	separator := "; reading "
 	for _, p := range status.OCRReading {
-		row += fmt.Sprintf("%spage %d of file %d", separator, p.Page, p.File)
+		row += fmt.Sprintf("%spage %d of document %d", separator, p.Page, p.File)
 		separator = ", "
 	}
 	return row
@@ -141,16 +141,16 @@ func damagedRow(list []apitypes.Damaged) string {
 	for _, d := range list {
 		files = append(files, d.File)
 	}
-	return fmt.Sprintf("%d DAMAGED: %s; upload these files again or restore them from a backup", len(list), damagedFiles(files))
+	return fmt.Sprintf("%d DAMAGED: %s; upload these documents again or restore them from a backup", len(list), damagedFiles(files))
 }
 
-// damagedFiles returns a text that lists the first few of files, for example "file 3, file
-// 9, and 2 more".
+// damagedFiles returns a text that lists the first few of files, for example "document 3,
+// document 9, and 2 more".
 func damagedFiles(files []uint64) string {
 	const maxNamed = 5
 	names := make([]string, 0, maxNamed+1)
 	for _, id := range files[:min(len(files), maxNamed)] {
-		names = append(names, fmt.Sprintf("file %d", id))
+		names = append(names, fmt.Sprintf("document %d", id))
 	}
 	if more := len(files) - maxNamed; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

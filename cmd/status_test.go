@@ -36,8 +36,8 @@ func TestStatusOfCompleteIndex(t *testing.T) {
 func TestOCRRow(t *testing.T) {
 	status := apitypes.Status{Running: true, OCREnabled: true, OCRFiles: 2, OCRPages: 9}
 	for want, reading := range map[string]apitypes.List[apitypes.OCRPage]{
-		"9 pages of 2 documents waiting":                                               nil,
-		"9 pages of 2 documents waiting; reading page 3 of file 12, page 1 of file 40": {{File: 12, Page: 3}, {File: 40, Page: 1}},
+		"9 pages of 2 documents waiting": nil,
+		"9 pages of 2 documents waiting; reading page 3 of document 12, page 1 of document 40": {{File: 12, Page: 3}, {File: 40, Page: 1}},
 	} {
 		status.OCRReading = reading
 		if got := (&shell{}).ocrRow(status); got != want {

@@ -119,7 +119,7 @@ func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diag
 	if isMissing(o.Config.Data, "secret.key") && !isMissing(o.Config.Data, "vault.db") {
 		do = "restore a backup into another folder and copy secret.key from that folder; no other data is affected"
 	}
-	failure := bad("vault", "can't open the data directory: "+o.Explain(err), do)
+	failure := bad("data directory", "can't open the data directory: "+o.Explain(err), do)
 	return nil, &failure
 }
 

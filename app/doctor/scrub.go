@@ -13,9 +13,9 @@ func checkDamage(found *apitypes.Checkup) apitypes.Diagnosis {
 	if len(list) == 0 {
 		return ok("damage", "no damaged documents found")
 	}
-	return bad("damage", fmt.Sprintf("%s, including file %d",
+	return bad("damage", fmt.Sprintf("%s, including document %d",
 		apitypes.Count(len(list), "stored document is damaged and can't be downloaded", "stored documents are damaged and can't be downloaded"), list[0].File),
-		`upload the same files again, or restore them from a backup with "deedkeep restore latest --file ID" and upload them; check the disk's health`)
+		`upload the same documents again, or restore them from a backup with "deedkeep restore latest --file ID" and upload them; check the disk's health`)
 }
 
 // checkScrub reports when the last scrub, which reads every stored document, was completed.

@@ -28,5 +28,5 @@ func TestDamageAndScrub(t *testing.T) {
 	}
 	check(t, "no damage", checkDamage(&apitypes.Checkup{}), OK, "no damaged documents found")
 	check(t, "damage", checkDamage(&apitypes.Checkup{Status: apitypes.Status{Damaged: apitypes.List[apitypes.Damaged]{{File: 12},
-		{File: 13}}}}), Bad, "2 stored documents are damaged and can't be downloaded, including file 12")
+		{File: 13}}}}), Bad, "2 stored documents are damaged and can't be downloaded, including document 12")
 }
