@@ -186,7 +186,7 @@ var instrumentFields = []InstrumentField{
 		Text: func(i *Instrument) *string { return &i.CertificateOfTitle }, check: lineUpTo(MaxNameLength),
 		As: "the certificate of title", Not: notNumber, find: foundAsNumber,
 		Column: FileColumn{Title: "Certificate of Title", Width: 14, Aliases: []string{"Torrens Certificate"}}},
-	{FieldLabel: FieldLabel{Name: "expires", Label: "Expires", Type: Date}, IsFuture: true, Hint: "When a lien, UCC, or lease lapses",
+	{FieldLabel: FieldLabel{Name: "expires", Label: "Expires", Type: Date}, IsFuture: true, Hint: "When a lien, UCC, or lease expires",
 		Text: func(i *Instrument) *string { return &i.Expires }, check: (*validation).date,
 		As: "the expiration date", Not: LooksEarly,
 		Column: FileColumn{Title: "Expires", Width: 11,
