@@ -48,7 +48,7 @@ func testDuplicates(t *testing.T, env *browserEnv) {
 	b.screenshot("scene-suggestions-narrow")
 	b.setSize(1440, 900)
 	b.waitNavigation(func() { b.click("button | Add selected instruments") })
-	b.waitVisible("main > .notice | 1 instrument added, 1 instrument on the runsheet completed.")
+	b.waitVisible("main > .notice | 1 instrument added, 1 instrument on the runsheet updated.")
 	b.waitVisible("#instrument-1 a.file")
 	b.screenshot("scene-suggestions-undo")
 	b.waitNavigation(func() { b.click("main > .notice button | Undo") })

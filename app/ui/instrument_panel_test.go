@@ -291,7 +291,7 @@ func TestRecordRelease(t *testing.T) {
 	other := fields("type_id", p.typeID("Release or Satisfaction"), "book", "100", "then", "stay")
 	other.Set("instrument.relations.0.kind", "releases")
 	other.Set("instrument.relations.0.instrument_id", "")
-	p.post(422, p.deed, other).has(t, "Which instrument is released? Choose one or “Not on this runsheet”, or choose no relation.",
+	p.post(422, p.deed, other).has(t, "Which instrument is released? Select one or “Not on this runsheet”, or clear the row.",
 		`<option value="releases" selected>`, `data-relation-kind`)
 	other.Set("instrument.relations.0.instrument_id", "other")
 	p.post(200, p.deed, other).has(t, `value="an instrument that is not on this runsheet"`)

@@ -181,7 +181,7 @@ func TestRepeatedRowsOfFile(t *testing.T) {
 	form := reviewForm(review)
 	form["row"], form["act.4"], form["act.6"] = []string{"3"}, []string{"fill"}, []string{"skip"}
 	done := staff.post(t, 303, path+"/runsheet/accept", form)
-	if notice := h.noticeOf(t, done); notice != "1 instrument added, 1 instrument on the runsheet completed." {
+	if notice := h.noticeOf(t, done); notice != "1 instrument added, 1 instrument on the runsheet updated." {
 		t.Errorf("notice = %q", notice)
 	}
 	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
@@ -231,7 +231,7 @@ func TestAcceptSuggestions(t *testing.T) {
 	late := staff.post(t, 422, path+"/suggestions", other)
 	late.has(t, "The runsheet has changed in the meantime.", "Already on the runsheet as No. 1", "Add document to No. 1")
 	notice, undo, fields := h.undoOf(t, done)
-	if notice != "2 instruments added, 1 instrument on the runsheet completed." || undo == "" {
+	if notice != "2 instruments added, 1 instrument on the runsheet updated." || undo == "" {
 		t.Fatalf("notice = %q, undo %q", notice, undo)
 	}
 	linked := func() (list []string) {

@@ -52,7 +52,7 @@ func (f *Form) submitted(field *Field, form url.Values) (value string, sent bool
 func normalizeLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // noTarget asks for the target of a relation.
-const noTarget errs.Code = "Which instrument is %s? Choose one or “Not on this runsheet”, or choose no relation."
+const noTarget errs.Code = "Which instrument is %s? Select one or “Not on this runsheet”, or clear the row."
 
 // notHere is the target of a relation to an instrument that isn't on the runsheet. It is stored as text, unless
 // the user types another one.

@@ -42,7 +42,7 @@ func (e *HTTPError) Error() string { return e.Text }
 var errorPages = map[errs.Kind][2]string{
 	errs.Invalid:             {"Check your input", ""},
 	errs.Forbidden:           {"You don't have permission", ""},
-	errs.NotFound:            {"Page not found", "No page exists at this address, or its record was deleted."},
+	errs.NotFound:            {"Page not found", "No page exists at this URL, or its record was deleted."},
 	errs.Conflict:            {"Action not available", ""},
 	errs.InsufficientStorage: {"Disk full", "Nothing was saved. Contact your administrator."},
 	errs.Unavailable:         {"Temporarily unavailable", ""}, // see headingByCause

@@ -83,9 +83,9 @@ func AddedText(added vault.Added, again bool) string {
 	text := Plural(created, "instrument added", "instruments added")
 	switch {
 	case filled > 0 && created == 0:
-		return Plural(filled, "instrument on the runsheet completed.", "instruments on the runsheet completed.")
+		return Plural(filled, "instrument on the runsheet updated.", "instruments on the runsheet updated.")
 	case filled > 0:
-		text += ", " + Plural(filled, "instrument on the runsheet completed", "instruments on the runsheet completed")
+		text += ", " + Plural(filled, "instrument on the runsheet updated", "instruments on the runsheet updated")
 	}
 	return text + "."
 }

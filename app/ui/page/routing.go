@@ -49,7 +49,7 @@ func (p *Site) serveUnknown(r *Request, h http.Handler) {
 	case err != nil:
 	case recorder.status == http.StatusMethodNotAllowed:
 		r.W.Header()["Allow"] = recorder.header["Allow"]
-		err = NewHTTPError(http.StatusMethodNotAllowed, "Action not available", "This address doesn't support that kind of request.")
+		err = NewHTTPError(http.StatusMethodNotAllowed, "Action not available", "This URL doesn't support that type of request.")
 	default:
 		err = NotFound(r)
 	}

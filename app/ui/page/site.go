@@ -99,7 +99,7 @@ func (p *Site) GetOnly(w http.ResponseWriter, r *http.Request, next http.Handler
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		p.ShowMessage(&Request{Request: r, W: w}, http.StatusMethodNotAllowed, "Action not available",
-			"This address doesn't support that kind of request.")
+			"This URL doesn't support that type of request.")
 		return
 	}
 	next(w, r)

@@ -46,7 +46,7 @@ func (p *Site) Suggestions(ctx context.Context, abstract uint64) Suggestions {
 // MissingText says that a part of a page is missing; see txn.DB.Derive. what is a plural noun.
 func MissingText(what string) string { return what + " can't be shown right now." }
 
-// RepeatText says which instrument a suggestion repeats, or "" if it repeats none.
+// RepeatText says which instrument a suggestion duplicates, or "" if it duplicates none.
 func RepeatText(r vault.Repeat) string {
 	switch {
 	case r.Existing != 0 && r.Possible:
@@ -54,9 +54,9 @@ func RepeatText(r vault.Repeat) string {
 	case r.Existing != 0:
 		return fmt.Sprintf("Already on the runsheet as No. %d: %s", r.Position, r.Title)
 	case r.Twice != 0 && r.Possible:
-		return fmt.Sprintf("May repeat row %d", r.Twice)
+		return fmt.Sprintf("May duplicate row %d", r.Twice)
 	case r.Twice != 0:
-		return fmt.Sprintf("Repeats row %d", r.Twice)
+		return fmt.Sprintf("Duplicates row %d", r.Twice)
 	}
 	return ""
 }
