@@ -16,7 +16,8 @@ import (
 
 // Passwords are rated as zxcvbn does (https://github.com/dropbox/zxcvbn), with the word lists
 // of zxcvbn-go. Its rating isn't imported, because that loads the lists whenever a process
-// starts. Here, they are loaded when the first password is rated.
+// starts, workers and commands included: 46 ms of CPU time and 18 MB of memory. Here, they are
+// loaded when the first password is rated.
 
 const (
 	// maxJudgedBytes is the number of bytes of a password that are rated. The running time
