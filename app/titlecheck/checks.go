@@ -43,7 +43,7 @@ func recordedLater(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		sameDay := i.Recorded == through && at != "" && i.RecordedTime > at
 		if through != "" && (i.Recorded > through || sameDay) {
-			of(i, add, "", "was recorded on "+date(i.Recorded)+", after the effective date and time.")
+			of(i, add, "", "was "+recorded(i)+" on "+date(i.Recorded)+", after the effective date and time.")
 		}
 	}
 }
@@ -52,10 +52,13 @@ func recordedLater(s *Search, add func(about, text string) *Finding) {
 func datedLater(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		if i.DatedAfterRecorded() {
-			of(i, add, "", "is dated "+date(i.Dated)+", after it was recorded on "+date(i.Recorded)+".")
+			of(i, add, "", "is dated "+date(i.Dated)+", after it was "+recorded(i)+" on "+date(i.Recorded)+".")
 		}
 	}
 }
+
+// recorded returns "recorded" or, for a judgment and the like, "filed".
+func recorded(i Instrument) string { return strings.ToLower(i.Type.RecordedLabel()) }
 
 // of adds a finding about an instrument.
 func of(i Instrument, add func(about, text string) *Finding, about, text string) {
@@ -246,7 +249,7 @@ func notRecorded(s *Search, add func(about, text string) *Finding) {
 		}
 		var missing []string
 		if i.Recorded == "" {
-			missing = append(missing, "no recording date")
+			missing = append(missing, map[bool]string{false: "no recording date", true: "no filing date"}[i.Type.IsFiled()])
 		}
 		if (i.Book == "" || i.Page == "") && cmp.Or(i.Number, i.CaseNumber, i.CertificateOfTitle) == "" {
 			missing = append(missing, "no book and page or number")

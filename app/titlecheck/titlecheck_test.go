@@ -40,6 +40,7 @@ func TestChecks(t *testing.T) {
 	deed, mortgage, plat := instrument("Warranty Deed", "Ann Lee", "Bo Roe"), instrument("Mortgage", "Bo Roe", "First Bank"),
 		instrument("Plat", "", "")
 	with := func(i model.Instrument, change func(i *model.Instrument)) model.Instrument { change(&i); return i }
+	judgment := with(instrument("Judgment", "", ""), func(i *model.Instrument) { i.Status = model.InstrumentReleased })
 	names := func(list ...string) (rows []model.NameRun) {
 		for _, name := range list {
 			rows = append(rows, model.NameRun{Name: name})
@@ -67,6 +68,13 @@ func TestChecks(t *testing.T) {
 		{"dated after it was recorded", titlecheck.Search{Work: model.TitleWork{NamesRun: both}, Instruments: runsheet(types,
 			with(deed, func(i *model.Instrument) { i.Dated = "2001-02-04" }), with(deed, func(i *model.Instrument) { i.Dated = "2001-02-03" }))},
 			[]string{"dated_later:1: Warranty Deed · Book 9, Page 7 · Ann Lee to Bo Roe is dated Feb 4, 2001, after it was recorded on Feb 3, 2001."}},
+		{"filed", titlecheck.Search{Instruments: runsheet(types,
+			with(judgment, func(i *model.Instrument) { i.Recorded = "2026-11-21" }),
+			with(judgment, func(i *model.Instrument) { i.Dated = "2001-02-04" }),
+			with(judgment, func(i *model.Instrument) { i.Recorded = "" }))}, []string{
+			"recorded_later:1: Judgment · Book 9, Page 7 was filed on Nov 21, 2026, after the effective date and time.",
+			"dated_later:2: Judgment · Book 9, Page 7 is dated Feb 4, 2001, after it was filed on Feb 3, 2001.",
+			"not_recorded:3: Judgment · Book 9, Page 7 has no filing date."}},
 		{"gap", titlecheck.Search{Instruments: runsheet(types, deed, instrument("Quitclaim Deed", "John Farmer", "Bo Roe")),
 			Work: model.TitleWork{NamesRun: append(both, names("Farmer, John")...)}},
 			[]string{"gap:1:John Farmer: No earlier instrument in this runsheet names John Farmer as grantee."}},

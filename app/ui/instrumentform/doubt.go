@@ -92,8 +92,8 @@ func normalizedAmount(text string) string {
 }
 
 // Question asks about a new value of a field that can't be right for it, such as a date as a grantor. It
-// returns "" if the value can be right. It doesn't ask again about what the instrument has already. Parties are
-// called as in instruments of the type.
+// returns "" if the value can be right. It doesn't ask again about what the instrument has already. Parties
+// and dates are called as in instruments of the type.
 func Question(old model.Instrument, of model.DocumentType, field, value string, now time.Time) string {
 	d := definitionOf(field)
 	stored := d.parts(d.stored(vault.InstrumentView{Instrument: old}, 0))
@@ -104,11 +104,11 @@ func Question(old model.Instrument, of model.DocumentType, field, value string, 
 			}
 		}
 	}
-	return dateQuestion(old, field, value, now)
+	return dateQuestion(old, of, field, value, now)
 }
 
 // dateQuestion asks about a date that makes an instrument dated after it was recorded.
-func dateQuestion(old model.Instrument, field, value string, now time.Time) string {
+func dateQuestion(old model.Instrument, of model.DocumentType, field, value string, now time.Time) string {
 	changed, day := old, model.TypedDate(value, model.LatestPast(now))
 	switch field {
 	case "dated":
@@ -119,7 +119,7 @@ func dateQuestion(old model.Instrument, field, value string, now time.Time) stri
 	if _, err := time.Parse(time.DateOnly, day); err != nil || old.DatedAfterRecorded() || !changed.DatedAfterRecorded() {
 		return ""
 	}
-	return "The instrument is dated " + page.FormatDate(changed.Dated) + ", after it was recorded on " +
+	return "The instrument is dated " + page.FormatDate(changed.Dated) + ", after it was " + strings.ToLower(of.RecordedLabel()) + " on " +
 		page.FormatDate(changed.Recorded) + ". Keep both dates?"
 }
 

@@ -70,6 +70,10 @@ func TestDatedAfterRecorded(t *testing.T) {
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 	deed := model.Instrument{Dated: "2015-08-01", Recorded: "2015-08-03"}
 	const want = "The instrument is dated Aug 9, 2015, after it was recorded on Aug 3, 2015. Keep both dates?"
+	judgment, _ := model.NewDocumentTypes().ByName("Judgment")
+	if got := Question(deed, judgment, "dated", "8/9/2015", now); got != strings.Replace(want, "recorded", "filed", 1) {
+		t.Errorf("Question about a judgment = %q, want it filed", got)
+	}
 	for _, c := range []struct {
 		old                model.Instrument
 		field, value, want string
