@@ -78,7 +78,7 @@ func writesDenied(s instance.Status) string {
 	named, ok := errors.AsType[*errs.Error](s.Denied)
 	switch {
 	case ok && named.Kind == errs.InsufficientStorage:
-		return fmt.Sprintf("The disk has %s free, less than the reserve of %s (disk.reserve). Free disk space to upload and add records again.",
+		return fmt.Sprintf("The disk has %s free, less than the reserve of %s (disk.reserve). Free up disk space to upload and add records again.",
 			apitypes.HumanSize(int64(s.DiskFree)), apitypes.HumanSize(int64(s.DiskReserve)))
 	case ok:
 		return named.Message
