@@ -44,10 +44,11 @@ var EventTexts = []eventGroup{
 	{"Title work", []eventText{
 		{"order_link.changed", "linked an order to", "abstract", "linked an order"},
 		{"order_link.removed", "unlinked the order from", "abstract", "unlinked the order"},
-		{"assignment.changed", "assigned", "abstract", "changed the searcher, examiner, or due date"},
+		{"assignment.changed", "changed the searcher, examiner, or due date of", "abstract",
+			"changed the searcher, examiner, or due date"},
 		{"names_run.changed", "changed the names run of", "abstract", "changed the names run"},
 		{"requirements.changed", "changed the requirements and exceptions of", "abstract", "changed the requirements and exceptions"},
-		{"certificate.created", "certified", "abstract", "certified the search"},
+		{"certificate.created", "certified the search of", "abstract", "certified the search"},
 		{"abstract.brought_down", "created the bring-down", "abstract", "created this bring-down"},
 		{"runsheet.reordered", "reordered the runsheet of", "abstract", "reordered the runsheet"},
 		{"instrument.created", "added", "instrument", "added"}, {"instrument.changed", "changed", "instrument", "changed"},
