@@ -114,8 +114,8 @@ func (s *shell) trashPurge() *cobra.Command {
 		Use:   "purge ID",
 		Short: "Permanently delete one record in the trash",
 		Long: `Permanently delete one record in the trash. An abstract is deleted with its documents
-and instruments. The disk space of the documents is freed. Relations that point to
-a deleted instrument become text. The audit log keeps the text of a deleted note. This
+and instruments. The disk space of the documents is freed. References to a
+deleted instrument become text. The audit log keeps the text of a deleted note. This
 can't be undone.
 
 ID is the type and ID of the record as shown by "deedkeep trash list", such as
