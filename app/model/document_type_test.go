@@ -121,3 +121,48 @@ func TestFindType(t *testing.T) {
 		}
 	}
 }
+
+// The usual abbreviations of abstractors name a type, or deliberately none: one that can mean several instruments is
+// corrected by a person instead. A type that the firm adds is found by its name and its initials.
+func TestFindAbbreviation(t *testing.T) {
+	types := NewDocumentTypes()
+	for want, abbreviations := range map[string]string{
+		"Warranty Deed":            "WD|GWD|Gen Warr Deed|War. Deed",
+		"Special Warranty Deed":    "LWD|SWD|Ltd Warr Deed|Spec. Warr. Deed",
+		"Quitclaim Deed":           "QCD|QC|Q.C.D.|Quit Claim Deed",
+		"Sheriff's Deed":           "Shrf Deed|Sheriff Deed|Sher. Deed",
+		"Fiduciary Deed":           "Exec Deed|Fid Deed|Fid. Deed|Admin Deed|Exr Deed|Executor's Deed|Grdn Deed",
+		"Corrective Deed":          "Corr Deed|Corr. Deed",
+		"Deed of Trust":            "DOT|D/T|DT|D.O.T.",
+		"Mortgage":                 "MTG|MTGE|Mort|Mtg.",
+		"Assignment":               "ASGN|ASGMT|Assgn|Assn Mtg|Asgmt of Mtg",
+		"Release or Satisfaction":  "SAT|REL|Satis|Rel of Mtg|Sat. of Mtg|Disch",
+		"Partial Release":          "Part Rel|PREL",
+		"Reconveyance":             "RECON|Reconv",
+		"Modification":             "MOD|Mod. Agmt|Mtg Mod",
+		"Subordination":            "SUB|Subord|Sub Agmt",
+		FinancingStatement:         "UCC1|UCC-1|UCC3|UCC 3|UCC",
+		"Federal Tax Lien":         "FTL|Fed Tax Lien|NFTL",
+		"State Tax Lien":           "STL|St Tax Lien",
+		"Mechanic's Lien":          "mech lien|Mech. Lien|Mechs Lien",
+		"Judgment":                 "JGMT|Judg|JMT|Jdgmt|Judgement Lien",
+		"Lis Pendens":              "LP|Lis Pend|Lis Pen",
+		"Affidavit":                "AFF|Affid|Affdvt",
+		"Easement or Right of Way": "EASE|Esmt|ROW|R/W|R.O.W.",
+		"Power of Attorney":        "POA|P/A",
+		"Probate":                  "Cert of Transfer|Certificate of Transfer|Cert. of Transfer",
+		"":                         "TD|SD|NOT|TOD|NOC|Notice of Commencement|ML|AFFT",
+	} {
+		for text := range strings.SplitSeq(abbreviations, "|") {
+			if got, found := types.Find(text); got.Name != want || found != (want != "") {
+				t.Errorf("Find(%q) = %q, %t, want %q", text, got.Name, found, want)
+			}
+		}
+	}
+	types = append(types, DocumentType{ID: 99, Name: "Notice of Commencement", Category: Lien})
+	for text, want := range map[string]uint64{"NOC": 99, "Notice of Commencement": 99, "NOT": 0} {
+		if got, _ := types.Find(text); got.ID != want {
+			t.Errorf("Find(%q) with a type of the firm = %d, want %d", text, got.ID, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -48,7 +49,7 @@ var typeAliases = []struct {
 	{"Agreement", []string{"agreement", "agmt"}},
 	{"Plat", []string{"plat"}},
 	{"Survey", []string{"survey"}},
-	{"Probate", []string{"probate", "last will", "letters testamentary"}},
+	{"Probate", []string{"probate", "last will", "letters testamentary", "certificate of transfer"}},
 	{"Divorce", []string{"divorce decree", "decree of divorce", "divorce"}},
 	{"Bankruptcy", []string{"bankruptcy"}},
 	{"Name Change", []string{"name change"}},
@@ -58,6 +59,18 @@ var typeAliases = []struct {
 	{"Affidavit", []string{"affidavit", "affid", "aff"}},
 	{"Death Certificate", []string{"death certificate", "death cert"}},
 }
+
+// typeWords are how users abbreviate words in the name of a type. A name has too few words to tell what these mean.
+var typeWords = map[string]string{"dt": "dot", "d/t": "dot", "p/a": "poa", "r/w": "row", "jmt": "jgmt",
+	"prel": "partial release", "disch": "discharge", "affdvt": "affidavit", "assn": "assignment", "assgn": "assignment",
+	"sub": "subordination", "mech": "mechanics", "mechs": "mechanics", "cert": "certificate", "st": "state",
+	"gen": "general", "ltd": "limited", "spec": "special", "warr": "warranty", "shrf": "sheriffs", "sher": "sheriffs",
+	"exec": "executors", "exr": "executors", "fid": "fiduciary", "admin": "administrators", "adm": "administrators",
+	"grdn": "guardians", "corr": "corrective"}
+
+// unclearTypes are abbreviations that mean several types, such as a tax deed, a trustee's deed, and a trust deed, or a
+// sheriff's deed and a security deed. A person decides.
+var unclearTypes = newSet("td", "sd", "not", "tod")
 
 // namedInstruments are the words of the instrument that a release, an assignment, a modification,
 // or a subordination is about. They belong to its type, not to its parties.
@@ -132,7 +145,10 @@ func (list DocumentTypes) Find(text string) (DocumentType, bool) {
 	if t, found := list.ByName(text); found || folded == "" {
 		return t, found
 	}
-	words := strings.Fields(strings.NewReplacer("-", " ", ".", " ", "'", "", "’", "").Replace(folded))
+	words := wordsOfType(folded)
+	if len(words) == 1 && unclearTypes[words[0]] {
+		return DocumentType{}, false
+	}
 	if name, _, from, to := list.Alias(words); name != "" && from == 0 && to == len(words) {
 		return list.ByName(name)
 	}
@@ -147,6 +163,18 @@ func (list DocumentTypes) Find(text string) (DocumentType, bool) {
 		return DocumentType{}, false
 	}
 	return t, true
+}
+
+// wordsOfType returns the words of a name of a type. The letters of an abbreviation such as "d.o.t." are one word.
+func wordsOfType(folded string) []string {
+	words := strings.Fields(strings.NewReplacer("-", " ", ".", " ", "'", "", "’", "").Replace(folded))
+	if !slices.ContainsFunc(words, func(word string) bool { return len(word) > 1 }) {
+		words = []string{strings.Join(words, "")}
+	}
+	for n, word := range words {
+		words[n] = cmp.Or(typeWords[word], word)
+	}
+	return strings.Fields(strings.Join(words, " "))
 }
 
 // only returns the offered type that fits, if it is the only one.

@@ -65,10 +65,15 @@ func columnByField(field string) (column, bool) {
 }
 
 // titleWords are words of headings with several spellings.
-var titleWords = map[string]string{"number": "no", "num": "no", "nr": "no", "instr": "instrument", "inst": "instrument", "doc": "document",
-	"docs": "documents", "rec": "recording", "rcd": "recorded", "recd": "recorded", "bk": "book", "vol": "book", "volume": "book",
-	"liber": "book",
-	"lib":   "book", "reel": "book", "pg": "page", "pgs": "page", "folio": "page", "amt": "amount", "and": "", "of": "", "the": "", "s": ""}
+var titleWords = map[string]string{"number": "no", "num": "no", "nr": "no", "instr": "instrument", "inst": "instrument",
+	"doc": "document", "docs": "documents", "rec": "recording", "rcd": "recorded", "recd": "recorded", "rcvd": "received",
+	"recvd": "received", "bk": "book", "vol": "book", "volume": "book", "liber": "book", "lib": "book", "reel": "book",
+	"pg": "page", "pgs": "page", "folio": "page", "dt": "date", "dtd": "dated", "exp": "expiration", "amt": "amount",
+	"cnty": "county", "desc": "description", "descr": "description", "gtr": "grantor", "gtor": "grantor",
+	"grtr": "grantor", "grntr": "grantor", "mtgr": "mortgagor", "mtgor": "mortgagor", "deft": "defendant",
+	"gte": "grantee", "gtee": "grantee", "grtee": "grantee", "grntee": "grantee", "mtgee": "mortgagee",
+	"pltf": "plaintiff", "benef": "beneficiary", "rem": "remark", "rmks": "remark", "cmts": "comment", "and": "", "of": "",
+	"the": "", "s": ""}
 
 // normalizeTitle returns the words of a heading in one spelling: "Instr. #" is "instrument no".
 func normalizeTitle(title string) string {

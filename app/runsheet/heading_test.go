@@ -14,11 +14,16 @@ func TestFindColumns(t *testing.T) {
 		"Inst #|Instr. No|Instrument Number|Doc #|Document No.|Rec. No.|Reception No|File No|Clerk's File No": "instrument_number",
 		"Bk|Vol|Volume|Liber|Book": "book", "Pg|Pgs.|Page|Folio": "page", "Bk/Pg|Book & Page|Vol. / Pg.|O.R. Book/Page": "book_page",
 		"Date Rec'd|Rec Date|Rec. Date|Filed|Date Filed|Recorded": "recorded", "Dated|Executed|Date Signed|Inst. Date": "dated",
+		"Rec Dt|Rec'd Dt|Rcvd|Recvd|Filed Dt|Recd. Date": "recorded",
+		"Dtd|Dtd.|Inst Dt|Doc. Dt|Dt":                    "dated", "Instr Type|Doc. Type": "type",
 		"Grantor(s)|Mortgagor|Assignor|Borrower|Defendant|Debtor":                      "grantors",
+		"Gtr|Grtr|Grntr|Gtor|Mtgor|Mtgr|Deft|Def't.":                                   "grantors",
 		"Grantees|Mortgagee|Lender|Plaintiff|Creditor|Assignee|Secured Party|Claimant": "grantees",
+		"Gte|Gtee|Grtee|Grntee|Mtgee|Pltf|Benef.":                                      "grantees",
 		"Parcel|PIN|Tax Map|Tax Map #|APN|Parcel No.":                                  "parcels",
-		"Consideration|Amount|Amt.|Loan Amount":                                        "consideration",
-		"Notes|Comments|Remarks|Memo":                                                  "remarks", "Status": "status",
+		"Consideration|Amount|Amt.|Loan Amount|Consid.|Loan Amt":                       "consideration",
+		"Cnty|Cnty.": "county", "Desc|Legal Desc.|Descr": "legal", "Case #": "case_number", "Exp. Date|Exp": "expires",
+		"Notes|Comments|Remarks|Memo|Rem.|Rmks|Cmts": "remarks", "Status": "status",
 		"Trustee": "other_parties", "Color|Examiner": "remarks", "Documents": LeaveOut,
 	} {
 		for heading := range strings.SplitSeq(headings, "|") {
