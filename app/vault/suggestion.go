@@ -268,25 +268,19 @@ func (d suggestionDraft) findRepeat(g *Suggestion) {
 	}
 }
 
-// RenewRepeats sets which instruments of the runsheet suggestions that were made earlier repeat now. It reports
-// whether that changed.
-func (s *Instruments) RenewRepeats(ctx context.Context, abstract uint64, list []Suggestion) (changed bool, err error) {
+// RenewRepeats sets which instruments of the runsheet suggestions that were made earlier repeat now.
+func (s *Instruments) RenewRepeats(ctx context.Context, abstract uint64, list []Suggestion) error {
 	var d suggestionDraft
-	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) { d, err = s.newDraft(t, abstract); return err })
+	err := s.v.Store.View(ctx, func(t *store.Tx) (err error) { d, err = s.newDraft(t, abstract); return err })
 	if err != nil {
-		return false, err
+		return err
 	}
-	old := slices.Clone(list)
 	for n := range list {
 		list[n].Repeat = Repeat{}
 		d.findRepeat(&list[n])
 	}
 	d.findTwice(list)
-	for n, g := range list {
-		was := old[n].Repeat
-		changed = changed || g.Existing != was.Existing || g.Twice != was.Twice || g.Possible != was.Possible
-	}
-	return changed, nil
+	return nil
 }
 
 // findTwice marks the suggestions that repeat an earlier one.

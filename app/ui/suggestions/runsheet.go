@@ -283,7 +283,7 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	}
 	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
 	if errors.Is(err, vault.ErrRunsheetChanged) {
-		if _, err := p.Vault.Instruments.RenewRepeats(r.Context(), r.PathID, list); err != nil {
+		if err := p.Vault.Instruments.RenewRepeats(r.Context(), r.PathID, list); err != nil {
 			return err
 		}
 		return reviewAgain(page.ErrorSentence(err))
