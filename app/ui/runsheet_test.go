@@ -402,7 +402,9 @@ func TestInstrumentForm(t *testing.T) {
 	wrong.has(t, "Fix 4 fields to continue.", "“2010-02-30” isn&#39;t a date. Write it like 3/9/1998.", `value="2010-02-30"`, `xxx"`,
 		"can have at most 200 characters",
 		"Row 1: The selected instrument id is invalid.", "Row 1: The pages field must not be above the document&#39;s last page, 2.",
-		"First Bank\nSecond Bank", "Bk 1 &lt;Pg&gt; 2", `value="2-9"`, `<option value="14" selected`)
+		"First Bank\nSecond Bank", "Bk 1 &lt;Pg&gt; 2", `value="2-9"`, `<option value="14" selected`,
+		`aria-label="Related instrument 1" aria-invalid="true"`, `aria-label="Pages of document 1" aria-invalid="true"`)
+	wrong.lacks(t, `aria-label="Related instrument 2" aria-invalid`, `aria-label="Document 1" aria-invalid`)
 	form.Set("recorded", "1/5/2010")
 	form.Set("consideration", "$1,000 & OVC")
 	form.Set("relations.0.instrument_id", fmt.Sprint(mortgage))

@@ -81,6 +81,7 @@ type Row struct {
 	ID, Prefix         string // HTML ID, and start of the names of its controls
 	Kind, Target, Text string
 	Blank              bool
+	Wrong              string // the member with a problem, such as instrument_id
 }
 
 // New returns the form for an instrument with its stored values.

@@ -26,8 +26,9 @@ func (f *Form) SetProblems(problems map[string]string) {
 			if !slices.Contains(field.apiNames(), name) {
 				continue
 			}
-			row, _, _ := strings.Cut(place, ".")
-			if n, err := strconv.Atoi(row); err == nil && field.Rows != nil {
+			row, control, _ := strings.Cut(place, ".")
+			if n, err := strconv.Atoi(row); err == nil && n < len(field.Rows) {
+				field.Rows[n].Wrong = control
 				texts = append(texts, fmt.Sprintf("Row %d: %s", n+1, problems[key]))
 			} else {
 				texts = append(texts, problems[key])
