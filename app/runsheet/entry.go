@@ -55,6 +55,9 @@ func (t Table) Read(o Options) Sheet {
 		return gapRow.MatchString(strings.TrimSpace(strings.Join(row.Cells, "")))
 	})
 	sheet := Sheet{Columns: r.findColumns(t.Header, rows, o.Columns)}
+	for n, c := range sheet.Columns {
+		sheet.Columns[n].Example = truncate(t.Shown(c.Field, c.Example))
+	}
 	for _, row := range rows {
 		e := Entry{Row: row.Row, Fields: model.InstrumentInput{}}
 		for n, cell := range row.Cells {
@@ -291,21 +294,10 @@ var (
 )
 
 // dateAndTime returns a date as YYYY-MM-DD, and a time if the cell has one. It returns a text that isn't a
-// date unchanged, which model.InstrumentInput rejects. Workbooks have numbers of days since 1900, which are
-// pasted as numbers, too, if their cells have no format. A number that can be a year is not a date.
+// date unchanged, which model.InstrumentInput rejects.
 func (r *interpreter) dateAndTime(cell string, latest time.Time) (date, at string) {
-	whole, _, _ := strings.Cut(cell, ".")
-	const longNumber, firstYear, lastYear = 5, "1600", "2199"
-	isYear := len(whole) == len(firstYear) && whole >= firstYear && whole <= lastYear
-	if serial.MatchString(cell) && !isYear && (r.isExcel || len(whole) == longNumber) {
-		days, err := strconv.ParseFloat(cell, 64)
-		day, dateErr := excelize.ExcelDateToTime(days, false)
-		if err == nil && dateErr == nil {
-			if _, part, found := strings.Cut(cell, "."); found {
-				at = timeOfDay("0." + part)
-			}
-			return day.Format(time.DateOnly), at
-		}
+	if day, at, ok := dayNumber(cell, r.isExcel); ok {
+		return day.Format(time.DateOnly), at
 	}
 	if date := model.TypedDate(cell, latest); date != cell {
 		return date, ""
@@ -316,6 +308,40 @@ func (r *interpreter) dateAndTime(cell string, latest time.Time) (date, at strin
 		}
 	}
 	return cell, ""
+}
+
+// dayNumber returns the date, and the time if there is one, of a number of days since 1900. Workbooks have such numbers,
+// which are pasted as numbers, too, if their cells have no format. A number that can be a year is not a date.
+func dayNumber(cell string, isExcel bool) (day time.Time, at string, ok bool) {
+	whole, part, hasTime := strings.Cut(cell, ".")
+	const longNumber, firstYear, lastYear = 5, "1600", "2199"
+	isYear := len(whole) == len(firstYear) && whole >= firstYear && whole <= lastYear
+	if !serial.MatchString(cell) || isYear || !isExcel && len(whole) != longNumber {
+		return day, "", false
+	}
+	days, err := strconv.ParseFloat(cell, 64)
+	day, dateErr := excelize.ExcelDateToTime(days, false)
+	if err != nil || dateErr != nil {
+		return day, "", false
+	}
+	if hasTime {
+		at = timeOfDay("0." + part)
+	}
+	return day, at, true
+}
+
+// Shown returns the text of a cell for people: numbers of days and fractions of days as dates and times.
+func (t Table) Shown(field, cell string) string {
+	cell = strings.TrimSpace(cell)
+	switch field {
+	case "dated", "cleared", "expires", "recorded":
+		if day, at, ok := dayNumber(cell, t.Excel); ok {
+			return strings.TrimSpace(day.Format("1/2/2006 ") + at)
+		}
+	case "recorded_time":
+		return timeOfDay(cell)
+	}
+	return cell
 }
 
 func isISO(text string) bool {

@@ -132,6 +132,14 @@ func knownTitles(cells []string) int {
 // exampleLength is the maximum number of characters of an example.
 const exampleLength = 60
 
+// truncate returns the start of an example.
+func truncate(example string) string {
+	if start := []rune(example); len(start) > exampleLength {
+		return string(start[:exampleLength]) + "…"
+	}
+	return example
+}
+
 // sampleRows is the number of rows that decide what a column is.
 const sampleRows = 200
 
@@ -178,9 +186,6 @@ func (r *interpreter) findColumns(header []string, rows []TableRow, chosen map[i
 		c, cells := &list[n], samples(rows, n)
 		if len(cells) > 0 {
 			c.Example = cells[0]
-			if start := []rune(c.Example); len(start) > exampleLength {
-				c.Example = string(start[:exampleLength]) + "…"
-			}
 		}
 		c.Blank = len(cells) == 0 && (c.Heading == "" || c.Field == "" || c.Field == LeaveOut)
 		if chosen[n] == "" || chosen[n] != c.Field {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/xuri/excelize/v2"
+
 	"deedkeep/app/model"
 	"deedkeep/app/vaulttest"
 )
@@ -261,4 +263,25 @@ func TestAcceptSuggestions(t *testing.T) {
 	}
 	part = h.request(t, 200, "GET", path+"/suggestions", staff.cookie, "HX-Request: true")
 	part.has(t, "2 suggested instruments")
+}
+
+// Workbooks have numbers of days since 1900, and fractions of days. Examples and rows to correct show them as dates and
+// times.
+func TestDayNumbersOfWorkbook(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	book := excelize.NewFile()
+	for n, row := range [][]any{{"Type", "Recorded", "Dated", "Time", "Book"}, {"Spaceship", 43567.5, 43566, 0.75, 43567}} {
+		vaulttest.NoError(t, book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", n+1), &row))
+	}
+	content, err := book.WriteToBuffer()
+	vaulttest.NoError(t, err)
+	body, kind := fileForm(content.String())
+	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	got.has(t, `id="example-1">4/12/2019 12:00<`, `id="example-2">4/11/2019<`, `id="example-3">18:00<`, `id="example-4">43567<`,
+		`>4/12/2019 12:00</td>`, `>4/11/2019</td>`, `>18:00</td>`, `>43567</td>`)
+	got.lacks(t, ">43566<", ">0.75<")
 }

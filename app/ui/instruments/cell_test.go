@@ -104,7 +104,7 @@ func FuzzPaste(f *testing.F) {
 				}
 			}
 			i, rejected := e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types})
-			row := tablerow.New(e.Row, cells[e.Row-1], sheet.Columns)
+			row := tablerow.New(table, e.Row, cells[e.Row-1], sheet.Columns)
 			kind, _ := types.ByID(i.TypeID)
 			if len(rejected) == 0 {
 				accept(&row, vault.Suggestion{Row: e.Row, Instrument: i, Type: kind}, sheet.Columns, false)

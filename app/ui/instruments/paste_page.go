@@ -168,7 +168,7 @@ func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet,
 	view.Columns = slices.DeleteFunc(slices.Clone(checked.Columns), func(c runsheet.Column) bool { return c.Blank })
 	cells := table.CellsByRow()
 	for _, e := range checked.Entries {
-		row, swapped := tablerow.New(e.Row, cells[e.Row], view.Columns), slices.Contains(view.Swapped, e.Row)
+		row, swapped := tablerow.New(table, e.Row, cells[e.Row], view.Columns), slices.Contains(view.Swapped, e.Row)
 		if at := slices.IndexFunc(checked.Valid, func(g vault.Suggestion) bool { return g.Row == e.Row }); at >= 0 {
 			accept(&row, checked.Valid[at], view.Columns, swapped)
 			row.Repeats, row.Choices = page.RepeatText(checked.Valid[at].Repeat), page.RowChoices(checked.Valid[at], form)

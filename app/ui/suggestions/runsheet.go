@@ -152,7 +152,7 @@ func (p *Pages) addRejected(r *page.Request, view *runsheetPage, table runsheet.
 	view.Types = types.Offered()
 	cells := table.CellsByRow()
 	for _, wrong := range rejected {
-		row := tablerow.New(wrong.Row, cells[wrong.Row], view.Columns)
+		row := tablerow.New(table, wrong.Row, cells[wrong.Row], view.Columns)
 		row.Reject(wrong.Fields, view.Columns, false)
 		view.Rejected = append(view.Rejected, row)
 	}

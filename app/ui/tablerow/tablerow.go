@@ -48,14 +48,14 @@ type Cell struct {
 	IsType  bool
 }
 
-// New returns a row of the preview. columns are those that the preview shows.
-func New(number int, cells []string, columns []runsheet.Column) Row {
+// New returns a row of the preview of a table. columns are those that the preview shows.
+func New(table runsheet.Table, number int, cells []string, columns []runsheet.Column) Row {
 	row := Row{Row: number}
 	for _, c := range columns {
 		cell := Cell{Title: c.Title(), Left: c.Field == runsheet.LeaveOut, Amount: c.Field == "consideration",
 			IsType: c.Field == columnType}
 		if c.N < len(cells) {
-			cell.Text = strings.TrimSpace(cells[c.N])
+			cell.Text = table.Shown(c.Field, cells[c.N])
 		}
 		row.Cells = append(row.Cells, cell)
 	}
