@@ -22,7 +22,7 @@ type Duplicate struct {
 //   - the instrument number, unless they were recorded in different years, because counties that number
 //     by year use each number again
 //   - book and page, apart from leading zeros, if the book types don't differ
-//   - the type, the date, and the parties
+//   - the type, the date, and the parties; if there are no parties, that is only possible
 type Duplicates struct {
 	types    model.DocumentTypes
 	read     func(id uint64) (model.Instrument, bool)
@@ -174,13 +174,17 @@ func (c *comparedInstrument) compare(other *comparedInstrument) (repeated, possi
 		return false, false
 	}
 	number, place, paper := agree(c.number, other.number), c.place.compare(other.place), c.samePaper(other)
+	bare := len(c.Grantors)+len(c.Grantees) == 0 // nothing but the type and a date is the same
+	if bare && (number == different || place == different || c.relatesToOthers(other)) {
+		paper = false
+	}
 	if number == same && agree(year(c.Recorded), year(other.Recorded)) == different {
 		number = different
 	}
 	possible = number == different || place == different || c.kind.ID != 0 && other.kind.ID != 0 &&
 		(c.kind.Category != other.kind.Category || c.kind.Encumbrance != other.kind.Encumbrance) || // not two names for one paper
 		agree(c.caseNumber, other.caseNumber) == different ||
-		paper && agree(c.Consideration, other.Consideration) == different
+		paper && (bare && number != same && place != same || agree(c.Consideration, other.Consideration) == different)
 	return number == same || place == same || paper, possible
 }
 
@@ -203,13 +207,17 @@ func year(date string) string { return date[:min(len(date), len("2006"))] }
 // samePaper reports whether two instruments have the same type, date, and parties.
 func (c *comparedInstrument) samePaper(other *comparedInstrument) bool {
 	dated, recorded := agree(c.Dated, other.Dated), agree(c.Recorded, other.Recorded)
-	if c.TypeID == 0 || c.TypeID != other.TypeID || dated == different || recorded == different || dated != same && recorded != same ||
-		len(c.Grantors)+len(c.Grantees) == 0 {
+	if c.TypeID == 0 || c.TypeID != other.TypeID || dated == different || recorded == different || dated != same && recorded != same {
 		return false
 	}
 	c.fold()
 	other.fold()
 	return slices.Equal(c.grantors, other.grantors) && slices.Equal(c.grantees, other.grantees)
+}
+
+// relatesToOthers reports whether two instruments relate to different ones, such as the releases of two mortgages.
+func (c *comparedInstrument) relatesToOthers(other *comparedInstrument) bool {
+	return len(c.Relations) > 0 && len(other.Relations) > 0 && !slices.Equal(c.Relations, other.Relations)
 }
 
 func (c *comparedInstrument) fold() {

@@ -49,6 +49,16 @@ func TestDuplicates(t *testing.T) {
 			i.TypeID, i.Consideration = typeID("Mortgage"), amount
 		})
 	}
+	release := func(number, page string, of uint64) model.Instrument {
+		i := model.Instrument{TypeID: typeID("Release or Satisfaction"), Recorded: "2001-05-02", Number: number, Page: page}
+		if page != "" {
+			i.Book = "1"
+		}
+		if of != 0 {
+			i.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: of}}
+		}
+		return i
+	}
 	for _, row := range []struct {
 		name string
 		a, b model.Instrument
@@ -96,7 +106,14 @@ func TestDuplicates(t *testing.T) {
 		{"another grantee", deed("2001-05-02", "Bea Cole", "Carl Diaz"), deed("2001-05-02", "Bea Cole", "Dora Finch"), ""},
 		{"one more grantee", deed("2001-05-02", "Bea Cole", "Carl Diaz"),
 			with(deed("2001-05-02", "Bea Cole", "Carl Diaz"), func(i *model.Instrument) { i.Grantees = append(i.Grantees, "D. F.") }), ""},
-		{"no parties", typed("Plat", model.Instrument{Dated: "2001-05-02"}), typed("Plat", model.Instrument{Dated: "2001-05-02"}), ""},
+		{"no parties", release("", "", 0), release("", "", 0), "possible"},
+		{"no parties, and a place on one side", release("", "", 0), release("", "7", 3), "possible"},
+		{"no parties, and the same page", release("", "7", 0), release("", "7", 0), "same"},
+		{"no parties, and another page", release("", "6", 0), release("", "7", 0), ""},
+		{"no parties, and another number", release("5", "", 0), release("6", "", 0), ""},
+		{"no parties, and a release of another mortgage", release("", "", 3), release("", "", 4), ""},
+		{"parties on one side", release("", "", 0),
+			with(release("", "", 0), func(i *model.Instrument) { i.Grantees = []string{"Bea Cole"} }), ""},
 		{"no type", with(deed("2001-05-02", "Bea Cole", "Carl Diaz"), func(i *model.Instrument) { i.TypeID = 0 }),
 			with(deed("2001-05-02", "Bea Cole", "Carl Diaz"), func(i *model.Instrument) { i.TypeID = 0 }), ""},
 		{"two mortgages on one day", mortgage("1000.00"), mortgage("2000.00"), "possible"},
