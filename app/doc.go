@@ -54,7 +54,8 @@
 //	2     app/document/pdfwriter PDF documents of scanned pages with invisible text -
 //	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
 //	1     app/document/ooxml Office Open XML packages                             -
-//	1     app/document/tiff structure of TIFF files                               -
+//	2     app/document/tiff TIFF files: directories and pixels                    golang.org/x/image
+//	1     app/document/raster images as rows: scaling, orientation, limits        golang.org/x/image
 //	1     app/model      domain types and their validation                        -
 //	1     app/kv/boltkv  database of app/kv in one file, with bbolt                  go.etcd.io/bbolt
 //	1     app/kv/boltkv/pagecache page cache and disk of vault.db: comparison, clean mark go.etcd.io/bbolt
@@ -90,6 +91,7 @@
 //	test  app/blob/blobtest tests that every engine of app/blob passes             -
 //	test  app/kv/kvtest  tests that every database of app/kv passes               -
 //	test  app/vaulttest  fixtures shared by the tests of several packages         golang.org/x/image
+//	test  app/vaulttest/tifffile TIFF files with any tags                         -
 //	test  app/vaulttest/client calls of /v1 with Go types              -
 //	test  app/vaulttest/description openapi.yaml for tests that check responses   -
 //	test  app/vaulttest/blockdev block devices that fail or record a power cut    github.com/hanwen/go-fuse/v2

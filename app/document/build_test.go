@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"deedkeep/app/vaulttest/tifffile"
 )
 
 // samplesByExtension returns a small accepted document for each extension.
 func samplesByExtension() map[string][]byte {
 	jpeg := []byte("\xff\xd8\xff\xe0\x00\x04JF\xff\xc0\x00\x0b\x08\x00\x01\x00\x01\x01\x01\x11\x00\xff\xd9")
-	tiff := buildTIFF(binary.LittleEndian, false, 2)
+	tiff := tifffile.Build(binary.LittleEndian, false, tifffile.Tags{256: 1}, tifffile.Tags{256: 1})
 	return map[string][]byte{
 		"pdf":  []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"),
 		"docx": buildZip(contentTypes(override("/word/document.xml", wordMain)), part("word/document.xml")),
@@ -53,39 +55,6 @@ func bmp(header uint32, planes, bits uint16) []byte {
 	p = binary.LittleEndian.AppendUint16(p, planes)
 	p = binary.LittleEndian.AppendUint16(p, bits)
 	return append(p, make([]byte, 60)...)
-}
-
-// buildTIFF returns a TIFF with the given number of directories, each with one entry.
-func buildTIFF(order binary.AppendByteOrder, big bool, pages int) []byte {
-	mark := "II"
-	if order.String() == binary.BigEndian.String() {
-		mark = "MM"
-	}
-	p := []byte(mark)
-	if !big {
-		p = order.AppendUint16(p, 42)
-		for page := range pages {
-			p = order.AppendUint32(p, uint32(len(p)+4))
-			p = order.AppendUint16(p, 1)
-			p = order.AppendUint16(p, 256)
-			p = order.AppendUint16(p, 4)
-			p = order.AppendUint32(p, 1)
-			p = order.AppendUint32(p, uint32(page+1))
-		}
-		return order.AppendUint32(p, 0)
-	}
-	p = order.AppendUint16(p, 43)
-	p = order.AppendUint16(p, 8)
-	p = order.AppendUint16(p, 0)
-	for page := range pages {
-		p = order.AppendUint64(p, uint64(len(p)+8))
-		p = order.AppendUint64(p, 1)
-		p = order.AppendUint16(p, 256)
-		p = order.AppendUint16(p, 4)
-		p = order.AppendUint64(p, 1)
-		p = order.AppendUint64(p, uint64(page+1))
-	}
-	return order.AppendUint64(p, 0)
 }
 
 const (

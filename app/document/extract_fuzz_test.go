@@ -1,15 +1,14 @@
 package document
 
 import (
-	"bufio"
-	"bytes"
+	"encoding/binary"
 	"image"
-	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"deedkeep/app/document/tiff"
+	"deedkeep/app/vaulttest/tifffile"
 )
 
 // small holds limits that are low enough for fuzzing to be fast.
@@ -43,48 +42,6 @@ func checkText(t *testing.T, work func(out *writer) error) {
 
 func input(t *testing.T, b []byte, mime string) *source {
 	return newSource(t.Context(), testSource(b, mime))
-}
-
-func FuzzExtractTIFF(f *testing.F) {
-	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}})))
-	f.Add(buildTIFF(bigEnd, true, page(tags{0: [][]byte{runs(bit)}, tiff.TagCompression: tiffPackBits})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{faxPage(false, true)}, tiff.TagCompression: tiffG3, tiff.TagT4Options: 1})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagTileWidth: 16, tiff.TagTileHeight: 16, tiff.TagOrientation: 5})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{samples(65, 48, 1, []uint64{0}, []uint64{1})}, tiff.TagWidth: 65,
-		tiff.TagHeight: 48, tiff.TagOrientation: 9}))) // no such orientation, and too wide if it counted
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{deflate(bit)}, tiff.TagCompression: tiffDeflate,
-		tiff.TagBits: []int{8, 8, 8}, tiff.TagSamples: 3, tiff.TagPhotometric: 2, tiff.TagPredictor: 2})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{jpegOf(f, image.NewGray(image.Rect(0, 0, 8, 8)))}, tiff.TagBits: 8,
-		tiff.TagCompression: tiffJPEG})))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		doc := input(t, b, "image/tiff")
-		for page := 1; page <= 3; page++ {
-			p, err := tiffPage(doc, page, 50, small)
-			if err != nil {
-				continue
-			}
-			if size := p.Bounds().Size(); size.X < 1 || size.X > small.MaxWidth || size.Y > maxHeightFactor*small.MaxWidth {
-				t.Errorf("image of page %d has %v pixels, want one within the limits", page, size)
-			}
-		}
-	})
-}
-
-func FuzzFax(f *testing.F) {
-	f.Add(faxPage(false, false), uint16(testW), false, false)
-	f.Add(faxPage(false, true), uint16(testW), false, true)
-	f.Add(faxPlain(), uint16(testW), true, false)
-	f.Fuzz(func(t *testing.T, b []byte, width uint16, plain, mixed bool) {
-		if width == 0 {
-			return
-		}
-		r := newFaxReader(bufio.NewReader(bytes.NewReader(b)), int(width), false, plain, mixed)
-		n, err := io.Copy(io.Discard, io.LimitReader(r, 1<<16))
-		if err == nil && n%int64(len(r.row)) != 0 && n < 1<<16 {
-			t.Errorf("got %d bytes, want a multiple of the row length %d", n, len(r.row))
-		}
-	})
 }
 
 func FuzzDoc(f *testing.F) {
@@ -151,16 +108,21 @@ func FuzzContainer(f *testing.F) {
 	f.Add(buildOLE(map[string][]byte{"Workbook": xlsStream()}, "Workbook"))
 	f.Add(buildZip(f, docxParts("<w:p><w:t>a</w:t></w:p>")))
 	f.Add(pngOf(f, image.NewGray(image.Rect(0, 0, 3, 3))))
+	f.Add(tifffile.Build(binary.LittleEndian, false, tiffTags(tifffile.Tags{tiff.TagOrientation: 5})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for mime := range handlers {
 			if mime == "application/pdf" {
 				continue
 			}
 			_, err := PageSizes(t.Context(), testSource(b, mime), small)
-			if _, err2 := PageImage(t.Context(), testSource(b, mime), 1, 50, small); err2 != nil && finding(err2) == nil {
+			img, err2 := PageImage(t.Context(), testSource(b, mime), 1, 50, small)
+			if err2 != nil && finding(err2) == nil {
 				t.Errorf("PageImage of %s = %v, want an error of the document", mime, err2)
 			}
-			err2 := Text(t.Context(), testSource(b, mime), small, func(int, string) error { return nil })
+			if img.Width > small.MaxWidth || img.Height > maxHeightFactor*small.MaxWidth {
+				t.Errorf("PageImage of %s has %d x %d pixels, want an image within the limits", mime, img.Width, img.Height)
+			}
+			err2 = Text(t.Context(), testSource(b, mime), small, func(int, string) error { return nil })
 			for _, err := range []error{err, err2} {
 				if err != nil && finding(err) == nil {
 					t.Errorf("PageSizes or Text of %s = %v, want an error of the document", mime, err)

@@ -2,10 +2,13 @@ package document
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+
+	"deedkeep/app/vaulttest/tifffile"
 )
 
 func TestPlainText(t *testing.T) {
@@ -48,7 +51,7 @@ func TestFaults(t *testing.T) {
 	word, table := wordStreams()
 	disk := errors.New("disk on fire")
 	for mime, file := range map[string][]byte{
-		"image/tiff": buildTIFF(little, false, page(tags{0: [][]byte{make([]byte, 4*testH)}})),
+		"image/tiff": tifffile.Build(binary.LittleEndian, false, tiffTags(nil)),
 		"text/plain": []byte(strings.Repeat("text", 100)),
 		mimeDOCX:     buildZip(t, docxParts("<w:p><w:t>a</w:t></w:p>")),
 		mimeDOC:      buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"),

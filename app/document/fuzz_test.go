@@ -42,19 +42,6 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-func FuzzInspectTIFF(f *testing.F) {
-	for _, big := range []bool{false, true} {
-		f.Add(buildTIFF(binary.LittleEndian, big, 3))
-		f.Add(buildTIFF(binary.BigEndian, big, 2))
-	}
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		report := checkReport(t, "tif", doc)
-		if report.Pages != nil && *report.Pages > len(doc)/6 {
-			t.Errorf("got %d pages, want at most %d in %d bytes", *report.Pages, len(doc)/6, len(doc))
-		}
-	})
-}
-
 func FuzzOOXML(f *testing.F) {
 	for _, ext := range []string{"docx", "xlsx", "pptx"} {
 		f.Add(samplesByExtension()[ext])

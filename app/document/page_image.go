@@ -1,17 +1,16 @@
 package document
 
 import (
-	"errors"
-	"fmt"
 	"image"
-	"image/color"
 	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"math"
 
-	"deedkeep/app/document/docio"
+	"deedkeep/app/document/raster"
+	"deedkeep/app/pdf"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/webp"
@@ -40,28 +39,28 @@ func imagePage(doc *source, n, width int, lim ExtractLimits) (image.Image, error
 		return nil, err
 	}
 	if doc.mime == "image/jpeg" {
-		r.orientation = exifOrientation(doc)
+		r.Orientation = exifOrientation(doc)
 	}
-	return r.render(width, lim)
+	return render(r, width, lim)
 }
 
 // decodeImage decodes the image after it has checked its size, which determines how much memory the
 // decoder uses.
-func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
+func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster.Raster, error) {
 	config, err := c.config(doc.All())
 	if err != nil {
-		return nil, codecError(err)
+		return nil, raster.CodecError(err)
 	}
 	extra := int64(0)
 	if doc.mime == "image/jpeg" && isProgressive(doc) {
 		extra = 12 // 4-byte coefficients for three samples
 	}
-	if err := checkSize(config, extra, lim); err != nil {
+	if err := raster.CheckSize(config, extra, lim.MaxPixels); err != nil {
 		return nil, err
 	}
 	img, err := c.decode(doc.All())
 	if err != nil {
-		return nil, codecError(err)
+		return nil, raster.CodecError(err)
 	}
 	// The first frame of a GIF may be smaller than the logical screen.
 	if screen := image.Rect(0, 0, config.Width, config.Height); img.Bounds() != screen {
@@ -70,47 +69,50 @@ func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 		draw.Draw(full, img.Bounds(), img, img.Bounds().Min, draw.Over)
 		img = full
 	}
-	return newRaster(img), nil
+	return raster.New(img), nil
 }
 
-// pixelBytes is the average number of bytes that a decoded pixel may use in an image with
-// ExtractLimits.MaxPixels pixels.
-const pixelBytes = 4
+// maxHeightFactor times ExtractLimits.MaxWidth is the maximum height of a page image.
+const maxHeightFactor = 4
 
-// checkSize returns ErrTooLarge if an image has too many pixels or if decoding it would use too
-// much memory. extra is the number of bytes per pixel that the decoder needs in addition to the
-// image.
-func checkSize(config image.Config, extra int64, lim ExtractLimits) error {
-	w, h := int64(config.Width), int64(config.Height)
-	if w <= 0 || h <= 0 {
-		return docio.Damaged("%d x %d pixels", w, h)
+// maxRenderedPixels is the maximum number of pixels in a page image. It applies to image files and
+// PDF pages.
+const maxRenderedPixels = pdf.MaxPixels
+
+// imageSize returns the width and height of the page image for an image of w x h square pixels. The
+// width is the given one unless the image is narrower, because viewers can enlarge images
+// themselves. The result also respects the limits on height and number of pixels.
+func imageSize(w, h float64, width int, lim ExtractLimits) (int, int) {
+	fw := min(float64(width), w)
+	fh := fw * h / w
+	if fw*fh > maxRenderedPixels {
+		shrink := math.Sqrt(maxRenderedPixels / (fw * fh))
+		fw, fh = fw*shrink, fh*shrink
 	}
-	size := extra + 4
-	switch config.ColorModel {
-	case color.GrayModel:
-		size = extra + 1
-	case color.Gray16Model:
-		size = extra + 2
-	case color.YCbCrModel:
-		size = extra + 3
-	case color.RGBA64Model, color.NRGBA64Model:
-		size = extra + 8
+	if maxHeight := float64(maxHeightFactor * lim.MaxWidth); fh > maxHeight {
+		fw, fh = fw*maxHeight/fh, maxHeight
 	}
-	if w > lim.MaxPixels || h > lim.MaxPixels/w || w*h > pixelBytes*lim.MaxPixels/size {
-		return fmt.Errorf("%w: %d x %d pixels", ErrTooLarge, config.Width, config.Height)
-	}
-	return nil
+	return max(int(math.Round(fw)), 1), max(int(math.Round(fh)), 1)
 }
 
-// codecError returns ErrUnsupported if the decoder doesn't support this variant of the format, else
-// ErrDamaged.
-func codecError(err error) error {
-	var (
-		inJPEG jpeg.UnsupportedError
-		inPNG  png.UnsupportedError
-	)
-	if errors.As(err, &inJPEG) || errors.As(err, &inPNG) || errors.Is(err, bmp.ErrUnsupported) {
-		return fmt.Errorf("%w: %w", ErrUnsupported, err)
+// render returns r upright. It is width pixels wide if imageSize allows that.
+func render(r *raster.Raster, width int, lim ExtractLimits) (image.Image, error) {
+	// The size in square pixels. Their resolution is the higher one of the two directions.
+	square := [2]float64{float64(r.Width), float64(r.Height)}
+	if r.Aspect > 1 {
+		square[1] *= r.Aspect
+	} else {
+		square[0] /= r.Aspect
 	}
-	return fmt.Errorf("%w: %w", ErrDamaged, err)
+	var w, h int
+	if r.Orientation >= 5 {
+		h, w = imageSize(square[1], square[0], width, lim)
+	} else {
+		w, h = imageSize(square[0], square[1], width, lim)
+	}
+	img, err := r.Scale(w, h)
+	if err != nil {
+		return nil, err
+	}
+	return raster.Upright(img, r.Orientation), nil
 }

@@ -9,7 +9,6 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
-	"runtime"
 	"testing"
 
 	"deedkeep/app/document/tiff"
@@ -88,6 +87,23 @@ func far(v uint32, want uint8) bool { return abs(int(v>>8)-int(want)) > 12 }
 
 func abs(n int) int { return max(n, -n) }
 
+// decodedPage renders page n and decodes the result.
+func decodedPage(t testing.TB, src Source, n, width int) image.Image {
+	t.Helper()
+	p, err := PageImage(t.Context(), src, n, width, ExtractLimits{})
+	if err != nil {
+		t.Fatalf("PageImage: %v", err)
+	}
+	img, _, err := image.Decode(bytes.NewReader(p.Bytes))
+	if err != nil {
+		t.Fatalf("image.Decode: %v", err)
+	}
+	if img.Bounds().Dx() != p.Width || img.Bounds().Dy() != p.Height {
+		t.Fatalf("image of %v, want %d x %d", img.Bounds(), p.Width, p.Height)
+	}
+	return img
+}
+
 func TestImageBounds(t *testing.T) {
 	giant := pngOf(t, image.NewGray(image.Rect(0, 0, 8, 8)))
 	copy(giant[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 x 65536; the size is checked before the checksum
@@ -127,28 +143,6 @@ func TestImageBounds(t *testing.T) {
 	}
 }
 
-// TestOrientation checks upright with an image that has no symmetries.
-func TestOrientation(t *testing.T) {
-	// 1 2 3
-	// 4 5 6
-	stored := image.NewGray(image.Rect(0, 0, 3, 2))
-	copy(stored.Pix, []byte{1, 2, 3, 4, 5, 6})
-	for orientation, want := range [][]byte{
-		0: {1, 2, 3, 4, 5, 6}, 1: {1, 2, 3, 4, 5, 6}, 2: {3, 2, 1, 6, 5, 4}, 3: {6, 5, 4, 3, 2, 1}, 4: {4, 5, 6, 1, 2, 3},
-		5: {1, 4, 2, 5, 3, 6}, 6: {4, 1, 5, 2, 6, 3}, 7: {6, 3, 5, 2, 4, 1}, 8: {3, 6, 2, 5, 1, 4}, 9: {1, 2, 3, 4, 5, 6},
-	} {
-		got := upright(stored, orientation).(*image.Gray)
-		if !bytes.Equal(got.Pix, want) || orientation >= 5 && orientation <= 8 && got.Rect.Dx() != 2 {
-			t.Errorf("%d: %v %v, want %v", orientation, got.Rect, got.Pix, want)
-		}
-		wide := image.NewRGBA(stored.Rect)
-		draw.Draw(wide, wide.Rect, stored, image.Point{}, draw.Src)
-		if gray := grayOf(upright(wide, orientation).(*image.RGBA)); !bytes.Equal(gray.Pix, want) {
-			t.Errorf("%d in color: %v, want %v", orientation, gray.Pix, want)
-		}
-	}
-}
-
 func TestEXIF(t *testing.T) {
 	block := func(head string, order binary.AppendByteOrder) []byte {
 		b := append([]byte("Exif\x00\x00"), head...)
@@ -179,30 +173,6 @@ func TestEXIF(t *testing.T) {
 		doc := newSource(t.Context(), testSource(append([]byte{0xFF, 0xD8}, c.file...), "image/jpeg"))
 		if got := exifOrientation(doc); got != c.want {
 			t.Errorf("%s: orientation %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
-// TestShrink checks that each way of scaling preserves the mean.
-func TestShrink(t *testing.T) {
-	for _, c := range []struct{ w, h, toW, toH int }{{100, 70, 33, 11}, {7, 5, 3, 2}, {10, 1000, 10, 3}, {5, 5, 50, 1}, {3, 3, 1, 1},
-		{64, 64, 64, 64}} {
-		img := image.NewGray(image.Rect(0, 0, c.w, c.h))
-		sum := 0
-		for i := range img.Pix {
-			img.Pix[i] = byte(i * 37)
-			sum += int(img.Pix[i])
-		}
-		small, err := newRaster(img).shrink(c.toW, c.toH)
-		if err != nil {
-			t.Fatalf("scan: %v", err)
-		}
-		got := 0
-		for _, v := range small.(*image.Gray).Pix {
-			got += int(v)
-		}
-		if mean, want := got/(c.toW*c.toH), sum/(c.w*c.h); abs(mean-want) > 1 {
-			t.Errorf("%v: mean of %d, want %d", c, mean, want)
 		}
 	}
 }
@@ -245,20 +215,5 @@ func TestEncode(t *testing.T) {
 		if drawing, ok := img.(*image.Paletted); c.colors > 0 && (!ok || len(drawing.Palette) != c.colors) {
 			t.Errorf("%s: got %T, want an image of %d colors", c.name, img, c.colors)
 		}
-	}
-}
-
-// TestScaleMemory checks that a page at 600 dots per inch fits into the memory of a worker if it is
-// shrunk only a little.
-func TestScaleMemory(t *testing.T) {
-	page := image.NewGray(image.Rect(0, 0, 5100, 6600))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if _, err := newRaster(page).scale(3600, 4659); err != nil {
-		t.Fatalf("scale: %v", err)
-	}
-	runtime.ReadMemStats(&after)
-	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 64<<20 {
-		t.Errorf("%d bytes allocated, want at most 64 MiB", allocated)
 	}
 }

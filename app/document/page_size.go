@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"deedkeep/app/document/docio"
-	"deedkeep/app/document/tiff"
+	"deedkeep/app/document/raster"
 )
 
 // PageSize is the size of an upright page.
@@ -86,67 +85,6 @@ func pdfSizes(doc *source, lim ExtractLimits) (sizes []PageSize, err error) {
 // 96 pixels (CSS Values 4, 6.1).
 const pointsPerPixel = 72. / 96
 
-func tiffPageSize(doc *source, n int, _ ExtractLimits) (PageSize, error) {
-	dir, err := tiffDirectory(doc, n)
-	if err != nil {
-		return PageSize{}, err
-	}
-	return tiffSize(dir), nil
-}
-
-func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
-	file, err := tiff.Open(doc.Reader)
-	if err != nil {
-		return nil, err
-	}
-	var sizes []PageSize
-	for dir := range file.Directories(lim.MaxPages) {
-		sizes = append(sizes, tiffSize(dir))
-	}
-	if len(sizes) == 0 {
-		return nil, docio.Damaged("missing image directory")
-	}
-	return sizes, nil
-}
-
-// Values of the ResolutionUnit tag (TIFF 6.0).
-const (
-	unitInch       = 2
-	unitCentimeter = 3
-)
-
-// Range of scanner resolutions in dots per inch. Values outside this range are meaningless and are
-// ignored.
-const minDPI, maxDPI = 50, 2400
-
-func tiffSize(d *tiff.Directory) PageSize {
-	w, h := float64(d.Number(tiff.TagWidth, 0)), float64(d.Number(tiff.TagHeight, 0))
-	x, y := d.Rational(tiff.TagXResolution), d.Rational(tiff.TagYResolution)
-	if d.Number(tiff.TagResolutionUnit, unitInch) == unitCentimeter {
-		x, y = 2.54*x, 2.54*y
-	}
-	if aspect := pixelAspect(x, y); aspect > 1 {
-		h *= aspect
-	} else {
-		w /= aspect
-	}
-	points := pointsPerPixel
-	if dpi := max(x, y); dpi >= minDPI && dpi <= maxDPI {
-		points = 72 / dpi
-	}
-	return uprightSize(w, h, points, d.Orientation())
-}
-
-// pixelAspect returns the height of a pixel divided by its width. In a fax, the vertical resolution
-// may be half the horizontal one. If the resolutions differ much more than that, they are
-// meaningless, and pixelAspect returns 1.
-func pixelAspect(xResolution, yResolution float64) float64 {
-	if xResolution > 0 && yResolution > 0 && xResolution/yResolution > 0.2 && xResolution/yResolution < 5 {
-		return xResolution / yResolution
-	}
-	return 1
-}
-
 // uprightSize returns the page size of an image with w x h square pixels after rotating it upright.
 func uprightSize(w, h, pointsPerPixel float64, orientation int) PageSize {
 	if orientation >= 5 {
@@ -169,7 +107,7 @@ func imagePageSize(doc *source, n int, _ ExtractLimits) (PageSize, error) {
 	}
 	config, err := codecs[doc.mime].config(doc.All())
 	if err != nil {
-		return PageSize{}, codecError(err)
+		return PageSize{}, raster.CodecError(err)
 	}
 	orientation := 1
 	if doc.mime == mimeJPEG {

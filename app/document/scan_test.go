@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"image"
 	"image/color"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"deedkeep/app/document/tiff"
+	"deedkeep/app/vaulttest/tifffile"
 )
 
 func TestScan(t *testing.T) {
@@ -18,8 +20,10 @@ func TestScan(t *testing.T) {
 	}
 	plain := pngOf(t, red)
 	scan := func(resolution uint32) []byte {
-		return buildTIFF(little, false, page(tags{0: [][]byte{make([]byte, 15000)}, tiff.TagWidth: 600, tiff.TagHeight: 200,
-			tiff.TagRowsPerStrip: 200, tiff.TagXResolution: [2]uint32{resolution, 1}, tiff.TagYResolution: [2]uint32{resolution, 1}}))
+		return tifffile.Build(binary.LittleEndian, false, tiffTags(tifffile.Tags{
+			0: [][]byte{make([]byte, 15000)}, tiff.TagWidth: 600, tiff.TagHeight: 200, tiff.TagRowsPerStrip: 200,
+			tiff.TagXResolution: [2]uint32{resolution, 1}, tiff.TagYResolution: [2]uint32{resolution, 1},
+		}))
 	}
 	for _, c := range []struct {
 		name   string

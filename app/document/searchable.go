@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"deedkeep/app/document/pdfwriter"
-	"deedkeep/app/document/tiff"
 	"deedkeep/app/ocr"
 )
 
@@ -78,32 +77,6 @@ func searchablePDF(doc *source, words PageWords, w io.Writer, lim ExtractLimits)
 		}
 		return update.Close()
 	})
-}
-
-// searchableTIFF writes a PDF with the images of a TIFF.
-func searchableTIFF(doc *source, words PageWords, w io.Writer, lim ExtractLimits) error {
-	file, err := tiff.Open(doc.Reader)
-	if err != nil {
-		return err
-	}
-	out := pdfwriter.New(w)
-	page := 0
-	for dir := range file.Directories(lim.MaxPages + 1) {
-		if page++; page > lim.MaxPages {
-			return fmt.Errorf("%w: more than %d pages", ErrTooLarge, lim.MaxPages)
-		}
-		t, err := newTIFFImage(doc, dir, lim)
-		if err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
-		}
-		if err := addPage(out, tiffSize(dir), t.embedded(), page, words); err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
-		}
-	}
-	if page == 0 {
-		return fmt.Errorf("%w: missing image directory", ErrDamaged)
-	}
-	return out.Close()
 }
 
 // searchableImage writes a PDF with an image.

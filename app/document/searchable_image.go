@@ -2,13 +2,12 @@ package document
 
 import (
 	"compress/zlib"
-	"fmt"
 	"image/color"
 	"image/jpeg"
 	"io"
 
 	"deedkeep/app/document/pdfwriter"
-	"deedkeep/app/document/tiff"
+	"deedkeep/app/document/raster"
 )
 
 // Names of the color spaces of PDF.
@@ -17,78 +16,6 @@ const (
 	deviceRGB  = "/DeviceRGB"
 	deviceCMYK = "/DeviceCMYK"
 )
-
-// embedded returns the image for a PDF. Data that a PDF can contain is copied: a fax or JPEG image
-// that is one strip. Any other image is compressed again without loss.
-func (t *tiffImage) embedded() *pdfwriter.Image {
-	var image *pdfwriter.Image
-	if t.band == nil && t.blockH >= t.height {
-		switch t.compression {
-		case tiffG3, tiffG4:
-			image = t.embeddedFax()
-		case tiffJPEG:
-			image = t.embeddedJPEG()
-		}
-	}
-	if image == nil {
-		image = t.raster().embedded(t.bits == 1 && t.samples == 1 && t.channels == 1)
-		write := image.Write
-		image.Write = func(w io.Writer) error {
-			if err := write(w); err != nil {
-				return err
-			}
-			if t.decoded == 0 {
-				return t.failed
-			}
-			return nil
-		}
-	}
-	image.Orientation = t.dir.Orientation()
-	return image
-}
-
-// embeddedFax returns the strip of a fax image. The samples of a TIFF are black if they are 1, unless
-// 0 is black. In a PDF, it is the other way around.
-func (t *tiffImage) embeddedFax() *pdfwriter.Image {
-	off, n, err := t.block(0)
-	if err != nil {
-		return nil
-	}
-	k := -1
-	if t.compression == tiffG3 {
-		const twoDimensional = 1
-		k = int(t.dir.Number(tiff.TagT4Options, 0) & twoDimensional)
-	}
-	return &pdfwriter.Image{
-		Width: t.width, Height: t.height, Bits: 1, ColorSpace: deviceGray, Filter: "CCITTFaxDecode",
-		Parameters: fmt.Sprintf("/K %d /Columns %d /Rows %d /EndOfBlock false /BlackIs1 %t", k, t.width, t.height, t.photometric == blackIsZero),
-		Write: func(w io.Writer) error {
-			var r io.Reader = io.NewSectionReader(t.doc, off, n)
-			if t.fillOrder == 2 {
-				r = bitReverser{r}
-			}
-			return copyTo(w, r)
-		},
-	}
-}
-
-// embeddedJPEG returns the strip of a JPEG image, completed with the tables that a TIFF stores
-// separately.
-func (t *tiffImage) embeddedJPEG() *pdfwriter.Image {
-	off, n, err := t.block(0)
-	if err != nil {
-		return nil
-	}
-	stream, err := t.jpegStream(off, n)
-	if err != nil {
-		return nil
-	}
-	image := jpegImage(stream)
-	if image == nil || image.Width != t.width || image.Height != t.height {
-		return nil
-	}
-	return image
-}
 
 // jpegImage returns a JPEG for a PDF, or nil if a PDF can't contain it.
 func jpegImage(stream func() io.Reader) *pdfwriter.Image {
@@ -123,15 +50,15 @@ func embeddedImage(doc *source, lim ExtractLimits) (*pdfwriter.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.embedded(false), nil
+	return embedded(r, false), nil
 }
 
 // embedded returns the rows of r for a PDF, with 1 bit per pixel if the image is bilevel.
-func (r *raster) embedded(bilevel bool) *pdfwriter.Image {
+func embedded(r *raster.Raster, bilevel bool) *pdfwriter.Image {
 	image := &pdfwriter.Image{
-		Width: r.width, Height: r.height, Orientation: r.orientation, Bits: 8, ColorSpace: deviceGray, Filter: "FlateDecode",
+		Width: r.Width, Height: r.Height, Orientation: r.Orientation, Bits: 8, ColorSpace: deviceGray, Filter: "FlateDecode",
 	}
-	if r.color {
+	if r.Color {
 		image.ColorSpace = deviceRGB
 	}
 	if bilevel {
@@ -139,9 +66,9 @@ func (r *raster) embedded(bilevel bool) *pdfwriter.Image {
 	}
 	image.Write = func(w io.Writer) error {
 		z := zlib.NewWriter(w)
-		row := make([]byte, r.width*r.channels())
-		for range r.height {
-			if err := r.next(row); err != nil {
+		row := make([]byte, r.Width*r.Channels())
+		for range r.Height {
+			if err := r.Next(row); err != nil {
 				return err
 			}
 			packed := row

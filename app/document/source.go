@@ -22,7 +22,7 @@ var (
 	// ErrDamaged reports that the document violates its format.
 	ErrDamaged = docio.ErrDamaged
 	// ErrNoPage reports that the document has no page with that number.
-	ErrNoPage = errors.New("page not found in the document")
+	ErrNoPage = docio.ErrNoPage
 )
 
 // Source is a document that Inspect has accepted.

@@ -19,6 +19,8 @@ var (
 	ErrTooLarge = errors.New("document exceeds the limits")
 	// ErrDamaged reports that the document violates its format.
 	ErrDamaged = errors.New("document is damaged")
+	// ErrNoPage reports that the document has no page with that number.
+	ErrNoPage = errors.New("page not found in the document")
 )
 
 // errTooManyReads stops a parser that reads far more than the size of the document justifies.

@@ -113,3 +113,42 @@ func (d *Directory) Orientation() int {
 	}
 	return 1
 }
+
+// Values of the ResolutionUnit tag (TIFF 6.0).
+const (
+	unitInch       = 2
+	unitCentimeter = 3
+)
+
+// Range of scanner resolutions in dots per inch. Values outside this range are meaningless and are
+// ignored.
+const minDPI, maxDPI = 50, 2400
+
+// Size returns the size of the image in square pixels, and its resolution in dots per inch. The
+// resolution is 0 if the file doesn't specify a plausible one.
+func (d *Directory) Size() (width, height, dpi float64) {
+	width, height = float64(d.Number(TagWidth, 0)), float64(d.Number(TagHeight, 0))
+	x, y := d.Rational(TagXResolution), d.Rational(TagYResolution)
+	if d.Number(TagResolutionUnit, unitInch) == unitCentimeter {
+		x, y = 2.54*x, 2.54*y
+	}
+	if aspect := pixelAspect(x, y); aspect > 1 {
+		height *= aspect
+	} else {
+		width /= aspect
+	}
+	if dpi = max(x, y); dpi < minDPI || dpi > maxDPI {
+		dpi = 0
+	}
+	return width, height, dpi
+}
+
+// pixelAspect returns the height of a pixel divided by its width. In a fax, the vertical resolution
+// may be half the horizontal one. If the resolutions differ much more than that, they are
+// meaningless, and pixelAspect returns 1.
+func pixelAspect(xResolution, yResolution float64) float64 {
+	if xResolution > 0 && yResolution > 0 && xResolution/yResolution > 0.2 && xResolution/yResolution < 5 {
+		return xResolution / yResolution
+	}
+	return 1
+}

@@ -1,5 +1,5 @@
-// Package tiff reads the structure of TIFF files: the header, the chain of directories, and the
-// values of their entries. It doesn't decode pixels.
+// Package tiff reads TIFF files: the chain of directories, the values of their entries, and the
+// pixels of the images. It decodes the images of scanners and fax machines row by row.
 //
 // The header of a file points to a chain of directories, one for each image (TIFF 6.0, section 2;
 // BigTIFF):
@@ -12,6 +12,7 @@ package tiff
 
 import (
 	"encoding/binary"
+	"fmt"
 	"iter"
 	"math"
 
@@ -126,6 +127,22 @@ func (f *File) Directories(n int) iter.Seq[*Directory] {
 			}
 		}
 	}
+}
+
+// Page returns the directory of image n, starting at 1.
+func (f *File) Page(n int) (*Directory, error) {
+	var dir *Directory
+	found := 0
+	for dir = range f.Directories(n) {
+		found++
+	}
+	switch {
+	case found == 0:
+		return nil, docio.Damaged("missing image directory")
+	case found < n:
+		return nil, fmt.Errorf("%w: the document has %d", docio.ErrNoPage, found)
+	}
+	return dir, nil
 }
 
 // directory reads the directory at off. It returns nil if the directory can't be read.

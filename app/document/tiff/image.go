@@ -1,25 +1,24 @@
-package document
+package tiff
 
 import (
 	"fmt"
 	"slices"
 
 	"deedkeep/app/document/docio"
-	"deedkeep/app/document/tiff"
 )
 
 // Supported values of the Compression tag (TIFF 6.0, its Technical Note 2, and the Adobe Photoshop
 // TIFF technical notes). Old-style JPEG isn't supported.
 const (
-	tiffNone       = 1
-	tiffRLE        = 2
-	tiffG3         = 3
-	tiffG4         = 4
-	tiffLZW        = 5
-	tiffJPEG       = 7
-	tiffDeflate    = 8
-	tiffOldDeflate = 32946
-	tiffPackBits   = 32773
+	compressionNone       = 1
+	compressionRLE        = 2
+	compressionG3         = 3
+	compressionG4         = 4
+	compressionLZW        = 5
+	compressionJPEG       = 7
+	compressionDeflate    = 8
+	compressionOldDeflate = 32946
+	compressionPackBits   = 32773
 )
 
 // Supported values of the PhotometricInterpretation tag.
@@ -32,9 +31,9 @@ const (
 	photoYCbCr   = 6
 )
 
-// tiffKinds lists the number of samples for the colors of a pixel, and the supported numbers of
+// kinds lists the number of samples for the colors of a pixel, and the supported numbers of
 // bits of a sample, by PhotometricInterpretation.
-var tiffKinds = map[uint64]struct {
+var kinds = map[uint64]struct {
 	samples int
 	bits    []int
 }{
@@ -46,12 +45,12 @@ var tiffKinds = map[uint64]struct {
 	photoYCbCr:   {3, []int{8}},
 }
 
-// tiffImage is one image in a TIFF. It consists of rows of blocks. A block is a strip or a tile.
-type tiffImage struct {
-	doc                      *source
-	dir                      *tiff.Directory
-	lim                      ExtractLimits
-	width, height            int
+// Image decodes one image of a TIFF. It consists of rows of blocks. A block is a strip or a tile.
+type Image struct {
+	doc                      *docio.Reader
+	dir                      *Directory
+	maxPixels                int64
+	Width, Height            int // in pixels as they are stored
 	bits, samples            int
 	compression, photometric uint64
 	predictor, fillOrder     uint64
@@ -70,31 +69,31 @@ type tiffImage struct {
 	failed  error  // first error of any block
 }
 
-// newTIFFImage reads the properties of the image in dir. It returns ErrUnsupported, ErrTooLarge, or
-// ErrDamaged.
-func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffImage, error) {
-	width, height := dir.Number(tiff.TagWidth, 0), dir.Number(tiff.TagHeight, 0)
+// Image reads the properties of the image. It returns docio.ErrUnsupported, docio.ErrDamaged, or
+// docio.ErrTooLarge if the image has more than maxPixels pixels.
+func (d *Directory) Image(maxPixels int64) (*Image, error) {
+	width, height := d.Number(TagWidth, 0), d.Number(TagHeight, 0)
 	if width == 0 || height == 0 {
 		return nil, docio.Damaged("%d x %d pixels", width, height)
 	}
-	if width > uint64(lim.MaxPixels) || height > uint64(lim.MaxPixels)/width {
-		return nil, fmt.Errorf("%w: %d x %d pixels", ErrTooLarge, width, height)
+	if width > uint64(maxPixels) || height > uint64(maxPixels)/width {
+		return nil, fmt.Errorf("%w: %d x %d pixels", docio.ErrTooLarge, width, height)
 	}
-	t := &tiffImage{
-		doc: doc, dir: dir, lim: lim, width: int(width), height: int(height),
-		samples:     int(min(dir.Number(tiff.TagSamples, 1), 255)),
-		bits:        int(min(dir.Number(tiff.TagBits, 1), 255)),
-		compression: dir.Number(tiff.TagCompression, tiffNone),
-		photometric: dir.Number(tiff.TagPhotometric, whiteIsZero),
-		predictor:   dir.Number(tiff.TagPredictor, 1),
-		fillOrder:   dir.Number(tiff.TagFillOrder, 1),
+	t := &Image{
+		doc: d.file.doc, dir: d, maxPixels: maxPixels, Width: int(width), Height: int(height),
+		samples:     int(min(d.Number(TagSamples, 1), 255)),
+		bits:        int(min(d.Number(TagBits, 1), 255)),
+		compression: d.Number(TagCompression, compressionNone),
+		photometric: d.Number(TagPhotometric, whiteIsZero),
+		predictor:   d.Number(TagPredictor, 1),
+		fillOrder:   d.Number(TagFillOrder, 1),
 		channels:    3,
 	}
 	if !t.isSupported() {
 		return nil, fmt.Errorf("%w: TIFF with compression %d, photometric interpretation %d, %d samples of %d bits",
-			ErrUnsupported, t.compression, t.photometric, t.samples, t.bits)
+			docio.ErrUnsupported, t.compression, t.photometric, t.samples, t.bits)
 	}
-	colors := tiffKinds[t.photometric].samples
+	colors := kinds[t.photometric].samples
 	if t.samples < colors {
 		return nil, docio.Damaged("%d samples per pixel, but %d color channels", t.samples, colors)
 	}
@@ -102,7 +101,7 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 		return nil, docio.Damaged("CCITT image with %d samples of %d bits", t.samples, t.bits)
 	}
 	if t.samples > colors && colors != 4 {
-		t.alpha = dir.Number(tiff.TagExtraSamples, 0)
+		t.alpha = d.Number(TagExtraSamples, 0)
 	}
 	if colors == 1 {
 		t.readPalette()
@@ -112,36 +111,37 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 }
 
 // isSupported reports whether this package decodes the image's variant of the format.
-func (t *tiffImage) isSupported() bool {
+func (t *Image) isSupported() bool {
 	switch t.compression {
-	case tiffNone, tiffRLE, tiffG3, tiffG4, tiffLZW, tiffDeflate, tiffOldDeflate, tiffPackBits:
-		subsampling := t.dir.Numbers(tiff.TagSubsampling, 2)
+	case compressionNone, compressionRLE, compressionG3, compressionG4, compressionLZW, compressionDeflate,
+		compressionOldDeflate, compressionPackBits:
+		subsampling := t.dir.Numbers(TagSubsampling, 2)
 		if t.photometric == photoYCbCr && !slices.Equal(subsampling, []uint64{1, 1}) {
 			return false
 		}
-	case tiffJPEG:
+	case compressionJPEG:
 		if t.bits != 8 {
 			return false
 		}
 	default:
 		return false
 	}
-	bits, format := t.dir.Numbers(tiff.TagBits, 8), t.dir.Number(tiff.TagSampleFormat, 1)
-	return slices.Contains(tiffKinds[t.photometric].bits, t.bits) &&
+	bits, format := t.dir.Numbers(TagBits, 8), t.dir.Number(TagSampleFormat, 1)
+	return slices.Contains(kinds[t.photometric].bits, t.bits) &&
 		!slices.ContainsFunc(bits, func(n uint64) bool { return n != uint64(t.bits) }) &&
 		(format == 1 || format == 4) &&
-		(t.samples == 1 || t.dir.Number(tiff.TagPlanar, 1) == 1) &&
+		(t.samples == 1 || t.dir.Number(TagPlanar, 1) == 1) &&
 		(t.predictor < 2 || t.predictor == 2 && t.bits >= 8)
 }
 
 // isFax reports whether the blocks are compressed with one of the CCITT methods.
-func (t *tiffImage) isFax() bool {
-	return t.compression == tiffRLE || t.compression == tiffG3 || t.compression == tiffG4
+func (t *Image) isFax() bool {
+	return t.compression == compressionRLE || t.compression == compressionG3 || t.compression == compressionG4
 }
 
 // readPalette determines the color of each value of a sample. A ColorMap contains all reds, then
 // all greens, then all blues. Each value has 16 bits, but some writers store 8-bit values.
-func (t *tiffImage) readPalette() {
+func (t *Image) readPalette() {
 	n := 1 << min(t.bits, 8)
 	t.palette = make([][3]byte, n)
 	if t.photometric != photoPalette {
@@ -155,7 +155,7 @@ func (t *tiffImage) readPalette() {
 		t.channels = 1
 		return
 	}
-	list := t.dir.Numbers(tiff.TagColorMap, uint64(3*n))
+	list := t.dir.Numbers(TagColorMap, uint64(3*n))
 	shift := 0
 	if len(list) > 0 && slices.Max(list) > 255 {
 		shift = 8
@@ -169,35 +169,35 @@ func (t *tiffImage) readPalette() {
 }
 
 // readBlocks reads the offsets and lengths of the strips or tiles.
-func (t *tiffImage) readBlocks() error {
-	t.blockW, t.blockH = t.width, t.height
-	offsets, counts := uint16(tiff.TagStripOffsets), uint16(tiff.TagStripCounts)
-	if w := t.dir.Number(tiff.TagTileWidth, 0); w != 0 {
-		h := t.dir.Number(tiff.TagTileHeight, 0)
+func (t *Image) readBlocks() error {
+	t.blockW, t.blockH = t.Width, t.Height
+	offsets, counts := uint16(TagStripOffsets), uint16(TagStripCounts)
+	if w := t.dir.Number(TagTileWidth, 0); w != 0 {
+		h := t.dir.Number(TagTileHeight, 0)
 		// One row of tiles is kept in memory at a time. A tile may extend beyond the edge of the
 		// image.
-		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) ||
-			w*h > uint64(t.lim.MaxPixels) {
+		if h == 0 || w > uint64(t.Width)+4096 || h > uint64(t.Height)+4096 || h > uint64(t.maxPixels)/uint64(t.Width) ||
+			w*h > uint64(t.maxPixels) {
 			return docio.Damaged("invalid tile size: %d x %d pixels", w, h)
 		}
 		t.blockW, t.blockH = int(w), int(h)
-		offsets, counts = tiff.TagTileOffsets, tiff.TagTileCounts
-	} else if rows := t.dir.Number(tiff.TagRowsPerStrip, uint64(t.height)); rows > 0 && rows < uint64(t.height) {
+		offsets, counts = TagTileOffsets, TagTileCounts
+	} else if rows := t.dir.Number(TagRowsPerStrip, uint64(t.Height)); rows > 0 && rows < uint64(t.Height) {
 		t.blockH = int(rows)
 	}
-	t.blocksPerRow = (t.width + t.blockW - 1) / t.blockW
-	down := (t.height + t.blockH - 1) / t.blockH
+	t.blocksPerRow = (t.Width + t.blockW - 1) / t.blockW
+	down := (t.Height + t.blockH - 1) / t.blockH
 	n := uint64(t.blocksPerRow) * uint64(down)
-	if n > tiff.MaxValues {
-		return fmt.Errorf("%w: %d image blocks", ErrTooLarge, n)
+	if n > MaxValues {
+		return fmt.Errorf("%w: %d image blocks", docio.ErrTooLarge, n)
 	}
 	t.offsets = t.dir.Numbers(offsets, n)
 	t.counts = t.dir.Numbers(counts, n)
 	if len(t.offsets) == 0 {
 		return docio.Damaged("image has no strips or tiles")
 	}
-	if offsets == tiff.TagTileOffsets {
-		t.band = make([]byte, t.channels*t.width*min(t.blockH, t.height))
+	if offsets == TagTileOffsets {
+		t.band = make([]byte, t.channels*t.Width*min(t.blockH, t.Height))
 	}
 	return nil
 }

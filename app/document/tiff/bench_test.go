@@ -1,55 +1,79 @@
 //go:build !race
 
-package document_test
+package tiff_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"image"
-	"io"
+	"os"
 	"path"
 	"testing"
 
 	"golang.org/x/image/draw"
-	"golang.org/x/image/tiff"
+	xtiff "golang.org/x/image/tiff"
 
-	"deedkeep/app/document"
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/raster"
+	"deedkeep/app/document/tiff"
 	"deedkeep/app/vaulttest"
 )
 
-// BenchmarkTIFF compares the decoder and the scaling of this package with golang.org/x/image/tiff
-// and golang.org/x/image/draw. Both render the first page of each TIFF sample, without encoding the
-// result.
+// BenchmarkTIFF compares the decoder of this package and the scaling of package raster with
+// golang.org/x/image/tiff and golang.org/x/image/draw. Both render the first page of each TIFF sample,
+// without encoding the result.
 func BenchmarkTIFF(b *testing.B) {
 	for _, s := range vaulttest.Samples(b) {
 		if s.MIME != "image/tiff" {
 			continue
 		}
-		src := source(b, nil, s)
+		content, err := os.ReadFile(s.File)
+		if err != nil {
+			b.Fatalf("os.ReadFile: %v", err)
+		}
 		for _, width := range []int{400, 1275} {
 			name := fmt.Sprintf("%s/%d", path.Base(s.Path), width)
 			b.Run(name+"/ours", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := document.RenderTIFF(b.Context(), src, width); err != nil {
-						b.Fatalf("document.RenderTIFF: %v", err)
+					if _, err := render(b.Context(), content, width); err != nil {
+						b.Fatalf("render: %v", err)
 					}
 				}
 			})
-			if _, err := tiff.Decode(io.NewSectionReader(src.Doc, 0, src.Size)); err != nil {
+			if _, err := xtiff.Decode(bytes.NewReader(content)); err != nil {
 				continue // a BigTIFF, or JPEG compression
 			}
 			b.Run(name+"/x", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					img, err := tiff.Decode(io.NewSectionReader(src.Doc, 0, src.Size))
+					img, err := xtiff.Decode(bytes.NewReader(content))
 					if err != nil {
-						b.Fatalf("tiff.Decode: %v", err)
+						b.Fatalf("xtiff.Decode: %v", err)
 					}
 					scaleWithDraw(img, width, img.Bounds().Dy()*width/img.Bounds().Dx())
 				}
 			})
 		}
 	}
+}
+
+// render returns the first page with the given width.
+func render(ctx context.Context, content []byte, width int) (image.Image, error) {
+	file, err := tiff.Open(docio.NewReader(ctx, bytes.NewReader(content), int64(len(content))))
+	if err != nil {
+		return nil, err
+	}
+	page, err := file.Page(1)
+	if err != nil {
+		return nil, err
+	}
+	img, err := page.Image(80_000_000)
+	if err != nil {
+		return nil, err
+	}
+	return img.Raster().Scale(width, img.Height*width/img.Width)
 }
 
 // scaleWithDraw scales an image with the fastest filter of package draw that weighs all pixels.
@@ -70,8 +94,8 @@ func BenchmarkScale(b *testing.B) {
 		b.Run(name+"/ours", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := document.Shrink(img, 400, 518); err != nil {
-					b.Fatalf("document.Shrink: %v", err)
+				if _, err := raster.New(img).Scale(400, 518); err != nil {
+					b.Fatalf("Scale: %v", err)
 				}
 			}
 		})

@@ -1,4 +1,4 @@
-package document
+package tiff
 
 import (
 	"bufio"
@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"deedkeep/app/document/docio"
-	"deedkeep/app/document/tiff"
+	"deedkeep/app/document/raster"
 )
 
 // adobe is a segment that specifies the color space of a JPEG stream in its last byte: 0 means that
@@ -18,7 +18,7 @@ var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 // jpegStream returns a function that reads a JPEG block from the start (TIFF Technical Note 2). The
 // block is a complete stream, except that all blocks may share the same tables. The TIFF defines the
 // color space because the stream might not.
-func (t *tiffImage) jpegStream(off, n int64) (func() io.Reader, error) {
+func (t *Image) jpegStream(off, n int64) (func() io.Reader, error) {
 	// Read the start-of-image marker and, if present, an Adobe segment.
 	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
@@ -31,7 +31,7 @@ func (t *tiffImage) jpegStream(off, n int64) (func() io.Reader, error) {
 			start[len(start)-1] = 1
 		}
 	}
-	if tables := t.dir.Bytes(tiff.TagJPEGTables, 1<<16); len(tables) > 4 {
+	if tables := t.dir.Bytes(TagJPEGTables, 1<<16); len(tables) > 4 {
 		start = append(start, bytes.TrimSuffix(tables[2:], []byte{0xFF, 0xD9})...)
 	}
 	rest := int64(2)
@@ -43,22 +43,36 @@ func (t *tiffImage) jpegStream(off, n int64) (func() io.Reader, error) {
 	}, nil
 }
 
+// JPEG returns a function that reads the data of a JPEG image that is one strip from the start,
+// completed with the tables that a TIFF stores separately. It returns nil for any other image.
+func (t *Image) JPEG() func() io.Reader {
+	off, n, ok := t.onlyStrip()
+	if !ok || t.compression != compressionJPEG {
+		return nil
+	}
+	stream, err := t.jpegStream(off, n)
+	if err != nil {
+		return nil
+	}
+	return stream
+}
+
 // openJPEG decodes a JPEG block.
-func (t *tiffImage) openJPEG(off, n int64) (rows, error) {
+func (t *Image) openJPEG(off, n int64) (rows, error) {
 	stream, err := t.jpegStream(off, n)
 	if err != nil {
 		return nil, err
 	}
 	config, err := jpeg.DecodeConfig(stream())
 	if err != nil {
-		return nil, codecError(err)
+		return nil, raster.CodecError(err)
 	}
-	if err := checkSize(config, 0, t.lim); err != nil {
+	if err := raster.CheckSize(config, 0, t.maxPixels); err != nil {
 		return nil, err
 	}
 	img, err := jpeg.Decode(stream())
 	if err != nil {
-		return nil, codecError(err)
+		return nil, raster.CodecError(err)
 	}
 	if cmyk, ok := img.(*image.CMYK); ok {
 		// The decoder inverts CMYK, as Adobe does, but colors in a TIFF aren't inverted.
@@ -71,8 +85,8 @@ func (t *tiffImage) openJPEG(off, n int64) (rows, error) {
 
 // rowsOf returns the rows of a decoded block. Each row is cropped or padded with white to the width
 // of the block.
-func (t *tiffImage) rowsOf(img image.Image) rows {
-	read := scanAny(img, t.blockW, t.channels)
+func (t *Image) rowsOf(img image.Image) rows {
+	read := raster.Rows(img, t.blockW, t.channels)
 	y := 0
 	return func(row []byte) error {
 		if y == img.Bounds().Dy() {

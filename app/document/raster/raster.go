@@ -1,4 +1,6 @@
-package document
+// Package raster scales images that are read row by row, and turns them upright. It converts decoded
+// images to rows of gray or of red, green, and blue on a white background.
+package raster
 
 import (
 	"image"
@@ -6,34 +8,34 @@ import (
 	"image/draw"
 )
 
-// raster is an image that can be read once, row by row from the top.
-type raster struct {
-	width, height int
-	color         bool // 3 bytes per pixel (red, green, blue), else 1 byte (gray)
-	// aspect is the height of a pixel divided by its width. In a fax, pixels are higher than they
+// Raster is an image that can be read once, row by row from the top.
+type Raster struct {
+	Width, Height int
+	Color         bool // 3 bytes per pixel (red, green, blue), else 1 byte (gray)
+	// Aspect is the height of a pixel divided by its width. In a fax, pixels are higher than they
 	// are wide.
-	aspect float64
-	// orientation is the value of the Orientation tag in EXIF or TIFF, from 1 to 8.
-	orientation int
-	// next reads the next row into row, which must have the length of a row.
-	next func(row []byte) error
+	Aspect float64
+	// Orientation is the value of the Orientation tag in EXIF or TIFF, from 1 to 8.
+	Orientation int
+	// Next reads the next row into row, which must have the length of a row.
+	Next func(row []byte) error
 }
 
-func (r *raster) channels() int {
-	if r.color {
+func (r *Raster) Channels() int {
+	if r.Color {
 		return 3
 	}
 	return 1
 }
 
-// newRaster returns a raster of a decoded image on a white background.
-func newRaster(img image.Image) *raster {
+// New returns a raster of a decoded image on a white background.
+func New(img image.Image) *Raster {
 	b := img.Bounds()
-	r := &raster{width: b.Dx(), height: b.Dy(), color: true, aspect: 1, orientation: 1}
+	r := &Raster{Width: b.Dx(), Height: b.Dy(), Color: true, Aspect: 1, Orientation: 1}
 	var read func(row []byte)
 	switch img := img.(type) {
 	case *image.Gray:
-		r.color = false
+		r.Color = false
 		y := b.Min.Y
 		read = func(row []byte) {
 			copy(row, img.Pix[img.PixOffset(b.Min.X, y):])
@@ -44,9 +46,9 @@ func newRaster(img image.Image) *raster {
 	case *image.Paletted:
 		read = r.scanPaletted(img)
 	default:
-		read = scanAny(img, r.width, r.channels())
+		read = Rows(img, r.Width, r.Channels())
 	}
-	r.next = func(row []byte) error {
+	r.Next = func(row []byte) error {
 		read(row)
 		return nil
 	}
@@ -66,19 +68,19 @@ func scanYCbCr(img *image.YCbCr) func([]byte) {
 }
 
 // scanPaletted converts the palette once. It returns a function that reads the next row. It sets
-// r.color if the palette contains colors.
-func (r *raster) scanPaletted(img *image.Paletted) func([]byte) {
+// r.Color if the palette contains colors.
+func (r *Raster) scanPaletted(img *image.Paletted) func([]byte) {
 	var table [256][3]byte
-	r.color = false
+	r.Color = false
 	for i := range table {
 		table[i] = [3]byte{255, 255, 255}
 		if i < len(img.Palette) {
 			table[i] = overWhite(img.Palette[i])
 		}
 		t := table[i]
-		r.color = r.color || t[0] != t[1] || t[1] != t[2]
+		r.Color = r.Color || t[0] != t[1] || t[1] != t[2]
 	}
-	y, channels := img.Rect.Min.Y, r.channels()
+	y, channels := img.Rect.Min.Y, r.Channels()
 	return func(row []byte) {
 		pix := img.Pix[img.PixOffset(img.Rect.Min.X, y):][:img.Rect.Dx()]
 		y++
@@ -101,9 +103,9 @@ func overWhite(c color.Color) [3]byte {
 	return [3]byte{byte((r + white) >> 8), byte((g + white) >> 8), byte((b + white) >> 8)}
 }
 
-// scanAny returns a function that draws the next row on white. The row has the given width and
+// Rows returns a function that draws the next row on white. The row has the given width and
 // number of channels.
-func scanAny(img image.Image, width, channels int) func([]byte) {
+func Rows(img image.Image, width, channels int) func([]byte) {
 	at := img.Bounds().Min
 	line := image.NewRGBA(image.Rect(0, 0, width, 1))
 	return func(row []byte) {

@@ -1,4 +1,4 @@
-package document
+package tiff
 
 import (
 	"encoding/binary"
@@ -6,8 +6,8 @@ import (
 )
 
 // pixels returns a function that converts the samples of a row to gray or to red, green, and blue.
-func (t *tiffImage) pixels() func(row, samples []byte) {
-	if t.bits == 1 && t.samples == 1 && t.channels == 1 {
+func (t *Image) pixels() func(row, samples []byte) {
+	if t.IsBilevel() {
 		return t.bilevel()
 	}
 	convert := t.convertColors
@@ -31,7 +31,7 @@ func (t *tiffImage) pixels() func(row, samples []byte) {
 }
 
 // bilevel returns a function that converts eight pixels at a time.
-func (t *tiffImage) bilevel() func(row, samples []byte) {
+func (t *Image) bilevel() func(row, samples []byte) {
 	var pixels [256][8]byte
 	for b := range pixels {
 		for k := range 8 {
@@ -45,7 +45,7 @@ func (t *tiffImage) bilevel() func(row, samples []byte) {
 	}
 }
 
-func (t *tiffImage) convertPalette(row, samples []byte) {
+func (t *Image) convertPalette(row, samples []byte) {
 	if t.bits >= 8 && t.samples == 1 && t.channels == 1 {
 		for x := range row {
 			row[x] = t.palette[samples[x]][0]
@@ -62,7 +62,7 @@ func (t *tiffImage) convertPalette(row, samples []byte) {
 }
 
 // sample returns sample i of a row that has 1, 2, 4, or 8 bits per sample.
-func (t *tiffImage) sample(samples []byte, i int) byte {
+func (t *Image) sample(samples []byte, i int) byte {
 	if t.bits >= 8 {
 		return samples[i]
 	}
@@ -70,7 +70,7 @@ func (t *tiffImage) sample(samples []byte, i int) byte {
 	return samples[bit/8] >> (8 - t.bits - bit%8) & (1<<t.bits - 1)
 }
 
-func (t *tiffImage) convertColors(row, samples []byte) {
+func (t *Image) convertColors(row, samples []byte) {
 	for x := 0; 3*x < len(row); x++ {
 		s, p := samples[x*t.samples:], row[3*x:3*x+3]
 		switch t.photometric {
@@ -88,7 +88,7 @@ func (t *tiffImage) convertColors(row, samples []byte) {
 }
 
 // blend draws a pixel with the given alpha on a white background.
-func (t *tiffImage) blend(pixel []byte, alpha byte) {
+func (t *Image) blend(pixel []byte, alpha byte) {
 	a := int(alpha)
 	for k, v := range pixel {
 		switch t.alpha {

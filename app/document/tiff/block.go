@@ -1,4 +1,4 @@
-package document
+package tiff
 
 import (
 	"bufio"
@@ -8,15 +8,17 @@ import (
 	"math/bits"
 
 	"deedkeep/app/document/docio"
-	"deedkeep/app/document/tiff"
 
 	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
 )
 
+// twoDimensional is the flag of the T4Options tag for Group 3 with two dimensions.
+const twoDimensional = 1
+
 // block returns the place of a strip or tile. If the TIFF doesn't specify its length, it extends to
 // the end of the file.
-func (t *tiffImage) block(i int) (off, n int64, err error) {
+func (t *Image) block(i int) (off, n int64, err error) {
 	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
 		return 0, 0, docio.Damaged("block %d is outside the file", i)
 	}
@@ -28,13 +30,39 @@ func (t *tiffImage) block(i int) (off, n int64, err error) {
 	return off, n, nil
 }
 
+// onlyStrip returns the place of the strip of an image that has no other one. ok is false if there
+// are several blocks, or if the strip is outside the file.
+func (t *Image) onlyStrip() (off, n int64, ok bool) {
+	off, n, err := t.block(0)
+	return off, n, err == nil && t.band == nil && t.blockH >= t.Height
+}
+
+// Fax returns the Group 3 or Group 4 data of a fax image that is one strip, with the first pixel in
+// the highest bit. It returns nil for any other image. k is the encoding as in a PDF: negative for
+// Group 4, and for Group 3, the number of its dimensions minus 1.
+func (t *Image) Fax() (data io.Reader, k int) {
+	off, n, ok := t.onlyStrip()
+	if !ok || t.compression != compressionG3 && t.compression != compressionG4 {
+		return nil, 0
+	}
+	k = -1
+	if t.compression == compressionG3 {
+		k = int(t.dir.Number(TagT4Options, 0) & twoDimensional)
+	}
+	data = io.NewSectionReader(t.doc, off, n)
+	if t.fillOrder == 2 {
+		data = bitReverser{data}
+	}
+	return data, k
+}
+
 // openBlock starts decoding a strip or tile with the given number of rows.
-func (t *tiffImage) openBlock(i, height int) (rows, error) {
+func (t *Image) openBlock(i, height int) (rows, error) {
 	off, n, err := t.block(i)
 	if err != nil {
 		return nil, err
 	}
-	if t.compression == tiffJPEG {
+	if t.compression == compressionJPEG {
 		return t.openJPEG(off, n)
 	}
 	unpacked, err := t.unpack(t.doc.Section(off, n), height)
@@ -44,10 +72,13 @@ func (t *tiffImage) openBlock(i, height int) (rows, error) {
 	samples, convert := make([]byte, (t.blockW*t.samples*t.bits+7)/8), t.pixels()
 	return func(row []byte) error {
 		if _, err := io.ReadFull(unpacked, samples); err != nil {
-			return fmt.Errorf("%w: block %d: %w", ErrDamaged, i, err)
+			return fmt.Errorf("%w: block %d: %w", docio.ErrDamaged, i, err)
 		}
-		if t.predictor == 2 && (t.compression == tiffLZW || t.compression == tiffDeflate || t.compression == tiffOldDeflate) {
-			t.undoPredictor(samples)
+		switch t.compression {
+		case compressionLZW, compressionDeflate, compressionOldDeflate:
+			if t.predictor == 2 {
+				t.undoPredictor(samples)
+			}
 		}
 		convert(row, samples)
 		return nil
@@ -56,7 +87,7 @@ func (t *tiffImage) openBlock(i, height int) (rows, error) {
 
 // unpack returns a reader for the decompressed samples of a block. In CCITT data, 1 is black even if
 // the photometric interpretation says otherwise, because all writers based on libtiff do this.
-func (t *tiffImage) unpack(packed *bufio.Reader, height int) (io.Reader, error) {
+func (t *Image) unpack(packed *bufio.Reader, height int) (io.Reader, error) {
 	order := ccitt.MSB
 	if t.fillOrder == 2 {
 		order = ccitt.LSB
@@ -65,17 +96,16 @@ func (t *tiffImage) unpack(packed *bufio.Reader, height int) (io.Reader, error) 
 		}
 	}
 	switch t.compression {
-	case tiffRLE, tiffG3:
-		const twoDimensional = 1
-		mixed := t.compression == tiffG3 && t.dir.Number(tiff.TagT4Options, 0)&twoDimensional != 0
-		return newFaxReader(packed, t.blockW, t.fillOrder == 2, t.compression == tiffRLE, mixed), nil
-	case tiffG4:
+	case compressionRLE, compressionG3:
+		mixed := t.compression == compressionG3 && t.dir.Number(TagT4Options, 0)&twoDimensional != 0
+		return newFaxReader(packed, t.blockW, t.fillOrder == 2, t.compression == compressionRLE, mixed), nil
+	case compressionG4:
 		return ccitt.NewReader(packed, order, ccitt.Group4, t.blockW, height, &ccitt.Options{Invert: true}), nil
-	case tiffLZW:
+	case compressionLZW:
 		return lzw.NewReader(packed, lzw.MSB, 8), nil
-	case tiffDeflate, tiffOldDeflate:
+	case compressionDeflate, compressionOldDeflate:
 		return zlib.NewReader(packed)
-	case tiffPackBits:
+	case compressionPackBits:
 		return &packBits{r: packed}, nil
 	}
 	return packed, nil
@@ -133,7 +163,7 @@ func (b *packBits) Read(p []byte) (n int, err error) {
 }
 
 // undoPredictor undoes horizontal differencing (TIFF 6.0, section 14).
-func (t *tiffImage) undoPredictor(b []byte) {
+func (t *Image) undoPredictor(b []byte) {
 	if t.bits == 8 {
 		for i := t.samples; i < len(b); i++ {
 			b[i] += b[i-t.samples]

@@ -1,73 +1,25 @@
-package document
+package raster
 
 import (
 	"image"
-	"math"
 
 	"golang.org/x/image/draw"
-
-	"deedkeep/app/pdf"
 )
 
-// maxHeightFactor times ExtractLimits.MaxWidth is the maximum height of a page image.
-const maxHeightFactor = 4
-
-// maxRenderedPixels is the maximum number of pixels in a page image. It applies to image files and
-// PDF pages.
-const maxRenderedPixels = pdf.MaxPixels
-
-// imageSize returns the width and height of the page image for an image of w x h square pixels. The
-// width is the given one unless the image is narrower, because viewers can enlarge images
-// themselves. The result also respects the limits on height and number of pixels.
-func imageSize(w, h float64, width int, lim ExtractLimits) (int, int) {
-	fw := min(float64(width), w)
-	fh := fw * h / w
-	if fw*fh > maxRenderedPixels {
-		shrink := math.Sqrt(maxRenderedPixels / (fw * fh))
-		fw, fh = fw*shrink, fh*shrink
-	}
-	if maxHeight := float64(maxHeightFactor * lim.MaxWidth); fh > maxHeight {
-		fw, fh = fw*maxHeight/fh, maxHeight
-	}
-	return max(int(math.Round(fw)), 1), max(int(math.Round(fh)), 1)
-}
-
-// render returns r upright. It is width pixels wide if imageSize allows that.
-func (r *raster) render(width int, lim ExtractLimits) (image.Image, error) {
-	// The size in square pixels. Their resolution is the higher one of the two directions.
-	square := [2]float64{float64(r.width), float64(r.height)}
-	if r.aspect > 1 {
-		square[1] *= r.aspect
-	} else {
-		square[0] /= r.aspect
-	}
-	var w, h int
-	if r.orientation >= 5 {
-		h, w = imageSize(square[1], square[0], width, lim)
-	} else {
-		w, h = imageSize(square[0], square[1], width, lim)
-	}
-	img, err := r.scale(w, h)
-	if err != nil {
-		return nil, err
-	}
-	return upright(img, r.orientation), nil
-}
-
-// scale reads r and returns it with w x h pixels. If it shrinks the image, it averages areas, which
+// Scale reads r and returns it with w x h pixels. If it shrinks the image, it averages areas, which
 // requires only one row in memory at a time. Otherwise, it applies a cubic filter to the complete
 // image, unless that would take too much memory: 32 bytes for each pixel of an image of r's height
 // and the new width.
-func (r *raster) scale(w, h int) (draw.Image, error) {
+func (r *Raster) Scale(w, h int) (draw.Image, error) {
 	const maxCubicShrink, maxCubicPixels = 1.5, 8 << 20
-	if float64(r.width) > maxCubicShrink*float64(w) || float64(r.height) > maxCubicShrink*float64(h) || w*r.height > maxCubicPixels {
+	if float64(r.Width) > maxCubicShrink*float64(w) || float64(r.Height) > maxCubicShrink*float64(h) || w*r.Height > maxCubicPixels {
 		return r.shrink(w, h)
 	}
-	full, err := r.shrink(r.width, r.height)
-	if err != nil || w == r.width && h == r.height {
+	full, err := r.shrink(r.Width, r.Height)
+	if err != nil || w == r.Width && h == r.Height {
 		return full, err
 	}
-	scaled := newCanvas(w, h, r.color)
+	scaled := newCanvas(w, h, r.Color)
 	draw.CatmullRom.Scale(scaled, scaled.Bounds(), full, full.Bounds(), draw.Src, nil)
 	return scaled, nil
 }
@@ -89,18 +41,18 @@ func pixelsOf(canvas draw.Image) (pix []byte, size int) {
 }
 
 // shrink averages areas. To keep all weights integers, it uses units in which a pixel of r is w
-// wide and h high, and a pixel of the result is r.width wide and r.height high.
-func (r *raster) shrink(w, h int) (draw.Image, error) {
-	c := r.channels()
-	row := make([]byte, c*r.width)
+// wide and h high, and a pixel of the result is r.Width wide and r.Height high.
+func (r *Raster) shrink(w, h int) (draw.Image, error) {
+	c := r.Channels()
+	row := make([]byte, c*r.Width)
 	line, sums := make([]uint64, c*w), make([]uint64, c*w)
-	img := newCanvas(w, h, r.color)
-	y, free := 0, r.height
-	for range r.height {
-		if err := r.next(row); err != nil {
+	img := newCanvas(w, h, r.Color)
+	y, free := 0, r.Height
+	for range r.Height {
+		if err := r.Next(row); err != nil {
 			return nil, err
 		}
-		shrinkRow(line, row, c, w, r.width)
+		shrinkRow(line, row, c, w, r.Width)
 		for left := h; left > 0; {
 			part := min(left, free)
 			for i, v := range line {
@@ -108,9 +60,9 @@ func (r *raster) shrink(w, h int) (draw.Image, error) {
 			}
 			left -= part
 			if free -= part; free == 0 {
-				putRow(img, y, sums, uint64(r.width)*uint64(r.height))
+				putRow(img, y, sums, uint64(r.Width)*uint64(r.Height))
 				clear(sums)
-				y, free = y+1, r.height
+				y, free = y+1, r.Height
 			}
 		}
 	}

@@ -1,19 +1,27 @@
-package document
+// Package tifffile builds TIFF files for tests.
+package tifffile
 
 import (
 	"encoding/binary"
 	"sort"
-
-	"deedkeep/app/document/tiff"
 )
 
-// tags contains the entries of a directory. The value of an entry is numbers (LONG, or LONG8 for
-// offsets in a BigTIFF), bytes (UNDEFINED), or a fraction (RATIONAL).
-type tags map[uint16]any
+// Tags of the places of blocks, which Build sets, and of the width of tiles.
+const (
+	stripOffsets = 273
+	stripCounts  = 279
+	tileWidth    = 322
+	tileOffsets  = 324
+	tileCounts   = 325
+)
 
-// buildTIFF returns a TIFF with the given pages. Entry 0 of a page contains its blocks. buildTIFF
-// adds their offsets and lengths.
-func buildTIFF(order binary.AppendByteOrder, big bool, pages ...tags) []byte {
+// Tags contains the entries of a directory. The value of an entry is numbers (LONG, or LONG8 for
+// offsets in a BigTIFF), bytes (UNDEFINED), or a fraction (RATIONAL).
+type Tags map[uint16]any
+
+// Build returns a TIFF with the given pages. Entry 0 of a page contains its blocks. Build adds their
+// offsets and lengths.
+func Build(order binary.AppendByteOrder, big bool, pages ...Tags) []byte {
 	word, head := 4, 8
 	if big {
 		word, head = 8, 16
@@ -35,7 +43,7 @@ func buildTIFF(order binary.AppendByteOrder, big bool, pages ...tags) []byte {
 	}
 	var links [][2]int
 	for _, page := range pages {
-		entries := tags{}
+		entries := Tags{}
 		for tag, value := range page {
 			entries[tag] = value
 		}
@@ -46,9 +54,9 @@ func buildTIFF(order binary.AppendByteOrder, big bool, pages ...tags) []byte {
 				offsets, counts = append(offsets, head+len(body)), append(counts, len(block))
 				body = append(body, block...)
 			}
-			at := [2]uint16{tiff.TagStripOffsets, tiff.TagStripCounts}
-			if _, tiled := entries[tiff.TagTileWidth]; tiled {
-				at = [2]uint16{tiff.TagTileOffsets, tiff.TagTileCounts}
+			at := [2]uint16{stripOffsets, stripCounts}
+			if _, tiled := entries[tileWidth]; tiled {
+				at = [2]uint16{tileOffsets, tileCounts}
 			}
 			entries[at[0]], entries[at[1]] = offsets, counts
 		}
