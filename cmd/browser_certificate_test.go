@@ -83,6 +83,47 @@ func testCertificateOnPaper(t *testing.T, env *browserEnv) {
 	}
 }
 
+// A certificate that was a mistake is voided with a reason. The list and each sheet of the print say so until the search
+// is certified again.
+func testVoidCertificate(t *testing.T, env *browserEnv) {
+	srv := env.newStaffedServer(t)
+	abstract := printedSearch(t, srv)
+	b := env.newTab(t, srv.origin)
+	b.signIn(staff)
+	certify := func(date string) {
+		b.goTo(abstract)
+		b.click("#certificates a | Certify search")
+		b.waitVisible("#effective_date")
+		b.fill("#effective_date", date)
+		b.fill("#effective_time", "8:00 AM")
+		b.acceptFindings("Seen by the examiner.")
+		b.clickLink("#certificates button.primary")
+		b.waitVisible(".notice | Search certified.")
+	}
+	certify("2026-11-20")
+	b.click("#certificates summary | Void this certificate")
+	b.fill("#void-1", "Searched through Nov 19 only.")
+	b.checkAccessible(t, "form to void a certificate")
+	b.screenSizes("certificate-void")
+	b.click("#certificates button.danger")
+	b.waitVisible("dialog p | Void the certificate through Nov 20, 2026, 8:00 AM?")
+	b.clickLink("dialog button.danger")
+	b.waitVisible(".notice | Certificate voided.")
+	b.waitVisible("#certificates .badge.bad | Void")
+	b.waitVisible("#certificates b | Searched through Nov 19 only.")
+	for n, text := range b.printedPages(t, abstract, "certificate-voided") {
+		if !strings.Contains(text, "VOID: certificate voided") {
+			t.Errorf("sheet %d after the certificate was voided doesn't say so:\n%s", n+1, text)
+		}
+	}
+	b.waitVisible(".draft | VOID: the search certificate through Nov 20, 2026, 8:00 AM was voided on ")
+	certify("2026-11-19")
+	again := strings.Join(b.printedPages(t, abstract, "certificate-again"), "\n")
+	if strings.Contains(again, "VOID") || strings.Contains(again, "DRAFT") || !strings.Contains(again, "Nov 19, 2026, 8:00 AM") {
+		t.Errorf("the copy that was certified again: got\n%s\nwant only the new certificate", again)
+	}
+}
+
 // printedSearch creates an abstract whose print has several sheets, and returns its path.
 func printedSearch(t *testing.T, srv *testServer) string {
 	t.Helper()

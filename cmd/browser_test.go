@@ -52,6 +52,7 @@ func TestBrowser(t *testing.T) {
 		{"edit conflict", testEditConflict},
 		{"title work", testTitleWork},
 		{"certificate on paper", testCertificateOnPaper},
+		{"void certificate", testVoidCertificate},
 		{"notes", testNotes},
 		{"search", testSearch},
 		{"runsheet by keyboard", testRunsheetByKeyboard},

@@ -174,6 +174,7 @@ func titleWorkRoutes(s *server) []route {
 		{"GET", "/abstracts/:id/checks", work.checks},
 		{"GET", "/abstracts/:id/certificate", work.certificates},
 		{"POST", "/abstracts/:id/certificate", work.certify},
+		{"POST", "/abstracts/:id/certificate/:n/void", work.void},
 		{"POST", "/abstracts/:id/bring-down", work.bringDown},
 		{"GET", "/abstracts/:id/notes", notes.list(abstractType)},
 		{"POST", "/abstracts/:id/notes", notes.create(abstractType)},

@@ -309,6 +309,8 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		{"POST /notes/{n}/restore", step{path: "/notes/2/restore", fields: "text"}},
 		{"POST /abstracts/{id}/certificate", step{body: `{"effective_date":"2026-05-01"}`,
 			fields: "effective_date custom_fields.effective_date"}},
+		{"POST /abstracts/{id}/certificate/{n}/void", step{path: "/abstracts/" + abstract + "/certificate/1/void",
+			body: `{"reason":"Wrong date"}`, fields: "void_reason"}},
 		{"POST /abstracts/{id}/bring-down", step{fields: whole}},
 		{"PATCH /file-vault/files/{n}", step{path: "/file-vault/files/2", body: `{"filename":"z.pdf","folder_id":5}`,
 			fields: "filename folder_id abstract_id"}},
@@ -346,7 +348,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		r := call{as: "full", method: method, path: "/v1" + path, route: "/v1" + route, body: s.body, status: map[string]int{"PATCH": 200,
 			"PUT": 200, "DELETE": 204, "POST": 201}[method]}
 		switch {
-		case strings.HasSuffix(path, "/restore"):
+		case strings.HasSuffix(path, "/restore"), strings.HasSuffix(path, "/void"):
 			r.status = 200
 		case strings.HasSuffix(path, "/files") || strings.HasSuffix(path, "/upload"):
 			r.header, r.body = []string{asForm}, formBody(filePart(map[bool]string{true: "files[]", false: "files"}[strings.HasSuffix(path,

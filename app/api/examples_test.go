@@ -56,7 +56,7 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	}
 	body := srv.prepareTitleWork(t, path, id)
 	r := call{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), status: 200}
-	if method == http.MethodPost && !strings.HasSuffix(path, "/restore") {
+	if method == http.MethodPost && !strings.HasSuffix(path, "/restore") && !strings.HasSuffix(path, "/void") {
 		r.status = 201
 	}
 	members, ok := value.(map[string]any)
@@ -103,6 +103,8 @@ func (srv *testServer) prepareTitleWork(t *testing.T, path, abstract string) *st
 				t.Fatalf("create user: %v", err)
 			}
 		}
+	case "/abstracts/{id}/certificate/{n}/void":
+		srv.do(t, jsonCall("POST", "/abstracts/"+abstract+"/certificate", `{"effective_date":"2026-05-01"}`, 201))
 	case "/abstracts/{id}/order":
 		return strings.NewReplacer("Zz9aB31x", srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, "")))
 	}

@@ -56,27 +56,28 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 	}
 	form := formBody(fieldPart("city", "Salem"), filePart("files[]", "a.pdf", pdf(2)), filePart("files[]", "b.exe", "MZ"))
 	rows := map[string]call{
-		"/abstracts":                    {header: []string{asForm}, body: form, status: 201},
-		"/abstracts/{id}/restore":       {status: 200},
-		"/abstracts/{id}/files":         {header: []string{asForm}, body: form, status: 201},
-		"/orders":                       {header: []string{asJSON}, body: `{"order_number":"T-1"}`, status: 201},
-		"/orders/{id}/restore":          {status: 200, header: []string{asJSON}, body: `{}`},
-		"/file-vault/folders":           {header: []string{asJSON}, body: `{"name":"Deeds"}`, status: 201},
-		"/file-vault/upload":            {header: []string{asForm}, body: form, status: 201},
-		"/file-vault/files/{n}/restore": {status: 200},
-		"/abstracts/{id}/instruments":   {header: []string{asJSON}, body: `{"book":"1"}`, status: 201},
-		"/abstracts/{id}/notes":         {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
-		"/orders/{id}/notes":            {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
-		"/file-vault/files/{n}/notes":   {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
-		"/instruments/{n}/restore":      {status: 200},
-		"/notes/{n}/restore":            {status: 200},
-		"/abstracts/{id}/certificate":   {header: []string{asJSON}, body: `{"effective_date":"2026-05-01"}`, status: 201},
-		"/abstracts/{id}/bring-down":    {status: 201},
+		"/abstracts":                           {header: []string{asForm}, body: form, status: 201},
+		"/abstracts/{id}/restore":              {status: 200},
+		"/abstracts/{id}/files":                {header: []string{asForm}, body: form, status: 201},
+		"/orders":                              {header: []string{asJSON}, body: `{"order_number":"T-1"}`, status: 201},
+		"/orders/{id}/restore":                 {status: 200, header: []string{asJSON}, body: `{}`},
+		"/file-vault/folders":                  {header: []string{asJSON}, body: `{"name":"Deeds"}`, status: 201},
+		"/file-vault/upload":                   {header: []string{asForm}, body: form, status: 201},
+		"/file-vault/files/{n}/restore":        {status: 200},
+		"/abstracts/{id}/instruments":          {header: []string{asJSON}, body: `{"book":"1"}`, status: 201},
+		"/abstracts/{id}/notes":                {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
+		"/orders/{id}/notes":                   {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
+		"/file-vault/files/{n}/notes":          {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
+		"/instruments/{n}/restore":             {status: 200},
+		"/notes/{n}/restore":                   {status: 200},
+		"/abstracts/{id}/certificate":          {header: []string{asJSON}, body: `{"effective_date":"2026-05-01"}`, status: 201},
+		"/abstracts/{id}/bring-down":           {status: 201},
+		"/abstracts/{id}/certificate/{n}/void": {header: []string{asJSON}, body: `{"reason":"Wrong date"}`, status: 200},
 	}
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore", "/abstracts/{id}/instruments", "/abstracts/{id}/notes",
 		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore", "/notes/{n}/restore",
-		"/abstracts/{id}/certificate", "/abstracts/{id}/bring-down"}
+		"/abstracts/{id}/certificate", "/abstracts/{id}/certificate/{n}/void", "/abstracts/{id}/bring-down"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" || path == "/abstracts/{id}/runsheet" {
 			continue // these operations have no idempotency key because they store no record

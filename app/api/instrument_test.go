@@ -401,6 +401,27 @@ func TestCertificateAndBringDown(t *testing.T) {
 	srv.vaultIsIntact(t)
 }
 
+// A certificate is voided with a reason, only by the key that certified.
+func TestVoidCertificate(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, ""))
+	path := "/abstracts/" + abstract + "/certificate"
+	srv.do(t, jsonCall("POST", path, `{"effective_date":"2026-05-01"}`, 201).withHas(`"voided_at":null,"voided_by":null,"void_reason":null`))
+	srv.createInstrument(t, abstract, `{"type":"Mortgage"}`)
+	for _, body := range []string{`{}`, `{"reason":" "}`, `{"reason":null}`, `{"reason":["x"]}`} {
+		srv.do(t, jsonCall("POST", path+"/1/void", body, 422).withHas(`"errors":{"reason":`))
+	}
+	for _, n := range []string{"2", "x", "0"} {
+		srv.do(t, jsonCall("POST", path+"/"+n+"/void", `{"reason":"Wrong date"}`, 404))
+	}
+	want := []string{`"changed_since":false`, `"voided_by":{"kind":"key"`, `"void_reason":"Wrong date"`}
+	srv.do(t, jsonCall("POST", path+"/1/void", `{"reason":" Wrong date "}`, 200).withHas(want...))
+	srv.do(t, jsonCall("POST", path+"/1/void", `{"reason":"Again"}`, 409))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path, status: 200, has: want})
+	srv.vaultIsIntact(t)
+}
+
 // The checks list what to fix or to accept. A certificate keeps what was accepted, and lists the rest. The next
 // one gets the reasons as proposals. With If-Match, a search that changed isn't certified.
 func TestChecksOfCertificate(t *testing.T) {

@@ -24,6 +24,7 @@ func TestMatrix(t *testing.T) {
 		srv.do(t, jsonCall("POST", "/abstracts/"+withFile+"/instruments", `{}`, 201))
 		srv.do(t, jsonCall("POST", "/abstracts/"+withFile+"/notes", `{"text":"x"}`, 201))
 	}
+	srv.do(t, jsonCall("POST", "/abstracts/"+titled+"/certificate", `{"effective_date":"2026-05-01"}`, 201))
 	srv.waitForIndex(t)
 	vaulttest.ReadPages(t, srv.vault, 1)
 	openUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
@@ -99,7 +100,9 @@ func TestMatrix(t *testing.T) {
 		"POST /notes/{n}/restore":          {status: 200},
 		"GET /abstracts/{id}/certificate":  {status: 200},
 		"POST /abstracts/{id}/certificate": {status: 201, header: []string{asJSON}, body: `{"effective_date":"2026-05-01"}`},
-		"POST /abstracts/{id}/bring-down":  {status: 201},
+		"POST /abstracts/{id}/certificate/{n}/void": {status: 200, path: "/abstracts/" + titled + "/certificate/1/void",
+			header: []string{asJSON}, body: `{"reason":"Wrong date"}`},
+		"POST /abstracts/{id}/bring-down": {status: 201},
 		"POST /abstracts/{id}/runsheet": {status: 200, header: []string{asForm},
 			body: formBody(filePart("file", "r.csv", "type,book\nMortgage,1\n"))},
 		"GET /file-vault/files/{n}/suggestions":    {status: 200},

@@ -218,12 +218,15 @@ func certificate(c model.Certificate, version uint64) apitypes.SearchCertificate
 	body := apitypes.SearchCertificate{ID: int64(c.ID), EffectiveDate: c.EffectiveDate, EffectiveTime: encode.OptionalString(c.EffectiveTime),
 		SearchFrom: encode.OptionalString(c.SearchFrom), IndicesSearched: c.IndicesSearched, By: encode.Actor(c.By), At: apitypes.At(c.At),
 		FullName: encode.OptionalString(c.Examiner.FullName), Title: encode.OptionalString(c.Examiner.Title),
-		FileID: encode.OptionalID(c.FileID), SHA256: c.Digest, ChangedSince: version > c.RunsheetVersion}
+		FileID: encode.OptionalID(c.FileID), SHA256: c.Digest, ChangedSince: version > c.RunsheetVersion && c.Voided == nil}
 	for _, row := range c.Accepted {
 		body.Accepted = append(body.Accepted, apitypes.AcceptedCheck{Check: row.Check, Text: encode.OptionalString(row.Text), Reason: row.Reason})
 	}
 	for _, row := range c.Unaccepted {
 		body.Unaccepted = append(body.Unaccepted, apitypes.OpenCheck{Check: row.Check, Text: row.Text})
+	}
+	if c.Voided != nil {
+		body.VoidedAt, body.VoidedBy, body.VoidReason = new(apitypes.At(c.Voided.At)), new(encode.Actor(c.Voided.By)), &c.Voided.Reason
 	}
 	return body
 }
@@ -270,6 +273,23 @@ func (h titleWorkHandler) certify(r *request) (response, error) {
 	return perform(r, render, func(keep vault.Idempotency[model.Certificate]) (model.Certificate, error) {
 		return h.service.Certify(r.Context(), r.actor, work.AbstractID, vault.CertificateRequest{Members: inputs(sent, certificateFields...),
 			Match: h.server.etags[checksType].match(r.Header, work.AbstractID)}, keep)
+	})
+}
+
+func (h titleWorkHandler) void(r *request) (response, error) {
+	n, err := r.numberID()
+	if err != nil {
+		return response{}, err
+	}
+	work, sent, err := h.body(r, "reason")
+	if err != nil {
+		return response{}, err
+	}
+	render := func(c model.Certificate) response {
+		return response{status: http.StatusOK, body: apitypes.CertificateBody{Data: certificate(c, c.RunsheetVersion)}}
+	}
+	return perform(r, render, func(keep vault.Idempotency[model.Certificate]) (model.Certificate, error) {
+		return h.service.Void(r.Context(), r.actor, work.AbstractID, n, model.JSONInput(sent["reason"]), keep)
 	})
 }
 

@@ -81,7 +81,7 @@ type Note struct {
 	EditedBy  *Actor `json:"edited_by"` // who changed it last
 }
 
-// CertificateBody is the response of POST /abstracts/{id}/certificate.
+// CertificateBody is the response of requests that create or void a certificate.
 type CertificateBody struct {
 	Data SearchCertificate `json:"data"`
 }
@@ -110,6 +110,10 @@ type SearchCertificate struct {
 	// Accepted are the findings that were accepted with a reason, and Unaccepted are the others.
 	Accepted   List[AcceptedCheck] `json:"accepted"`
 	Unaccepted List[OpenCheck]     `json:"unaccepted"`
+	// VoidedAt, VoidedBy, and VoidReason are null if the certificate is valid.
+	VoidedAt   *Time   `json:"voided_at"`
+	VoidedBy   *Actor  `json:"voided_by"`
+	VoidReason *string `json:"void_reason"`
 }
 
 // AcceptedCheck is a finding with the reason why it is accepted. Check is the ID of a Check, and Text what it says; nil if

@@ -57,6 +57,10 @@ func (f *fuzzer) path(r *request) string {
 		if p.Value.In != openapi3.ParameterInPath {
 			continue
 		}
+		if o.id == "voidCertificate" && above != nil {
+			path, r.record = strings.Replace(path, "{n}", fmt.Sprint(max(1, above.certificates)), 1), nil
+			continue
+		}
 		t := f.named(o, path[:strings.Index(path, "{"+p.Value.Name+"}")], above)
 		id := "1"
 		if t != nil {
@@ -95,6 +99,13 @@ func (f *fuzzer) named(o *operation, before string, above *vaultRecord) *vaultRe
 		for _, t := range f.state.records["file"] {
 			if t.of != nil && !t.gone && !t.of.gone {
 				return t.of
+			}
+		}
+	}
+	if o.id == "voidCertificate" && f.percent(85) {
+		for _, t := range f.state.records["abstract"] {
+			if t.certificates > 0 && !t.gone {
+				return t
 			}
 		}
 	}

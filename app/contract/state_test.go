@@ -37,6 +37,7 @@ type vaultRecord struct {
 	of             *vaultRecord      // the abstract of a file or instrument, or the record of a note
 	tags           map[string]string // its last ETags and those of its parts, see tagOf
 	digest         string            // of a file
+	certificates   int               // of an abstract: the ID of the newest
 
 	document []byte // of an upload: the complete content
 	offset   int    // the number of bytes that the server has received

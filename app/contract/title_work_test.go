@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,6 +40,9 @@ func (f *fuzzer) certificate(v map[string]any, of *vaultRecord) {
 		return
 	}
 	f.state.sent[fmt.Sprint(digest)] = true
+	if n, _ := strconv.Atoi(fmt.Sprint(v["id"])); of != nil {
+		of.certificates = max(of.certificates, n)
+	}
 	if f.state.byID["file "+fmt.Sprint(id)] == nil {
 		file := f.state.vaultRecord("file", fmt.Sprint(id))
 		file.of, file.digest = of, fmt.Sprint(digest)

@@ -31,6 +31,12 @@ type Actor struct {
 	Session   string   `json:"-"` // Session.Hash of a user's session
 }
 
+// Is reports whether both are the same user, API key, or operator.
+func (a Actor) Is(b Actor) bool { return a.Kind == b.Kind && a.ID == b.ID }
+
+// Stored returns the actor as records keep it, without the request.
+func (a Actor) Stored() Actor { return Actor{Kind: a.Kind, ID: a.ID, Name: a.Name} }
+
 // Record returns the actor as a record reference, such as "key:7".
 func (a Actor) Record() string {
 	if a.ID == 0 {

@@ -20,9 +20,6 @@ type Note struct {
 	Trashed   *Trashed  `json:"trashed,omitempty"`
 }
 
-// IsBy reports whether an actor wrote the note.
-func (n Note) IsBy(actor Actor) bool { return n.By.Kind == actor.Kind && n.By.ID == actor.ID }
-
 // maxNoteHeading is the maximum length of the heading of a note, in bytes.
 const maxNoteHeading = 60
 

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // TitleWork is the work on an abstract besides its fields, documents, and instruments. Each part
 // has a version of its own for If-Match.
@@ -58,12 +61,14 @@ var titleWorkFields = []recordField[TitleWork]{
 // of which w has only a part; see SequenceChanges.
 func (w TitleWork) Changes(to TitleWork) []Change { return compareRecords(titleWorkFields, w, to) }
 
-// LastCertificate returns the newest certificate, or the zero Certificate.
-func (w TitleWork) LastCertificate() (c Certificate) {
-	if n := len(w.Certificates); n > 0 {
-		c = w.Certificates[n-1]
+// LastCertificate returns the newest certificate that isn't voided, or the zero Certificate.
+func (w TitleWork) LastCertificate() Certificate {
+	for _, c := range slices.Backward(w.Certificates) {
+		if c.Voided == nil {
+			return c
+		}
 	}
-	return c
+	return Certificate{}
 }
 
 // SequenceChanges returns the differences between two sequences of a runsheet.
@@ -133,6 +138,14 @@ type Certificate struct {
 	// Accepted are the findings that were accepted with a reason. Unaccepted are the others; see app/titlecheck.
 	Accepted   []AcceptedCheck `json:"accepted,omitempty"`
 	Unaccepted []AcceptedCheck `json:"unaccepted,omitempty"`
+	Voided     *Voided         `json:"voided,omitempty"` // nil if the certificate is valid
+}
+
+// Voided says who voided a certificate that was a mistake, and why. The certificate stays in the list.
+type Voided struct {
+	At     time.Time `json:"at"`
+	By     Actor     `json:"by"`
+	Reason string    `json:"reason"`
 }
 
 // AcceptedCheck is a finding about a search, with the reason why it was accepted.
@@ -150,6 +163,12 @@ var certificateFields = []recordField[Certificate]{
 	{FieldLabel{Name: "certified_by", Label: "Certified by"}, func(c *Certificate) any { return c.Examiner.String() }},
 	{FieldLabel{Name: "accepted", Label: "Accepted findings", Rows: []FieldLabel{{Name: "check", Type: identity}, {Name: "text"},
 		{Name: "reason", Label: "Reason"}}}, func(c *Certificate) any { return c.Accepted }},
+	{FieldLabel{Name: "void_reason", Label: "Voided because"}, func(c *Certificate) any {
+		if c.Voided == nil {
+			return ""
+		}
+		return c.Voided.Reason
+	}},
 }
 
 // Changes returns the differences between c and the certificate that follows it.

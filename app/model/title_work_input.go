@@ -152,6 +152,14 @@ func CheckCertificate(members map[string]Input, now time.Time) (Certificate, err
 	return c, f.Fields
 }
 
+// CheckVoidReason validates why a certificate is voided.
+func CheckVoidReason(in Input) (string, errs.Fields) {
+	var f validation
+	reason := f.line("reason", in.asText(), MaxLineLength)
+	f.require("reason", reason)
+	return reason, f.Fields
+}
+
 // accepted validates the findings that a certificate accepts.
 func (f *validation) accepted(in Input) (list []AcceptedCheck) {
 	for n, item := range f.rows("accepted", in) {

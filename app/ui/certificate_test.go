@@ -74,8 +74,24 @@ func TestCertificateAndBringDown(t *testing.T) {
 		t.Errorf("the same form again: got %s, want %s", again, down)
 	}
 	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`, "26-17-BD1", "Not carried over", "1 document")
+	h.addInstrument(t, a.Abstract.ID, `{"type":"Plat"}`)
+	lee, admin := h.openBrowserAs(t, "Lee", model.RoleStaff), h.openBrowser(t, model.RoleAdmin)
+	kim.get(t, 200, path).has(t, "Void this certificate")
+	lee.get(t, 200, path).lacks(t, "Void this certificate")
+	wrong := url.Values{"certificate": {"1"}, "reason": {"Wrong <date>"}}
+	lee.post(t, 403, section+"/void", wrong)
+	kim.post(t, 422, section+"/void", with(wrong, "reason", " ")).has(t, "Reason: ")
+	kim.post(t, 404, section+"/void", with(wrong, "certificate", "x"))
+	admin.post(t, 303, section+"/void", wrong)
+	admin.post(t, 409, section+"/void", wrong).has(t, "This certificate is already void.")
+	voided := kim.get(t, 200, path)
+	voided.has(t, `<span class="badge bad">Void</span>`, "<b>Wrong &lt;date&gt;</b>")
+	voided.lacks(t, "Changed since certified", "Void this certificate")
+	kim.get(t, 200, path+"/print").has(t, "VOID: the search certificate through May 20, 2026, 8:00 AM was voided on <time",
+		"Wrong &lt;date&gt;", "VOID: certificate voided", "DRAFT: search not certified", "Certify the search again before you send this.")
 	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.post(t, 403, section, sent)
+	viewer.post(t, 403, section+"/void", wrong)
 	viewer.post(t, 403, path+"/bring-down", nil)
 }
 

@@ -44,7 +44,7 @@ func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint
 		if err != nil {
 			return err
 		}
-		work := d.titleWork(model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}, a, copies)
+		work := d.titleWork(actor.Stored(), a, copies)
 		work.Sequence = sequence
 		created = BroughtDown{AbstractWithFiles{Abstract: a}, d.notTaken}
 		return errors.Join(t.PutTitleWork(work),
@@ -183,9 +183,10 @@ func (d *bringDown) setFields(t *store.Tx) error {
 			d.notTaken = append(d.notTaken, "the field "+old.Label)
 		}
 	}
-	d.since = cmp.Or(from.Custom.Text(fieldEffectiveDate), from.Custom.Text("new_effective_date"))
-	if n := len(d.work.Certificates); n > 0 {
-		d.since = d.work.Certificates[n-1].EffectiveDate
+	d.since = cmp.Or(d.work.LastCertificate().EffectiveDate, from.Custom.Text(fieldEffectiveDate), from.Custom.Text("new_effective_date"))
+	isVoid := func(c model.Certificate) bool { return c.EffectiveDate == d.since } // the field has the date of a mistake
+	if d.work.LastCertificate().ID == 0 && slices.ContainsFunc(d.work.Certificates, isVoid) {
+		d.since = ""
 	}
 	number, err := nextFileNumber(t, from.FileNumber())
 	for key, value := range map[string]string{"file_number": number, "prior_effective_date": d.since, "prior_file_number": from.FileNumber(),

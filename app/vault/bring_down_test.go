@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -165,5 +166,65 @@ func TestBringDownWithoutTemplate(t *testing.T) {
 	}
 	if want := []string{"order 2026-1"}; !slices.Equal(down.NotTaken, want) {
 		t.Errorf("NotTaken: got %q, want %q", down.NotTaken, want)
+	}
+}
+
+// A certificate that was a mistake is voided by its issuer or an administrator, with a reason. It stays in the list, but
+// nothing continues it: neither the reasons that the next one proposes nor a bring-down.
+func TestVoidCertificate(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.NewUserFixture(t, nil)
+	v := f.Instance
+	id := vaulttest.CreateAbstract(t, v).Abstract.ID
+	f.CreateUser(t, "Kim", model.RoleStaff)
+	f.CreateUser(t, "Lee", model.RoleStaff)
+	f.CreateUser(t, "Ann", model.RoleAdmin)
+	kim, lee, admin := f.Actor(t, "Kim"), f.Actor(t, "Lee"), f.Actor(t, "Ann")
+	certify := func(date string) model.Certificate {
+		t.Helper()
+		c, err := v.TitleWork.Certify(t.Context(), kim, id, vault.CertificateRequest{Members: map[string]model.Input{
+			"effective_date": model.StringInput(date), "accepted": model.JSONInput(`[{"check":"effective_time","reason":"Not known"}]`)}},
+			vault.Idempotency[model.Certificate]{})
+		vaulttest.NoError(t, err)
+		return c
+	}
+	void := func(actor model.Actor, n uint64, reason string) (model.Certificate, error) {
+		return v.TitleWork.Void(t.Context(), actor, id, n, model.StringInput(reason), vault.Idempotency[model.Certificate]{})
+	}
+	last := func() (last model.Certificate, proposals int, since string) {
+		t.Helper()
+		work, err := v.TitleWork.Get(t.Context(), id)
+		vaulttest.NoError(t, err)
+		checks, err := v.TitleWork.Checks(t.Context(), id, nil)
+		vaulttest.NoError(t, err)
+		down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, id, vault.Idempotency[vault.BroughtDown]{})
+		vaulttest.NoError(t, err)
+		return work.LastCertificate(), len(checks.Before), down.Abstract.Custom.Text("search_from")
+	}
+	first := certify("2026-05-02")
+	_, err := void(lee, first.ID, "Not mine")
+	vaulttest.WantKind(t, "void as another user", err, errs.Forbidden)
+	_, err = void(kim, first.ID, " ")
+	vaulttest.WantKind(t, "void without a reason", err, errs.Invalid)
+	_, err = void(kim, 99, "Wrong date")
+	vaulttest.WantKind(t, "void no certificate", err, errs.NotFound)
+	voided, err := void(kim, first.ID, "Wrong date")
+	if err != nil || voided.Voided == nil || voided.Voided.Reason != "Wrong date" || voided.Voided.By.Name != "Kim" {
+		t.Fatalf("void: got %+v, %v, want Kim and the reason", voided.Voided, err)
+	}
+	_, err = void(admin, first.ID, "Again")
+	vaulttest.WantKind(t, "void twice", err, errs.Conflict)
+	if c, proposals, since := last(); c.ID != 0 || proposals != 0 || since != "" {
+		t.Errorf("after the only one is void: got certificate %d, %d proposals, a bring-down since %q; want none", c.ID, proposals, since)
+	}
+
+	second, third := certify("2026-05-01"), certify("2026-05-03")
+	if second.ID != 2 || third.ID != 3 {
+		t.Errorf("got IDs %d and %d, want 2 and 3", second.ID, third.ID)
+	}
+	_, err = void(admin, third.ID, "Wrong date")
+	vaulttest.NoError(t, err)
+	if c, proposals, since := last(); c.ID != second.ID || proposals != 1 || since != "2026-05-01" {
+		t.Errorf("after the latest is void: got certificate %d, %d proposals, a bring-down since %q; want those of 2", c.ID, proposals, since)
 	}
 }

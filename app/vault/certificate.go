@@ -125,6 +125,51 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 	return certificate, err
 }
 
+// errNotCertifier is returned for voiding the certificate of another actor.
+var errNotCertifier = &errs.Error{Kind: errs.Forbidden, Message: "Only the person who certified or an administrator can void it."}
+
+// Void voids a certificate that was a mistake. It stays in the list with the reason, but the search counts as certified
+// only by another one. Void returns NotFound if there is no such certificate, Forbidden unless the actor issued it or may
+// administer the vault, Invalid without a reason, or Conflict if it is voided already.
+func (s *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id uint64, reason model.Input,
+	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
+	var work model.TitleWork
+	var at int
+	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, s.v); err != nil {
+			return err
+		}
+		if _, err := t.Abstract(abstract); err != nil {
+			return err
+		}
+		if work, err = t.TitleWork(abstract); err != nil {
+			return err
+		}
+		at = slices.IndexFunc(work.Certificates, func(c model.Certificate) bool { return c.ID == id })
+		if at < 0 {
+			return errs.RecordNotFound("certificate", id)
+		}
+		switch certificate = work.Certificates[at]; {
+		case !certificate.By.Is(actor) && s.v.AuthorizeAdmin(t, actor) != nil:
+			return errNotCertifier
+		case certificate.Voided != nil:
+			return &errs.Error{Kind: errs.Conflict, Message: "This certificate is already void."}
+		}
+		text, rejected := model.CheckVoidReason(reason)
+		certificate.Voided = &model.Voided{At: s.v.Now(), By: actor.Stored(), Reason: text}
+		return rejected.Err()
+	}, func(t *store.Tx) error {
+		before, now := work.Certificates[at], certificate.Voided.At
+		work.Certificates = slices.Clone(work.Certificates)
+		work.Certificates[at] = certificate
+		return errors.Join(t.PutTitleWork(work), s.v.AddEntry(t, model.Event{At: now, Actor: actor, Kind: "certificate.voided",
+			Record: model.RecordRef(AbstractOps.Name, abstract), Changes: before.Changes(certificate),
+			Detail: map[string]string{"certificate": fmt.Sprint(id), "effective_date": certificate.EffectiveDate}}),
+			idempotency.SaveResponse(t, now, certificate))
+	})
+	return certificate, err
+}
+
 // profileOf returns the full name and the title of an actor. API keys have none.
 func profileOf(t *store.Tx, actor model.Actor) (model.Profile, error) {
 	if actor.Kind != model.ActorUser {
@@ -187,7 +232,7 @@ func (d *certificateDraft) version() uint64 {
 func (d *certificateDraft) complete(findings []titlecheck.Finding, document model.File, at time.Time, actor model.Actor) model.Certificate {
 	certificate := d.certificate
 	certificate.ID, certificate.At = uint64(len(d.work.Certificates)+1), at
-	certificate.By = model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
+	certificate.By = actor.Stored()
 	certificate.FileID, certificate.Digest, certificate.RunsheetVersion = document.ID, document.Digest, d.work.RunsheetVersion
 	certificate.Accepted, certificate.Unaccepted = titlecheck.Settle(findings, d.certificate.Accepted)
 	d.work.Certificates = append(slices.Clone(d.work.Certificates), certificate)
@@ -253,17 +298,15 @@ func (s *TitleWork) Checks(ctx context.Context, abstract uint64, members map[str
 		if checks.Findings, err = s.findings(ctx, t, draft); err != nil {
 			return err
 		}
-		before := draft.work.Certificates
-		if len(before) == 0 && draft.work.PriorID != 0 {
+		last := draft.work.LastCertificate()
+		if last.ID == 0 && draft.work.PriorID != 0 {
 			prior, err := t.TitleWork(draft.work.PriorID)
 			if err != nil {
 				return err
 			}
-			before = prior.Certificates
+			last = prior.LastCertificate()
 		}
-		if n := len(before); n > 0 {
-			checks.Before = before[n-1].Accepted
-		}
+		checks.Before = last.Accepted
 		return nil
 	})
 	return checks, err

@@ -241,6 +241,14 @@ func walkSteps() map[string]walkStep {
 				vault.Idempotency[model.Certificate]{})
 			return err
 		}, "certificate.created", "effective_date custom_fields.effective_date"},
+		"TitleWork.Void": {func(w *auditWalk) error {
+			certified, err := w.v.TitleWork.Certify(w.Context(), who, w.abstract,
+				vault.CertificateRequest{Members: members(`{"effective_date":"2026-05-01"}`)}, vault.Idempotency[model.Certificate]{})
+			vaulttest.NoError(w.T, err)
+			_, err = w.v.TitleWork.Void(w.Context(), who, w.abstract, certified.ID, model.StringInput("Wrong date"),
+				vault.Idempotency[model.Certificate]{})
+			return err
+		}, "certificate.voided", "void_reason"},
 		"TitleWork.BringDown": {func(w *auditWalk) error {
 			_, err := w.v.TitleWork.BringDown(w.Context(), who, w.abstract, vault.Idempotency[vault.BroughtDown]{})
 			return err

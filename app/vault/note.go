@@ -70,7 +70,7 @@ func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 			return err
 		}
 		note.Version, note.CreatedAt, note.UpdatedAt = 1, at, at
-		note.By = model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
+		note.By = actor.Stored()
 		entry := noteOps.entry(at, actor, "created", note.ID, note)
 		entry.Changes = model.Note{}.Changes(note)
 		return errors.Join(t.PutNote(note), s.v.AddEntry(t, entry), idempotency.SaveResponse(t, at, note))
@@ -93,7 +93,7 @@ var errNotAuthor = &errs.Error{Kind: errs.Forbidden, Message: "Only the author o
 
 // checkAuthor returns Forbidden unless the actor wrote the note or may administer the vault.
 func (s *Notes) checkAuthor(t *store.Tx, actor model.Actor, note model.Note) error {
-	if note.IsBy(actor) || s.v.AuthorizeAdmin(t, actor) == nil {
+	if note.By.Is(actor) || s.v.AuthorizeAdmin(t, actor) == nil {
 		return nil
 	}
 	return errNotAuthor
@@ -173,7 +173,7 @@ func (s *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in mode
 			return old, err
 		}
 		note, rejected := in.Check(old, pages)
-		note.EditedBy = &model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
+		note.EditedBy = new(actor.Stored())
 		return note, rejected.Err()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,8 +59,10 @@ type CertificateRow struct {
 	model.Certificate
 	Who      string
 	Username string // of Who, which is a full name; "" if Who is the username
-	Changed  bool   // the runsheet changed since it was certified
+	Changed  bool   // it is valid, but the runsheet changed since
 	Document string // address of the stored runsheet; "" if it was purged
+	VoidedBy string // "" if it is valid
+	MayVoid  bool   // it is valid, and the visitor certified or is an administrator
 }
 
 // certificateFields are the fields of the form. The template of the abstract may have the same
@@ -72,10 +75,16 @@ var certificateFields = []model.Field{
 }
 
 // certificates returns the certificates of an abstract.
-func (p *Pages) certificates(s source) Certificates {
+func (p *Pages) certificates(r *page.Request, s source) Certificates {
 	view := Certificates{section: s.section("certificates", s.work.RunsheetVersion), Once: rand.Text()}
 	for _, c := range slices.Backward(s.work.Certificates) {
-		row := CertificateRow{Certificate: c, Who: page.ActorText(c.By), Changed: s.work.RunsheetVersion > c.RunsheetVersion}
+		row := CertificateRow{Certificate: c, Who: page.ActorText(c.By)}
+		if c.Voided != nil {
+			row.VoidedBy = page.ActorText(c.Voided.By)
+		} else {
+			row.Changed = s.work.RunsheetVersion > c.RunsheetVersion
+			row.MayVoid = r.MayWrite() && (c.By.Is(r.Actor) || r.Actor.Role.Can(model.PermAdmin))
+		}
 		if name := c.Examiner.String(); name != "" {
 			row.Who, row.Username = name, row.Who
 		}
@@ -197,7 +206,7 @@ func (p *Pages) certificatesPage(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view := p.certificates(s)
+	view := p.certificates(r, s)
 	view.Focus = r.IsPart()
 	if view.Editing = isEditing(r); view.Editing {
 		if err := p.nameCertifier(r, &view); err != nil {
@@ -283,7 +292,7 @@ func (p *Pages) certify(r *page.Request) error {
 		if err != nil {
 			return err
 		}
-		view := p.certificates(s)
+		view := p.certificates(r, s)
 		view.Editing, view.Once, view.Version = true, form.Get("once"), checks.Version
 		view.Inputs, view.Checks = s.certificateInputs(form, problems, p.LocalNow()), s.checkGroups(checks, form)
 		view.Problem = cmp.Or(generalProblem(problems), problems["accepted"])
@@ -305,6 +314,31 @@ func (p *Pages) certify(r *page.Request) error {
 			}
 			return created, err
 		}, show)
+}
+
+// void voids a certificate of an abstract.
+func (p *Pages) void(r *page.Request) error {
+	id, err := strconv.ParseUint(r.PostForm.Get("certificate"), 10, 64)
+	if err != nil {
+		return page.NotFound(r)
+	}
+	_, err = p.Vault.TitleWork.Void(r.Context(), r.Actor, r.PathID, id, model.StringInput(formText(r.PostForm, "reason", 0)),
+		vault.Idempotency[model.Certificate]{})
+	if why, ok := rejected(err); ok {
+		s, err := p.read(r)
+		if err != nil {
+			return err
+		}
+		view := p.certificates(r, s)
+		if view.Problem = generalProblem(why.problems); view.Problem == "" {
+			view.Problem = "Reason: " + why.problems["reason"]
+		}
+		return p.showCertificates(r, why.status, s, view)
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(r, p.AbstractPath(r.PathID)+"#certificates", "Certificate voided.")
 }
 
 // bringDown creates an abstract that brings this one down to date.

@@ -52,7 +52,7 @@ func (p *Pages) notes(r *page.Request, of noteRecord) (view Notes, err error) {
 	list, err := p.Vault.Notes.List(r.Context(), of.recordType, of.id)
 	for _, n := range list {
 		row := NoteRow{ID: n.ID, Version: n.Version, Who: page.ActorText(n.By), At: n.CreatedAt, Changed: n.Version > 1, EditedAt: n.UpdatedAt,
-			MayEdit: r.MayWrite() && (n.IsBy(r.Actor) || r.Actor.Role.Can(model.PermAdmin)), Text: n.Text}
+			MayEdit: r.MayWrite() && (n.By.Is(r.Actor) || r.Actor.Role.Can(model.PermAdmin)), Text: n.Text}
 		if n.EditedBy != nil {
 			row.Editor = page.ActorText(*n.EditedBy)
 		}

@@ -26,10 +26,11 @@ type printedAbstract struct {
 	NamesText            paragraph
 	Lists                []requirementList
 	ExceptionsText       paragraph
-	// Certificate is the latest one. It is nil if there is none, or if the runsheet changed since, which makes the copy a
-	// draft.
+	// Certificate is the latest valid one. It is nil if there is none, or if the runsheet changed since, which makes the
+	// copy a draft.
 	Certificate *CertificateRow
-	Changed     bool // the runsheet changed since it was certified
+	Changed     bool             // the runsheet changed since it was certified
+	Voided      []CertificateRow // voided ones that no valid one followed
 }
 
 // printedInstrument is a row of the printed runsheet.
@@ -56,12 +57,15 @@ func (p *Pages) printPage(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	var certificate *CertificateRow
-	list := p.certificates(s).List
-	if len(list) > 0 && !list[0].Changed {
-		certificate = &list[0]
+	voided, valid := p.certificates(r, s).List, []CertificateRow(nil)
+	if at := slices.IndexFunc(voided, func(c CertificateRow) bool { return c.Voided == nil }); at >= 0 {
+		voided, valid = voided[:at], voided[at:]
 	}
-	view := printedAbstract{Certificate: certificate, Changed: len(list) > 0 && list[0].Changed, Path: s.path,
+	var certificate *CertificateRow
+	if len(valid) > 0 && !valid[0].Changed {
+		certificate = &valid[0]
+	}
+	view := printedAbstract{Certificate: certificate, Changed: len(valid) > 0 && valid[0].Changed, Voided: voided, Path: s.path,
 		Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(), Facts: s.printedFacts(certificate != nil),
 		Remarks: r.URL.Query().Get("remarks") != "", NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
 	if s.work.OrderID != 0 {

@@ -18,6 +18,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /abstracts/{id}/requirements", page.MayWrite, p.saveRequirements),
 		page.NewRoute("GET /abstracts/{id}/certificates", page.MayRead, p.certificatesPage),
 		page.NewRoute("POST /abstracts/{id}/certificates", page.MayWrite, p.certify),
+		page.NewRoute("POST /abstracts/{id}/certificates/void", page.MayWrite, p.void),
 		page.NewRoute("POST /abstracts/{id}/bring-down", page.MayWrite, p.bringDown),
 		page.NewRoute("GET /abstracts/{id}/print", page.MayRead, p.printPage),
 		page.NewRoute("GET /abstracts/{id}/notes", page.MayRead, p.notesOf("abstract")),

@@ -53,7 +53,7 @@ func (p *Pages) Load(r *page.Request, a model.Abstract, template model.Template)
 	if w.Requirements, err = p.requirements(r, s); err != nil {
 		return w, err
 	}
-	w.Certificates = p.certificates(s)
+	w.Certificates = p.certificates(r, s)
 	w.Notes, err = p.notes(r, noteRecord{"abstract", a.ID})
 	return w, err
 }
