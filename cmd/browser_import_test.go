@@ -96,7 +96,7 @@ func testImportRunsheet(t *testing.T, env *browserEnv) {
 		}
 	}
 	s.importFile("/abstracts/"+other.Data.ID, file)
-	// The release has neither parties nor a place, so it can be another one.
+	// The release has neither parties nor a place, so it may be another one.
 	if got := eval[int](s.tab, `[...document.querySelectorAll("main td b")].filter(e => e.innerText.startsWith("Already on the")).length`); got != 6 {
 		t.Errorf("rows of the second import that are on the runsheet: got %d, want 6", got)
 	}

@@ -21,6 +21,9 @@ type Options struct {
 	Now     time.Time
 	Columns map[int]string // fields that a person chose, by column, starting with 0
 	Swapped []int          // rows whose grantors and grantees are exchanged
+
+	// SwappedTypes are the names of document types. The grantors and grantees of their rows are exchanged.
+	SwappedTypes []string
 }
 
 // Sheet is what a table contains.
@@ -36,6 +39,7 @@ type Entry struct {
 	Position  int // No. of the row; 0 if there is none
 	Fields    model.InstrumentInput
 	Relations []RelationEntry
+	Swapped   bool // grantors and grantees are exchanged
 }
 
 // RelationEntry is a relation to another row, which has the No. Position.
@@ -65,7 +69,8 @@ func (t Table) Read(o Options) Sheet {
 				r.readCell(&e, sheet.Columns[n], cell)
 			}
 		}
-		if slices.Contains(o.Swapped, e.Row) {
+		e.Swapped = slices.Contains(o.Swapped, e.Row) || slices.Contains(o.SwappedTypes, e.Fields["type"].Value)
+		if e.Swapped {
 			e.swapParties()
 		}
 		if len(e.Fields) > 0 || len(e.Relations) > 0 {

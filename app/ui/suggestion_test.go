@@ -50,7 +50,7 @@ func TestRunsheetUpload(t *testing.T) {
 		"2,Release or Satisfaction,500,1,First Bank,releases 1,\n3,Spaceship,1,1,,,\n")
 	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
 	got.has(t, "2 instruments in the file", "1 row can't be added yet.", `name="cell.4.1" value="Spaceship"`, "isn&#39;t a document type",
-		"releases row 2", "$387,500.00", "Mortgagor:</small> O&#34;Brien &lt;b&gt;", "Add selected instruments")
+		"releases row 2", "$387,500.00", "Mortgagor:</b> O&#34;Brien &lt;b&gt;", "Add selected instruments")
 	hidden := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(string(got.body), -1) {
 		hidden.Set(match[1], html.UnescapeString(match[2]))
@@ -61,22 +61,17 @@ func TestRunsheetUpload(t *testing.T) {
 		return staff.post(t, status, path+"/runsheet/accept", form)
 	}
 	accept(422).has(t, "No rows are selected.", `name="cell.4.1" value="Spaceship"`)
-	done := accept(303, "2", "3")
-	if to := done.Header.Get("Location"); to != path+"?view=runsheet" {
-		t.Errorf("Location = %q, want the runsheet", to)
-	}
-	if notice := h.noticeOf(t, done); notice != "2 instruments added. 1 row was left out." {
-		t.Errorf("notice = %q", notice)
-	}
+	done := accept(200, "2", "3")
+	done.has(t, "<span>2 instruments added.</span>", path+"/instruments/undo", "Rows to correct", "1 row can't be added yet.",
+		`name="cell.4.1" value="Spaceship"`)
+	done.lacks(t, "Select row 2", "Add selected instruments")
 	// A form that the server didn't render, or that belongs to another user, isn't unpacked.
 	forged := base64.RawURLEncoding.EncodeToString(gzipped(t, `[`+strings.Repeat(`{},`, 1000)+`{}]`))
 	for _, packed := range []string{"", "x", forged, hidden.Get("packed")[1:]} {
 		staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"0"}, "packed": {packed}})
 	}
 	h.newUser(t, "lee", model.RoleStaff).post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": hidden["packed"]})
-	if notice := h.noticeOf(t, accept(303, "2", "3")); !strings.Contains(notice, "already added") {
-		t.Errorf("notice after the form was sent again = %q", notice)
-	}
+	accept(200, "2", "3").has(t, "These instruments were already added.", `name="cell.4.1" value="Spaceship"`)
 	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
 	if err != nil || len(sheet.Instruments) != 2 || sheet.Instruments[0].Status != model.InstrumentReleased {
 		t.Errorf("runsheet = %+v, %v, want a released mortgage and its release", sheet, err)
@@ -89,6 +84,89 @@ func TestRunsheetUpload(t *testing.T) {
 	h.sendBody(t, 415, "POST", path+"/runsheet/upload", "file=x", staff.cookie, "Content-Type: application/x-www-form-urlencoded")
 	h.sendBody(t, 403, "POST", path+"/runsheet/upload", body, viewer.cookie, kind)
 	staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": {"x"}})
+}
+
+// Rows that can't be added stay on the page when the others are added. Once they are corrected, they relate to the added
+// ones, and none is added twice.
+func TestRowsThatWereLeftOut(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	body, kind := fileForm("No.,Type,Book,Page,Recorded,Relations\n1,Mortgage,417,7,3/9/1998,\n2,Plat,,,,\n" +
+		"3,Release or Satisfaction,500,1,2/30/2019,releases 1\n4,Spaceship,,,,\n")
+	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	form := reviewForm(got)
+	form["row"] = []string{"2", "3"}
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "2 instruments added.", "2 rows can't be added yet.", `name="cell.4.4" value="2/30/2019"`, "The other rows are done.")
+	form = reviewForm(got)
+	form.Set("cell.4.4", "2/28/2019")
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "1 instrument in the file", "releases row 2", `aria-label="Select row 4" checked`, "Spaceship")
+	got.lacks(t, "Select row 2", "Select row 3")
+	form = reviewForm(got)
+	form["row"] = []string{"4"}
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "1 instrument added.", "1 row can't be added yet.", "Spaceship")
+	form = reviewForm(got)
+	form.Set("cell.5.1", "Survey")
+	form = reviewForm(staff.post(t, 200, path+"/runsheet/accept", form))
+	form["row"] = []string{"5"}
+	if notice := h.noticeOf(t, staff.post(t, 303, path+"/runsheet/accept", form)); notice != "1 instrument added." {
+		t.Errorf("notice = %q", notice)
+	}
+	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+	vaulttest.NoError(t, err)
+	var list []string
+	for _, i := range sheet.Instruments {
+		list = append(list, fmt.Sprint(i.Type.Name, i.Relations))
+	}
+	want := []string{"Mortgage[]", "Plat[]", "Release or Satisfaction[{releases 1 }]", "Survey[]"}
+	if slices.Sort(list); !slices.Equal(list, want) {
+		t.Errorf("runsheet = %q, want %q", list, want)
+	}
+}
+
+// The parties of all judgments of a file are swapped at once. Nothing is added before the page shows them.
+func TestSwapPartiesOfFile(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	body, kind := fileForm("Type,Filed,Grantor,Grantee\nJudgment,3/9/1998,First Bank,Bea Cole\nDeed,3/9/1999,Ann Lee,Bea Cole\n" +
+		"Judgment,3/9/2001,Harlow Supply,Bea Cole\nJudgment,2/30/2001,Harlow Supply,Bea Cole\n")
+	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	got.has(t, "<b>Defendant:</b> First Bank", "<b>Plaintiff:</b> Bea Cole",
+		`name="swap" value="Judgment"><span>Judgment, 2 rows: swap Defendant and Plaintiff</span>`)
+	got.lacks(t, `name="swap" value="Deed"`)
+	form := reviewForm(got)
+	form["row"], form["swap"] = []string{"2", "3", "4"}, []string{"Judgment"}
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "<b>Defendant:</b> Bea Cole", "<b>Plaintiff:</b> Harlow Supply", `name="swap" value="Judgment" checked`)
+	form = reviewForm(got)
+	form["row"], form["swap"] = []string{"2", "3", "4"}, []string{"Judgment"}
+	got = staff.post(t, 200, path+"/runsheet/accept", form)
+	got.has(t, "3 instruments added.")
+	form = reviewForm(got)
+	form["swap"] = []string{"Judgment"}
+	form.Set("cell.5.1", "2/28/2001")
+	form = reviewForm(staff.post(t, 200, path+"/runsheet/accept", form))
+	form["row"], form["swap"] = []string{"5"}, []string{"Judgment"}
+	staff.post(t, 303, path+"/runsheet/accept", form)
+	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+	vaulttest.NoError(t, err)
+	var list []string
+	for _, i := range sheet.Instruments {
+		list = append(list, fmt.Sprint(i.Recorded, i.Grantors, i.Grantees))
+	}
+	want := []string{"1998-03-09[Bea Cole] [First Bank]", "1999-03-09[Ann Lee] [Bea Cole]",
+		"2001-02-28[Bea Cole] [Harlow Supply]", "2001-03-09[Bea Cole] [Harlow Supply]"}
+	if !slices.Equal(list, want) {
+		t.Errorf("runsheet = %q\nwant       %q", list, want)
+	}
 }
 
 // The rejected rows of a file are corrected on the page. Rows that were cleared stay cleared.

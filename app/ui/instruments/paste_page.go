@@ -168,13 +168,13 @@ func (view *pasteView) show(table runsheet.Table, checked vault.CheckedRunsheet,
 	view.Columns = slices.DeleteFunc(slices.Clone(checked.Columns), func(c runsheet.Column) bool { return c.Blank })
 	cells := table.CellsByRow()
 	for _, e := range checked.Entries {
-		row, swapped := tablerow.New(table, e.Row, cells[e.Row], view.Columns), slices.Contains(view.Swapped, e.Row)
+		row := tablerow.New(table, e.Row, cells[e.Row], view.Columns)
 		if at := slices.IndexFunc(checked.Valid, func(g vault.Suggestion) bool { return g.Row == e.Row }); at >= 0 {
-			accept(&row, checked.Valid[at], view.Columns, swapped)
+			accept(&row, checked.Valid[at], view.Columns, e.Swapped)
 			row.Repeats, row.Choices = page.RepeatText(checked.Valid[at].Repeat), page.RowChoices(checked.Valid[at], form)
 			view.Good++
 		} else if at := slices.IndexFunc(checked.Rejected, func(r vault.RejectedRow) bool { return r.Row == e.Row }); at >= 0 {
-			row.Reject(checked.Rejected[at].Fields, view.Columns, swapped)
+			row.Reject(checked.Rejected[at].Fields, view.Columns, e.Swapped)
 			view.Bad++
 		}
 		view.Rows = append(view.Rows, row)

@@ -23,9 +23,11 @@ const (
 
 // RenderPage renders a page in the layout. It sends nothing before rendering succeeds.
 func (p *Site) RenderPage(r *Request, status int, name string, content Page) error {
-	notice, undo := p.consumeNotice(r)
+	if notice, undo := p.consumeNotice(r); content.Notice == "" {
+		content.Notice, content.UndoTo = notice, undo
+	}
 	return p.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
-		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: parseUndo(undo),
+		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Undo: parseUndo(content.UndoTo),
 		Warnings: p.visibleWarnings(r),
 	})
 }

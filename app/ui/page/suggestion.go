@@ -63,7 +63,7 @@ func RepeatText(r vault.Repeat) string {
 
 // Values of the form field that RowField names.
 const (
-	rowSkip = "skip"
+	RowSkip = "skip"
 	rowFill = "fill"
 	rowAdd  = "add"
 )
@@ -83,8 +83,8 @@ func RowChoices(g vault.Suggestion, form url.Values) []RowChoice {
 	if g.Existing == 0 && g.Twice == 0 {
 		return nil
 	}
-	list := []RowChoice{{Value: rowSkip, Label: "Skip"}, {Value: rowAdd, Label: "Add anyway"}}
-	usual := rowSkip
+	list := []RowChoice{{Value: RowSkip, Label: "Skip"}, {Value: rowAdd, Label: "Add anyway"}}
+	usual := RowSkip
 	if g.Existing != 0 {
 		label := fmt.Sprintf("Fill blank fields of No. %d", g.Position)
 		if len(g.Files) > 0 {
@@ -111,7 +111,7 @@ func RowChoices(g vault.Suggestion, form url.Values) []RowChoice {
 func ChosenRows(list []vault.Suggestion, form url.Values, selected func(vault.Suggestion) bool) (inputs []vault.NewInstrument, stores int) {
 	rows := map[int]bool{}
 	for _, g := range list {
-		input, choice := g.Input(), rowSkip
+		input, choice := g.Input(), RowSkip
 		for _, c := range RowChoices(g, form) {
 			if c.Chosen {
 				choice = c.Value

@@ -17,6 +17,8 @@ type Page struct {
 	Libraries []string // third-party scripts that the scripts of this page need
 	Scripts   []string // additional modules for this page
 	Styles    []string
+	Notice    string // what this request did; "" for what the previous one did
+	UndoTo    string // address of the undo form for that, as for RedirectWithUndo
 }
 
 // pageData is the data for the layout.
@@ -26,8 +28,7 @@ type pageData struct {
 	Path     string    // current address without its query
 	Here     string    // current address, for returning to it
 	Query    string    // text in the search box
-	Notice   string    // result of the last action
-	Undo     undoForm  // undo form for that action
+	Undo     undoForm  // undo form for what Notice says
 	Warnings []Warning // shown to administrators
 }
 

@@ -35,7 +35,9 @@ type packedReview struct {
 	Rows    []packedRow       `json:"rows"`
 	Columns []runsheet.Column `json:"columns,omitempty"`
 	Table   runsheet.Table    `json:"table,omitzero"`
-	Left    int               `json:"left,omitempty"` // number of rows that aren't valid
+	Left    int               `json:"left,omitempty"`  // number of rows that aren't valid
+	Swaps   []string          `json:"swaps,omitempty"` // document types whose parties are exchanged
+	Done    []int             `json:"done,omitempty"`  // rows that were added or left out, while others are corrected
 }
 
 // maxUnpacked is the maximum size of unpacked suggestions in bytes.

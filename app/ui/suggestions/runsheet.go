@@ -39,9 +39,20 @@ type runsheetPage struct {
 	NoInputs       int                 // rejected rows whose inputs follow later
 	Types          model.DocumentTypes // offered for rejected rows
 	Chosen         int                 // number of selected rows
+	Swaps          []swap
+	Added          bool // rows were added, and others stay to be corrected
+	Notice, UndoTo string
 	Packed         string
 	Once           string
 	Problem        string
+}
+
+// swap is a document type whose parties can be exchanged in all rows.
+type swap struct {
+	Type             string
+	Rows             int
+	Grantor, Grantee string // labels
+	Chosen           bool
 }
 
 // reviewRow is an instrument that a row of the file describes.
@@ -85,6 +96,7 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 	}
 	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
 		Heading: heading, Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css", "runsheet.css"},
+		Notice: view.Notice, UndoTo: view.UndoTo,
 	})
 }
 
@@ -113,14 +125,14 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 	if len(table.Rows) > maxRows {
 		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: tooManyRows})
 	}
-	return p.review(r, table, nil, nil, "")
+	return p.review(r, packedReview{Table: table}, nil, nil, runsheetPage{})
 }
 
-// review shows the instruments in the cells of a file, and the rows that must be corrected. fields are those that a
-// person chose, by column. The rows in left are not selected. problem says why nothing was added, if it was tried.
-func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]string, left map[int]bool,
-	problem string) error {
-	checked, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, table, runsheet.Options{Columns: fields})
+// review shows the instruments in the cells of packed, and the rows that must be corrected. fields are those that a
+// person chose, by column. The rows in left are not selected. view says what happened before.
+func (p *Pages) review(r *page.Request, packed packedReview, fields map[int]string, left map[int]bool, view runsheetPage) error {
+	checked, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, packed.Table,
+		runsheet.Options{Columns: fields, SwappedTypes: packed.Swaps})
 	if err != nil {
 		return err
 	}
@@ -128,32 +140,35 @@ func (p *Pages) review(r *page.Request, table runsheet.Table, fields map[int]str
 	for _, g := range checked.Valid {
 		chosen[g.Row] = !left[g.Row]
 	}
-	packed := packedReview{Columns: checked.Columns, Table: table, Left: len(checked.Rejected)}
-	view, err := p.newReview(r, checked.Valid, packed, chosen)
-	if err == nil {
-		err = p.addRejected(r, &view, table, checked.Rejected)
+	packed.Columns, packed.Left = checked.Columns, len(checked.Rejected)
+	view.Added = len(packed.Done) > 0
+	if err = p.addRows(r, &view, checked.Valid, packed, chosen); err == nil {
+		err = p.addRejected(r, &view, packed.Table, checked)
 	}
 	if err != nil {
 		return err
 	}
-	return p.showReview(r, view, problem)
+	return p.showReview(r, view)
 }
 
-func (p *Pages) showReview(r *page.Request, view runsheetPage, problem string) error {
-	if view.Problem = problem; problem != "" {
+func (p *Pages) showReview(r *page.Request, view runsheetPage) error {
+	if view.Problem != "" {
 		return p.showRunsheet(r, http.StatusUnprocessableEntity, view)
 	}
 	return p.showRunsheet(r, http.StatusOK, view)
 }
 
 // addRejected adds the rows of a file that aren't valid to its review, with inputs for the wrong cells.
-func (p *Pages) addRejected(r *page.Request, view *runsheetPage, table runsheet.Table, rejected []vault.RejectedRow) error {
+func (p *Pages) addRejected(r *page.Request, view *runsheetPage, table runsheet.Table, checked vault.CheckedRunsheet) error {
 	types, err := p.Vault.Instruments.Types(r.Context())
 	view.Types = types.Offered()
-	cells := table.CellsByRow()
-	for _, wrong := range rejected {
+	cells, swapped := table.CellsByRow(), map[int]bool{}
+	for _, e := range checked.Entries {
+		swapped[e.Row] = e.Swapped
+	}
+	for _, wrong := range checked.Rejected {
 		row := tablerow.New(table, wrong.Row, cells[wrong.Row], view.Columns)
-		row.Reject(wrong.Fields, view.Columns, false)
+		row.Reject(wrong.Fields, view.Columns, swapped[wrong.Row])
 		view.Rejected = append(view.Rejected, row)
 	}
 	view.NoInputs = tablerow.LimitInputs(view.Rejected)
@@ -171,13 +186,18 @@ func chosenFields(columns []runsheet.Column, form url.Values) (fields map[int]st
 	return fields, changed
 }
 
-// newReview returns the page for reviewing suggestions. The rows in chosen are selected; if chosen
-// is nil, all.
-func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, packed packedReview, chosen map[int]bool) (
-	view runsheetPage, err error) {
+// addRows adds suggestions to a review. The rows in chosen are selected; if chosen is nil, all.
+func (p *Pages) addRows(r *page.Request, view *runsheetPage, list []vault.Suggestion, packed packedReview, chosen map[int]bool) (
+	err error) {
 	view.Reviewed = true
 	view.Columns = slices.DeleteFunc(slices.Clone(packed.Columns), func(c runsheet.Column) bool { return c.Blank })
 	for _, g := range list {
+		if len(view.Columns) > 0 {
+			view.addSwap(g, packed.Swaps)
+		}
+		if slices.Contains(packed.Done, g.Row) {
+			continue
+		}
 		row := reviewRow{Suggestion: g, Chosen: true, Repeats: page.RepeatText(g.Repeat), Choices: page.RowChoices(g, r.PostForm)}
 		if chosen != nil {
 			row.Chosen = chosen[g.Row]
@@ -191,7 +211,23 @@ func (p *Pages) newReview(r *page.Request, list []vault.Suggestion, packed packe
 		view.Rows = append(view.Rows, row)
 	}
 	view.Packed, err = p.pack(r, list, packed)
-	return view, err
+	return err
+}
+
+// addSwap offers to exchange the parties of the type of a suggestion if they have labels of their own.
+func (view *runsheetPage) addSwap(g vault.Suggestion, chosen []string) {
+	grantor, grantee := g.Type.Parties()
+	first, second := g.Type.SpecialLabels()
+	if first+second == "" || len(g.Instrument.Grantors)+len(g.Instrument.Grantees) == 0 {
+		return
+	}
+	at := slices.IndexFunc(view.Swaps, func(s swap) bool { return s.Type == g.Type.Name })
+	if at < 0 {
+		at = len(view.Swaps)
+		view.Swaps = append(view.Swaps, swap{Type: g.Type.Name, Grantor: grantor.Label, Grantee: grantee.Label,
+			Chosen: slices.Contains(chosen, g.Type.Name)})
+	}
+	view.Swaps[at].Rows++
 }
 
 // readFile reads the file of an upload form to memory, which is charged to the user until done is
@@ -264,14 +300,18 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	for _, g := range list {
 		left[g.Row] = !chosen[g.Row]
 	}
+	for _, row := range packed.Done {
+		r.PostForm.Set(page.RowField(row), page.RowSkip) // other rows can relate to its instrument
+	}
 	fields, changed := chosenFields(packed.Columns, r.PostForm)
-	corrected := tablerow.Correct(packed.Table.Rows, r.PostForm)
-	if changed || corrected || r.PostForm.Get("check") != "" {
-		return p.review(r, packed.Table, fields, left, "") // nothing is added that the page didn't show
+	changed = tablerow.Correct(packed.Table.Rows, r.PostForm) || changed || !slices.Equal(packed.Swaps, r.PostForm["swap"])
+	packed.Swaps = r.PostForm["swap"]
+	if changed || r.PostForm.Get("check") != "" {
+		return p.review(r, packed, fields, left, runsheetPage{}) // nothing is added that the page didn't show
 	}
 	reviewAgain := func(problem string) error {
 		if len(packed.Columns) > 0 {
-			return p.review(r, packed.Table, fields, left, problem)
+			return p.review(r, packed, fields, left, runsheetPage{Problem: problem})
 		}
 		return p.reviewDocuments(r, list, chosen, problem)
 	}
@@ -294,21 +334,23 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	if err != nil {
 		return err
 	}
-	notice := page.AddedText(added, again)
-	if packed.Left > 0 {
-		notice += " " + page.Plural(packed.Left, "row was", "rows were") + " left out."
+	notice, undo := page.AddedText(added, again), p.UndoAdded(r.PathID, 0, once, added)
+	if packed.Left == 0 {
+		return p.RedirectWithUndo(r, to, notice, undo)
 	}
-	return p.RedirectWithUndo(r, to, notice, p.UndoAdded(r.PathID, 0, once, added))
+	for _, g := range list {
+		packed.Done = append(packed.Done, g.Row)
+	}
+	return p.review(r, packed, fields, left, runsheetPage{Notice: notice, UndoTo: undo})
 }
 
 // reviewDocuments shows the suggestions from documents again with a problem.
 func (p *Pages) reviewDocuments(r *page.Request, list []vault.Suggestion, chosen map[int]bool, problem string) error {
-	view, err := p.newReview(r, list, packedReview{}, chosen)
-	if err != nil {
+	view := runsheetPage{Documents: true, Problem: problem}
+	if err := p.addRows(r, &view, list, packedReview{}, chosen); err != nil {
 		return err
 	}
-	view.Documents = true
-	return p.showReview(r, view, problem)
+	return p.showReview(r, view)
 }
 
 // undo reverses what accept stored.
@@ -369,10 +411,9 @@ func (p *Pages) documentSuggestions(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := p.newReview(r, list, packedReview{}, nil)
-	if err != nil {
+	view := runsheetPage{Documents: true, More: more}
+	if err := p.addRows(r, &view, list, packedReview{}, nil); err != nil {
 		return err
 	}
-	view.Documents, view.More = true, more
 	return p.showRunsheet(r, http.StatusOK, view)
 }
