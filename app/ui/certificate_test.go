@@ -73,7 +73,8 @@ func TestCertificateAndBringDown(t *testing.T) {
 	if again := kim.post(t, 303, path+"/bring-down", url.Values{"once": {once}}).location(); again != down {
 		t.Errorf("the same form again: got %s, want %s", again, down)
 	}
-	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`, "26-17-BD1", "Not carried over", "1 document")
+	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`, "26-17-BD1", "Not carried over", "1 document",
+		`<dt>Search From <span class="muted">(not in this template)</span></dt><dd>May 20, 2026</dd>`)
 	h.addInstrument(t, a.Abstract.ID, `{"type":"Plat"}`)
 	lee, admin := h.openBrowserAs(t, "Lee", model.RoleStaff), h.openBrowser(t, model.RoleAdmin)
 	kim.get(t, 200, path).has(t, "Void this certificate")

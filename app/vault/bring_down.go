@@ -23,9 +23,9 @@ type BroughtDown struct {
 
 // BringDown creates an abstract that brings another one down to date. It has the template and the search type of
 // bring-downs, if there are any, and the file number of the prior abstract with a suffix. It carries over the
-// property, the values of the fields that the template has, the people, an order that is still open, open
-// requirements and exceptions, and the instruments, which it marks as prior. The names are to be run again. Its
-// search starts at the effective date of the prior abstract.
+// property, the current owner, the borrower, the values of the fields that the template has, the people, an order that
+// is still open, open requirements and exceptions, and the instruments, which it marks as prior. The names are to be
+// run again. Its search starts at the effective date of the prior abstract.
 func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint64, idempotency Idempotency[BroughtDown],
 ) (created BroughtDown, err error) {
 	var d bringDown
@@ -165,6 +165,10 @@ func (d *bringDown) setPeople(t *store.Tx) error {
 var finishedFields = []string{"file_number", fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched,
 	"search_type", "names_run", "tax_status", "prior_file_number", "prior_effective_date", "new_effective_date", "result"}
 
+// checkedFields are the fields that the checks before a certificate compare with the chain of title and the names run.
+// A bring-down carries them over even if its template doesn't have them: otherwise, nothing would be compared.
+var checkedFields = []string{"current_owner", "borrower"}
+
 // setFields sets the fields of the new abstract.
 func (d *bringDown) setFields(t *store.Tx) error {
 	from := d.from.Abstract
@@ -176,11 +180,16 @@ func (d *bringDown) setFields(t *store.Tx) error {
 		value, there := from.Custom[old.Key]
 		now, known := d.field(old.Key)
 		switch {
-		case !there || slices.Contains(finishedFields, old.Key):
+		case !there || slices.Contains(finishedFields, old.Key) || slices.Contains(checkedFields, old.Key):
 		case known && now.Type == old.Type && (d.template.ID == d.old.ID || slices.Equal(now.Options, old.Options)):
 			d.abstract.Custom[old.Key] = value
 		default:
 			d.notTaken = append(d.notTaken, "the field "+old.Label)
+		}
+	}
+	for _, key := range checkedFields { // the prior abstract can be a bring-down, too
+		if value, there := from.Custom[key]; there {
+			d.abstract.Custom[key] = value
 		}
 	}
 	d.since = cmp.Or(d.work.LastCertificate().EffectiveDate, from.Custom.Text(fieldEffectiveDate), from.Custom.Text("new_effective_date"))

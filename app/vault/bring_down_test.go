@@ -32,7 +32,8 @@ func TestBringDown(t *testing.T) {
 	order := vaulttest.CreateOrder(t, v, "2026-1")
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{
 		PropertyDraft: model.PropertyDraft{County: model.StringInput("Wexcombe")}, Custom: customTexts("file_number", `"26-17"`,
-			"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "tax_status", `"Paid"`, "effective_date", `"2026-01-02"`)},
+			"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "borrower", `"Bo Roe"`, "vesting", `"Fee"`,
+			"tax_status", `"Paid"`, "effective_date", `"2026-01-02"`)},
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
 	id := created.Abstract.ID
@@ -59,13 +60,14 @@ func TestBringDown(t *testing.T) {
 	for key := range a.Custom {
 		got[key] = a.Custom.Text(key)
 	}
-	want := map[string]string{"template": "Update / Bring-Down", "file_number": "26-17-BD1", "prior_file_number": "26-17",
+	want := map[string]string{"template": "Update / Bring-Down", "current_owner": "Ann Lee", "borrower": "Bo Roe",
+		"file_number": "26-17-BD1", "prior_file_number": "26-17",
 		"prior_effective_date": "2026-01-02", "search_from": "2026-01-02"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("fields: got %v, want %v", got, want)
 	}
 	if got, want := strings.Join(down.NotTaken, ", "), "1 document, 1 cleared requirement or exception, the examiner, "+
-		"the field Current Owner"; got != want {
+		"the field Vesting"; got != want {
 		t.Errorf("NotTaken: got %q, want %q", got, want)
 	}
 	work, err := v.TitleWork.Get(t.Context(), a.ID)
@@ -113,11 +115,11 @@ func TestBringDown(t *testing.T) {
 		return fmt.Sprint(checks.Findings)
 	}
 	addInstrument(t, v, a.ID, `{"type":"Warranty Deed","grantors":["Ann Lee"]}`)
-	if got := checks(); !strings.Contains(got, "Ann Lee hasn't been run again") {
-		t.Errorf("Checks: got %s, want the name to run again", got)
+	if got := checks(); !strings.Contains(got, "Ann Lee hasn't been run again") || !strings.Contains(got, "Bo Roe is the borrower, but not") {
+		t.Errorf("Checks: got %s, want the name to run again and the borrower", got)
 	}
 	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, a.ID,
-		model.JSONInput(`[{"name":"Lee, Ann","from":"2026-01-02","indexes":["Deeds"],"result":"None"}]`), vault.Match{}))
+		model.JSONInput(`[{"name":"Lee, Ann","from":"2026-01-02","indexes":["Deeds"],"result":"None"},{"name":"Bo Roe"}]`), vault.Match{}))
 	if got := checks(); strings.Contains(got, "Ann Lee") && strings.Contains(got, "name_not_run") {
 		t.Errorf("Checks: got %s, want no name to run", got)
 	}
@@ -148,7 +150,7 @@ func TestBringDownWithoutTemplate(t *testing.T) {
 		}
 	}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: customTexts("file_number", `"26-17"`,
-		"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "tax_status", `"Paid"`)}, vaulttest.StageDocs(t, v),
+		"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "borrower", `"Bo Roe"`, "vesting", `"Fee"`, "tax_status", `"Paid"`)}, vaulttest.StageDocs(t, v),
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
 	order := vaulttest.CreateOrder(t, v, "2026-1")

@@ -51,7 +51,10 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if err != nil {
 		return err
 	}
-	view := p.newAbstractView(filed.Abstract, template)
+	view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+	if err != nil {
+		return err
+	}
 	if shown, err := p.showGroup(r, "abstract.html", &view.recordView); shown {
 		return err
 	}
@@ -106,22 +109,28 @@ func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.T
 	return p.Vault.Templates.Get(ctx, a.TemplateID)
 }
 
-// newAbstractView returns the template data that can be derived from the abstract and its template.
-func (p *Pages) newAbstractView(a model.Abstract, template model.Template) abstractView {
+// newAbstractView returns the template data that can be derived from the abstract and the templates.
+func (p *Pages) newAbstractView(ctx context.Context, a model.Abstract, template model.Template) (abstractView, error) {
+	all, err := p.Vault.Templates.All(ctx)
 	return abstractView{
 		Abstract: a, Opaque: p.AbstractIDs.Encode(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Subheading(),
-		recordView: newRecordView(p.AbstractPath(a.ID), a.Version, a.Status, template.Statuses, abstractGroups(a, template)),
-	}
+		recordView: newRecordView(p.AbstractPath(a.ID), a.Version, a.Status, template.Statuses, abstractGroups(a, template, all)),
+	}, err
 }
 
-// abstractGroups returns the field groups of an abstract.
-func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
+// abstractGroups returns the field groups of an abstract. all are the templates that can have fields which its own
+// template doesn't have.
+func abstractGroups(a model.Abstract, template model.Template, all []model.Template) []fieldGroup {
+	var others []model.Field
+	for _, other := range all {
+		others = append(others, other.Fields...)
+	}
 	property := page.PropertyInputs(func(name string) string {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
 	}, nil)
 	return withParts(newFieldGroups(fieldGroup{Name: "property", Heading: "Property", Fields: property},
 		fieldGroup{Name: "details", Heading: cmp.Or(template.Name, "Details")}, fieldGroup{Name: "notes", Heading: "Descriptions and notes"},
-		template.Fields, a.Custom))
+		template.Fields, others, a.Custom))
 }
 
 // partHeadings are the headings of the fields that a part of the title work shows beside its rows.
@@ -160,7 +169,10 @@ func (p *Pages) setAbstractStatus(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view := p.newAbstractView(filed.Abstract, template)
+	view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+	if err != nil {
+		return err
+	}
 	if view.Work, err = p.work.LoadPeople(r, filed.Abstract); err != nil {
 		return err
 	}

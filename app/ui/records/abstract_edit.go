@@ -18,7 +18,7 @@ func (p *Pages) editAbstract(r *page.Request) error {
 		if err != nil {
 			return recordEdit{}, err
 		}
-		view := p.newAbstractView(filed.Abstract, template)
+		view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
 		return recordEdit{
 			recordView: view.recordView,
 			showForm: func(status int, g fieldGroup) error {
@@ -30,7 +30,10 @@ func (p *Pages) editAbstract(r *page.Request) error {
 				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent, p.LocalNow()),
 					vault.MatchVersion(filed.Abstract.Version))
 				return func(show func(*recordView)) error {
-					view := p.newAbstractView(now.Abstract, template)
+					view, err := p.newAbstractView(ctx, now.Abstract, template)
+					if err != nil {
+						return err
+					}
 					if view.Work, err = p.work.LoadPeople(r, now.Abstract); err != nil {
 						return err
 					}
@@ -39,7 +42,7 @@ func (p *Pages) editAbstract(r *page.Request) error {
 					return p.RenderPart(r, http.StatusOK, "abstract.html", "saved", view)
 				}, err
 			},
-		}, nil
+		}, err
 	})
 }
 

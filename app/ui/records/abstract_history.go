@@ -40,7 +40,10 @@ func (p *Pages) abstractHistory(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view := p.newAbstractView(filed.Abstract, template)
+	view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+	if err != nil {
+		return err
+	}
 	if r.IsPart() {
 		if view.Documents, err = p.listDocuments(r, filed); err != nil {
 			return err

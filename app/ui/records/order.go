@@ -107,7 +107,7 @@ func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 		"state": o.State}
 	property := orderInputs(func(name string) string { return core[name] }, nil, time.Time{}) // stored dates have all digits of the year
 	return newFieldGroups(fieldGroup{Name: "property", Heading: "Order and property", Fields: property},
-		fieldGroup{Name: "details", Heading: "Details"}, fieldGroup{Name: "notes", Heading: "Notes"}, defs, o.Custom)
+		fieldGroup{Name: "details", Heading: "Details"}, fieldGroup{Name: "notes", Heading: "Notes"}, defs, nil, o.Custom)
 }
 
 // setOrderStatus changes the status of an order.

@@ -63,8 +63,9 @@ func newRecordView(path string, version uint64, status string, statuses []string
 }
 
 // newFieldGroups returns the field groups of a record: property, short custom fields, and long
-// custom fields. It omits groups without fields.
-func newFieldGroups(property, details, notes fieldGroup, defs []model.Field, custom model.CustomValues) []fieldGroup {
+// custom fields. It omits groups without fields. others are fields that aren't the record's own, but whose values it can
+// have kept.
+func newFieldGroups(property, details, notes fieldGroup, defs, others []model.Field, custom model.CustomValues) []fieldGroup {
 	known := map[string]bool{}
 	for i, in := range page.StoredInputs(defs, custom) {
 		known[defs[i].Key] = true
@@ -75,9 +76,14 @@ func newFieldGroups(property, details, notes fieldGroup, defs []model.Field, cus
 		}
 	}
 	for key, raw := range custom {
-		if !known[key] {
-			details.Kept = append(details.Kept, page.NewInput(model.Field{Key: key, Label: key, Type: model.Text}, page.StoredTexts(raw)))
+		if known[key] {
+			continue
 		}
+		def := model.Field{Key: key, Label: model.FormatStatus(key), Type: model.Text}
+		if at := slices.IndexFunc(others, func(f model.Field) bool { return f.Key == key }); at >= 0 {
+			def = others[at]
+		}
+		details.Kept = append(details.Kept, page.NewInput(def, page.StoredTexts(raw)))
 	}
 	slices.SortFunc(details.Kept, func(a, b page.Input) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.DeleteFunc([]fieldGroup{property, details, notes}, func(g fieldGroup) bool { return len(g.Fields)+len(g.Kept) == 0 })

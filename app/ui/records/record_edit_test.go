@@ -75,7 +75,7 @@ type mergeRecord interface {
 type mergeAbstract struct{ model.Abstract }
 
 func (a mergeAbstract) groups() []fieldGroup {
-	return abstractGroups(a.Abstract, model.Template{Name: "Every type", Fields: mergeFields})
+	return abstractGroups(a.Abstract, model.Template{Name: "Every type", Fields: mergeFields}, nil)
 }
 
 func (a mergeAbstract) apply(sent map[string][]string) (mergeRecord, errs.Fields) {

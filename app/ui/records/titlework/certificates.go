@@ -190,7 +190,9 @@ func (s source) checkLinks(f titlecheck.Finding) (links []Link) {
 	case titlecheck.Requirements:
 		links = append(links, Link{s.path + "/requirements?edit=1", "Edit requirements"})
 	case titlecheck.Fields:
-		links = append(links, Link{s.path + "?edit=details&field=custom_fields.current_owner#group-details", "Edit fields"})
+		if _, found := s.template.CertificateField("current_owner"); found { // a bring-down can keep it without a field to edit
+			links = append(links, Link{s.path + "?edit=details&field=custom_fields.current_owner#group-details", "Edit fields"})
+		}
 	case titlecheck.Documents, titlecheck.Runsheet, titlecheck.Certificate:
 	}
 	return links
