@@ -64,7 +64,7 @@ const maxCertifyTries = 5
 
 // errRunsheetChanged is returned if the search changed after its runsheet was stored and before it was
 // certified.
-var errRunsheetChanged = &errs.Error{Kind: errs.Conflict, Message: "The runsheet changed while you were certifying it. Try again."}
+var errRunsheetChanged = &errs.Error{Kind: errs.Conflict, Message: "The runsheet changed while you were certifying the search. Try again."}
 
 // certify certifies a search unless it changes while its runsheet is stored.
 func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
