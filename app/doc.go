@@ -52,8 +52,9 @@
 //	2     app/search/query query language, terms of documents, snippets, find     -
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
 //	2     app/document/pdfwriter PDF documents of scanned pages with invisible text -
-//	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
-//	1     app/document/ooxml Office Open XML packages                             -
+//	2     app/document/office Office documents: recognition and text                -
+//	1     app/document/office/ole OLE compound files                              github.com/richardlehane/mscfb
+//	1     app/document/office/ooxml Office Open XML packages                      -
 //	2     app/document/tiff TIFF files: directories and pixels                    golang.org/x/image
 //	1     app/document/raster images as rows: scaling, orientation, limits        golang.org/x/image
 //	1     app/model      domain types and their validation                        -
@@ -131,7 +132,7 @@
 // .github/CONTRIBUTING.md describes the steps of these common changes.
 //
 //   - A list filter: the listSpec of the record type, such as orderListSpec in `app/api/order.go`.
-//   - An accepted document type: `app/document/inspect.go`.
+//   - An accepted document type: `app/document/type.go`.
 //   - A setting, such as the session lifetime: `app/config/config.go` and the package that uses
 //     the setting, such as `app/auth/session.go`.
 //   - A backup target: `app/backup/backup.go` opens the archive, `app/backup/archive` writes it.

@@ -3,8 +3,11 @@ package document_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"deedkeep/app/document"
 )
@@ -102,6 +105,61 @@ func FuzzOLE(f *testing.F) {
 		}
 		if known > 1 {
 			t.Errorf("recognized as %d types, want at most 1", known)
+		}
+	})
+}
+
+// small holds limits that are low enough for fuzzing to be fast.
+var small = document.ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPages: 20, MaxUnpackedBytes: 1 << 16}
+
+// FuzzContainer passes files to the functions for each type. If a library panics, the document counts
+// as damaged.
+func FuzzContainer(f *testing.F) {
+	mimes := make(map[string]bool)
+	for ext, doc := range samplesByExtension() {
+		f.Add(doc)
+		mimes[inspect(f, ext, doc).MIME] = ext != "pdf"
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for mime, included := range mimes {
+			if !included {
+				continue
+			}
+			src := document.Source{Doc: bytes.NewReader(b), Size: int64(len(b)), MIME: mime}
+			_, sizesErr := document.PageSizes(t.Context(), src, small)
+			img, imageErr := document.PageImage(t.Context(), src, 1, 50, small)
+			if img.Width > small.MaxWidth || img.Height > 4*small.MaxWidth {
+				t.Errorf("PageImage of %s has %d x %d pixels, want an image within the limits", mime, img.Width, img.Height)
+			}
+			textErr := document.Text(t.Context(), src, small, func(int, string) error { return nil })
+			for _, err := range []error{sizesErr, imageErr, textErr} {
+				if err != nil && !isDocumentError(err) {
+					t.Errorf("%s: got %v, want an error of the document", mime, err)
+				}
+			}
+		}
+	})
+}
+
+func isDocumentError(err error) bool {
+	return errors.Is(err, document.ErrUnsupported) || errors.Is(err, document.ErrTooLarge) || errors.Is(err, document.ErrDamaged)
+}
+
+func FuzzPlain(f *testing.F) {
+	f.Add([]byte("plain\r\n"))
+	f.Add([]byte("\xff\xfea\x00\x3d\xd8"))
+	f.Add([]byte("\xfe\xff\x00a\x00"))
+	f.Add([]byte("caf\xe9 \x93\x94"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		src := document.Source{Doc: bytes.NewReader(b), Size: int64(len(b)), MIME: "text/plain"}
+		err := document.Text(t.Context(), src, small, func(page int, text string) error {
+			if page != 1 || !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\r\x1b\x7f") || int64(len(text)) > small.MaxTextBytes {
+				t.Errorf("text of page %d = %q, want UTF-8 without control characters within the limits", page, text)
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, document.ErrTooLarge) {
+			t.Errorf("document.Text: %v", err)
 		}
 	})
 }

@@ -18,11 +18,8 @@ func Highlights(ctx context.Context, src Source, page int, find func(text []rune
 	if src.MIME != mimePDF {
 		return nil, fmt.Errorf("find marks in %s: %w", src.MIME, ErrUnsupported)
 	}
-	if lim = lim.WithDefaults(); page < 1 || page > lim.MaxPages {
-		return nil, fmt.Errorf("page %d: %w", page, ErrNoPage)
-	}
 	var rects [][]Rect
-	err := withSource(ctx, src, func(doc *source) error {
+	err := withPage(ctx, src, page, lim, func(doc *source, _ ExtractLimits) error {
 		return withPDF(doc, func(d PDF) (err error) {
 			if page > d.Pages() {
 				return ErrNoPage
@@ -31,8 +28,5 @@ func Highlights(ctx context.Context, src Source, page int, find func(text []rune
 			return pdfError(err)
 		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("page %d: %w", page, err)
-	}
-	return rects, nil
+	return rects, err
 }

@@ -1,12 +1,14 @@
 package document
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"strings"
 
 	"deedkeep/app/document/docio"
+	"deedkeep/app/document/office"
 )
 
 // InspectLimits holds the limits that Inspect applies. A document that is exactly at a limit is
@@ -46,8 +48,8 @@ func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, engin
 	if size <= 0 {
 		return Report{Rejection: ReasonEmpty}, nil
 	}
-	t, ok := acceptedTypes[ext]
-	if !ok {
+	t := typeByExtension(ext)
+	if t.inspect == nil {
 		return Report{Rejection: ReasonUnsupportedType}, nil
 	}
 	r := docio.NewCachedReader(ctx, doc, size)
@@ -63,51 +65,6 @@ func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, engin
 	}
 	return report, nil
 }
-
-// acceptedType describes the content that a file with a given extension must have.
-type acceptedType struct {
-	mime string
-	// inspect returns a Report with this MIME type, or the zero Report if the content has another
-	// type. If a read fails, doc keeps the error.
-	inspect func(doc *docio.Reader, mime string, lim InspectLimits) Report
-}
-
-// acceptedTypes maps extensions to the accepted content.
-var acceptedTypes = map[string]acceptedType{
-	"pdf":  {mimePDF, contentOnly(isPDF)},
-	"docx": {mimeDOCX, inspectOOXML},
-	"xlsx": {mimeXLSX, inspectOOXML},
-	"pptx": {mimePPTX, inspectOOXML},
-	"doc":  {mimeDOC, inspectOLE},
-	"xls":  {mimeXLS, inspectOLE},
-	"ppt":  {mimePPT, inspectOLE},
-	"txt":  {mimeText, contentOnly(isText)},
-	"png":  {mimePNG, contentOnly(isPNG)},
-	"jpg":  {mimeJPEG, contentOnly(isJPEG)},
-	"jpeg": {mimeJPEG, contentOnly(isJPEG)},
-	"tif":  {mimeTIFF, inspectTIFF},
-	"tiff": {mimeTIFF, inspectTIFF},
-	"gif":  {mimeGIF, contentOnly(isGIF)},
-	"bmp":  {mimeBMP, contentOnly(isBMP)},
-	"webp": {mimeWEBP, contentOnly(isWEBP)},
-}
-
-const (
-	mimePDF  = "application/pdf"
-	mimeDOC  = "application/msword"
-	mimeXLS  = "application/vnd.ms-excel"
-	mimePPT  = "application/vnd.ms-powerpoint"
-	mimeDOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	mimeXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	mimePPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-	mimeText = "text/plain"
-	mimePNG  = "image/png"
-	mimeJPEG = "image/jpeg"
-	mimeTIFF = "image/tiff"
-	mimeGIF  = "image/gif"
-	mimeBMP  = "image/bmp"
-	mimeWEBP = "image/webp"
-)
 
 // contentOnly returns an inspect function that checks only the type of the content, using is.
 func contentOnly(is func(*docio.Reader) bool) func(*docio.Reader, string, InspectLimits) Report {
@@ -127,6 +84,33 @@ func Extension(filename string) (ext string, ok bool) {
 		return "", false
 	}
 	ext = strings.ToLower(filename[dot+1:])
-	_, ok = acceptedTypes[ext]
-	return ext, ok
+	return ext, typeByExtension(ext).inspect != nil
+}
+
+// inspectOLE recognizes old Office files, and checks whether they need a password.
+func inspectOLE(doc *docio.Reader, mime string, _ InspectLimits) Report {
+	found, locked := office.OLEType(doc)
+	switch {
+	case found != mime:
+		return Report{}
+	case locked:
+		return Report{MIME: mime, Rejection: ReasonDocumentPassword}
+	}
+	return Report{MIME: mime}
+}
+
+// inspectOOXML recognizes Office Open XML packages. An encrypted package is a compound file that
+// doesn't say what it contains, so inspectOOXML trusts its extension.
+func inspectOOXML(doc *docio.Reader, mime string, lim InspectLimits) Report {
+	if office.IsOLE(doc) {
+		if office.IsEncryptedPackage(doc) {
+			return Report{MIME: mime, Rejection: ReasonDocumentPassword}
+		}
+		return Report{}
+	}
+	prefix, _, _ := bytes.Cut(doc.Head(pdfHeaderWindow), []byte("PK\x03\x04"))
+	if !isOtherType(prefix) && office.PackageType(doc, lim.MaxZipEntries) == mime {
+		return Report{MIME: mime}
+	}
+	return Report{}
 }

@@ -77,8 +77,8 @@ func jpegMarker(doc *docio.Reader, off int64, garbage *int) (marker byte, next i
 
 // isProgressive reports whether a JPEG is progressive. The decoder of a progressive JPEG keeps all
 // coefficients in memory.
-func isProgressive(doc *source) (progressive bool) {
-	jpegSegments(doc.Reader, func(marker byte, _, _ int64) bool {
+func isProgressive(doc *docio.Reader) (progressive bool) {
+	jpegSegments(doc, func(marker byte, _, _ int64) bool {
 		progressive = marker == 0xC2
 		return progressive || marker == 0xC0 || marker == 0xC1
 	})
@@ -89,9 +89,9 @@ func isProgressive(doc *source) (progressive bool) {
 // block is an APP1 segment that contains a TIFF file (EXIF 2.32, 4.5.4):
 //
 //	FF E1  length:2  "Exif" 0 0  TIFF header, directory 0 with tag 0x0112
-func exifOrientation(doc *source) int {
+func exifOrientation(doc *docio.Reader) int {
 	orientation := 1
-	jpegSegments(doc.Reader, func(marker byte, off, length int64) bool {
+	jpegSegments(doc, func(marker byte, off, length int64) bool {
 		if marker != 0xE1 {
 			return false
 		}

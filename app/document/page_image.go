@@ -3,43 +3,22 @@ package document
 import (
 	"image"
 	"image/draw"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
-	"io"
 	"math"
 
 	"deedkeep/app/document/raster"
 	"deedkeep/app/pdf"
-
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/webp"
 )
-
-// codec decodes an image format.
-type codec struct {
-	config func(io.Reader) (image.Config, error)
-	decode func(io.Reader) (image.Image, error)
-}
-
-var codecs = map[string]codec{
-	"image/png":  {png.DecodeConfig, png.Decode},
-	"image/jpeg": {jpeg.DecodeConfig, jpeg.Decode},
-	"image/gif":  {gif.DecodeConfig, gif.Decode},
-	"image/bmp":  {bmp.DecodeConfig, bmp.Decode},
-	"image/webp": {webp.DecodeConfig, webp.Decode},
-}
 
 func imagePage(doc *source, n, width int, lim ExtractLimits) (image.Image, error) {
 	if n != 1 {
 		return nil, ErrNoPage
 	}
-	r, err := decodeImage(doc, codecs[doc.mime], lim)
+	r, err := decodeImage(doc, doc.codec, lim)
 	if err != nil {
 		return nil, err
 	}
-	if doc.mime == "image/jpeg" {
-		r.Orientation = exifOrientation(doc)
+	if doc.mime == mimeJPEG {
+		r.Orientation = exifOrientation(doc.Reader)
 	}
 	return render(r, width, lim)
 }
@@ -52,7 +31,7 @@ func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster.Raster, error
 		return nil, raster.CodecError(err)
 	}
 	extra := int64(0)
-	if doc.mime == "image/jpeg" && isProgressive(doc) {
+	if doc.mime == mimeJPEG && isProgressive(doc.Reader) {
 		extra = 12 // 4-byte coefficients for three samples
 	}
 	if err := raster.CheckSize(config, extra, lim.MaxPixels); err != nil {

@@ -2,7 +2,6 @@ package document
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"deedkeep/app/document/raster"
@@ -21,14 +20,9 @@ var USLetter = PageSize{Width: 612, Height: 792}
 // of a page can't be read, it is USLetter. PageSizes returns ErrUnsupported for a document without
 // page images, or ErrDamaged.
 func PageSizes(ctx context.Context, src Source, lim ExtractLimits) ([]PageSize, error) {
-	h, ok := handlers[src.MIME]
-	if !ok || h.sizes == nil {
-		return nil, fmt.Errorf("read page sizes of %s: %w", src.MIME, ErrUnsupported)
-	}
-	lim = lim.WithDefaults()
 	var sizes []PageSize
-	err := withSource(ctx, src, func(doc *source) (err error) {
-		sizes, err = h.sizes(doc, lim)
+	err := withPages(ctx, src, lim, func(doc *source, lim ExtractLimits) (err error) {
+		sizes, err = doc.pages.sizes(doc, lim)
 		return err
 	})
 	if err != nil {
@@ -105,13 +99,13 @@ func imagePageSize(doc *source, n int, _ ExtractLimits) (PageSize, error) {
 	if n != 1 {
 		return PageSize{}, ErrNoPage
 	}
-	config, err := codecs[doc.mime].config(doc.All())
+	config, err := doc.config(doc.All())
 	if err != nil {
 		return PageSize{}, raster.CodecError(err)
 	}
 	orientation := 1
 	if doc.mime == mimeJPEG {
-		orientation = exifOrientation(doc)
+		orientation = exifOrientation(doc.Reader)
 	}
 	return uprightSize(float64(config.Width), float64(config.Height), pointsPerPixel, orientation), nil
 }

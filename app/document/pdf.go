@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"image"
 
+	"deedkeep/app/document/docio"
 	"deedkeep/app/pdf"
 )
 
 // withPDF opens the document as a PDF, calls work with it, and closes it.
 func withPDF(doc *source, work func(PDF) error) (err error) {
 	if doc.pdf == nil {
-		return &faultError{errors.New("PDF engine not available")}
+		return &docio.FaultError{Cause: errors.New("PDF engine not available")}
 	}
 	opened, err := doc.pdf.Open(doc.Context(), doc, doc.Size())
 	if err != nil {
@@ -35,7 +36,7 @@ func pdfError(err error) error {
 	case errors.Is(err, pdf.ErrUnreadable):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return &faultError{err}
+	return &docio.FaultError{Cause: err}
 }
 
 func pdfPage(doc *source, n, width int, _ ExtractLimits) (img image.Image, err error) {
@@ -55,7 +56,7 @@ const maxPDFReopens = 2
 
 // pdfText writes the text of all pages. It skips pages that can't be read. It returns an error only
 // if no page can be read.
-func pdfText(doc *source, out *writer) error {
+func pdfText(doc *source, out *docio.TextWriter) error {
 	t := pdfTextReader{doc: doc, out: out}
 	for range 1 + maxPDFReopens {
 		if err := withPDF(doc, t.readPages); err != nil {
@@ -68,14 +69,14 @@ func pdfText(doc *source, out *writer) error {
 	if t.pagesRead == 0 && t.firstErr != nil {
 		return t.firstErr
 	}
-	out.truncated = out.truncated || !t.done
+	out.Truncated = out.Truncated || !t.done
 	return nil
 }
 
 // pdfTextReader reads the text of a document. To do so, it may open the document several times.
 type pdfTextReader struct {
 	doc       *source
-	out       *writer
+	out       *docio.TextWriter
 	lastPage  int // last page that it tried to read
 	pagesRead int
 	firstErr  error // first error of a page
@@ -86,13 +87,13 @@ type pdfTextReader struct {
 // engine may be broken in that case.
 func (t *pdfTextReader) readPages(d PDF) error {
 	failed := 0
-	last := min(d.Pages(), t.out.lim.MaxPages)
-	for t.lastPage < last && !t.out.full() {
-		if err := t.out.begin(t.lastPage + 1); err != nil {
+	last := min(d.Pages(), t.out.Limits.MaxPages)
+	for t.lastPage < last && !t.out.Full() {
+		if err := t.out.Begin(t.lastPage + 1); err != nil {
 			return err
 		}
 		// Request one byte more than fits, so that the writer notices that text is missing.
-		text, err := d.Text(t.doc.Context(), t.lastPage+1, t.out.free()+1)
+		text, err := d.Text(t.doc.Context(), t.lastPage+1, t.out.Free()+1)
 		if err = pdfError(err); err != nil && !errors.Is(err, ErrDamaged) {
 			return err
 		}
@@ -106,7 +107,7 @@ func (t *pdfTextReader) readPages(d PDF) error {
 		} else {
 			failed = 0
 			t.pagesRead++
-			t.out.text(text)
+			t.out.WriteText(text)
 		}
 		t.lastPage++
 	}

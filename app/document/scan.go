@@ -2,7 +2,6 @@ package document
 
 import (
 	"context"
-	"fmt"
 	"image"
 	"math"
 )
@@ -15,16 +14,8 @@ const scanDPI = 300
 // resolution of the image in dots per inch, or 0 if it is unknown. It returns the errors of
 // PageImage.
 func Scan(ctx context.Context, src Source, n int, lim ExtractLimits) (img *image.Gray, dpi float64, err error) {
-	h, ok := handlers[src.MIME]
-	if !ok || h.image == nil {
-		return nil, 0, fmt.Errorf("scan %s: %w", src.MIME, ErrUnsupported)
-	}
-	lim = lim.WithDefaults()
-	if n < 1 || n > lim.MaxPages {
-		return nil, 0, fmt.Errorf("page %d: %w", n, ErrNoPage)
-	}
-	err = withSource(ctx, src, func(doc *source) error {
-		size, err := h.size(doc, n, lim)
+	err = withPage(ctx, src, n, lim, func(doc *source, lim ExtractLimits) error {
+		size, err := doc.pages.size(doc, n, lim)
 		if err != nil {
 			return err
 		}
@@ -32,7 +23,7 @@ func Scan(ctx context.Context, src Source, n int, lim ExtractLimits) (img *image
 			size = USLetter
 		}
 		width, known := scanWidth(size)
-		drawn, err := h.image(doc, n, min(width, lim.MaxWidth), lim)
+		drawn, err := doc.pages.image(doc, n, min(width, lim.MaxWidth), lim)
 		if err != nil {
 			return err
 		}
@@ -42,10 +33,7 @@ func Scan(ctx context.Context, src Source, n int, lim ExtractLimits) (img *image
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("page %d: %w", n, err)
-	}
-	return img, dpi, nil
+	return img, dpi, err
 }
 
 // scanWidth returns the width at which to render a page, in pixels. known reports whether the size

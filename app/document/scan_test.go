@@ -34,13 +34,13 @@ func TestScan(t *testing.T) {
 		dpi    float64
 		err    error
 	}{
-		{"without a resolution", plain, mimePNG, 1, image.Rect(0, 0, 40, 20), 0, nil},
-		{"no second page", plain, mimePNG, 2, image.Rectangle{}, 0, ErrNoPage},
-		{"no page 0", plain, mimePNG, 0, image.Rectangle{}, 0, ErrNoPage},
-		{"fine scan", scan(600), mimeTIFF, 1, image.Rect(0, 0, 300, 100), 300, nil},
-		{"coarse scan", scan(200), mimeTIFF, 1, image.Rect(0, 0, 600, 200), 200, nil},
-		{"damaged", []byte("II*\x00"), mimeTIFF, 1, image.Rectangle{}, 0, ErrDamaged},
-		{"text", []byte("Deed"), mimeText, 1, image.Rectangle{}, 0, ErrUnsupported},
+		{"without a resolution", plain, "image/png", 1, image.Rect(0, 0, 40, 20), 0, nil},
+		{"no second page", plain, "image/png", 2, image.Rectangle{}, 0, ErrNoPage},
+		{"no page 0", plain, "image/png", 0, image.Rectangle{}, 0, ErrNoPage},
+		{"fine scan", scan(600), "image/tiff", 1, image.Rect(0, 0, 300, 100), 300, nil},
+		{"coarse scan", scan(200), "image/tiff", 1, image.Rect(0, 0, 600, 200), 200, nil},
+		{"damaged", []byte("II*\x00"), "image/tiff", 1, image.Rectangle{}, 0, ErrDamaged},
+		{"text", []byte("Deed"), "text/plain", 1, image.Rectangle{}, 0, ErrUnsupported},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := Source{Doc: bytes.NewReader(c.doc), Size: int64(len(c.doc)), MIME: c.mime}
@@ -48,7 +48,7 @@ func TestScan(t *testing.T) {
 			if !errors.Is(err, c.err) || (err == nil && img.Rect != c.bounds) || math.Abs(dpi-c.dpi) > 1 {
 				t.Fatalf("Scan() = %v dpi, %v, want %v, %v dpi, %v", dpi, err, c.bounds, c.dpi, c.err)
 			}
-			if c.mime == mimePNG && err == nil && img.GrayAt(5, 5) != (color.Gray{76}) {
+			if c.mime == "image/png" && err == nil && img.GrayAt(5, 5) != (color.Gray{76}) {
 				t.Errorf("red is %v, want 76", img.GrayAt(5, 5))
 			}
 		})

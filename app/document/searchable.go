@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"deedkeep/app/document/docio"
 	"deedkeep/app/document/pdfwriter"
 	"deedkeep/app/ocr"
 )
@@ -19,16 +20,11 @@ type PageWords func(page int) (ocr.Page, error)
 // contain keep their bytes. It returns ErrUnsupported if the document isn't shown as page images,
 // ErrTooLarge if it has more than lim.MaxPages pages, ErrDamaged, or an error of w or words.
 func Searchable(ctx context.Context, src Source, words PageWords, w io.Writer, lim ExtractLimits) error {
-	h, ok := handlers[src.MIME]
-	if !ok || h.searchable == nil {
-		return fmt.Errorf("create searchable PDF of %s: %w", src.MIME, ErrUnsupported)
-	}
-	lim = lim.WithDefaults()
-	return withSource(ctx, src, func(doc *source) error {
-		return h.searchable(doc, func(page int) (ocr.Page, error) {
+	return withPages(ctx, src, lim, func(doc *source, lim ExtractLimits) error {
+		return doc.pages.searchable(doc, func(page int) (ocr.Page, error) {
 			found, err := words(page)
 			if err != nil {
-				return found, &faultError{err}
+				return found, &docio.FaultError{Cause: err}
 			}
 			return found, doc.Context().Err()
 		}, output{w}, lim)
@@ -41,7 +37,7 @@ type output struct{ w io.Writer }
 func (o output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
 	if err != nil {
-		err = &faultError{err}
+		err = &docio.FaultError{Cause: err}
 	}
 	return n, err
 }

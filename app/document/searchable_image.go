@@ -41,12 +41,12 @@ func jpegImage(stream func() io.Reader) *pdfwriter.Image {
 func embeddedImage(doc *source, lim ExtractLimits) (*pdfwriter.Image, error) {
 	if doc.mime == mimeJPEG {
 		if image := jpegImage(func() io.Reader { return doc.All() }); image != nil {
-			image.Orientation = exifOrientation(doc)
+			image.Orientation = exifOrientation(doc.Reader)
 			image.Inverted = image.ColorSpace == deviceCMYK // as Adobe does, and the decoder
 			return image, nil
 		}
 	}
-	r, err := decodeImage(doc, codecs[doc.mime], lim)
+	r, err := decodeImage(doc, doc.codec, lim)
 	if err != nil {
 		return nil, err
 	}

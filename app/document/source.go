@@ -2,7 +2,6 @@ package document
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -57,41 +56,38 @@ type PDF interface {
 // source is the document that one call works on.
 type source struct {
 	*docio.Reader
-	mime string
-	pdf  PDFEngine
+	pdf PDFEngine
+	docType
 }
 
-func newSource(ctx context.Context, src Source) *source {
-	return &source{Reader: docio.NewReader(ctx, src.Doc, src.Size), mime: src.MIME, pdf: src.PDF}
+// withSource runs work on src as docio.Read does.
+func withSource(ctx context.Context, src Source, work func(*source) error) error {
+	return docio.Read(ctx, src.Doc, src.Size, func(doc *docio.Reader) error {
+		return work(&source{doc, src.PDF, typeOf(src.MIME)})
+	})
 }
 
-// withSource runs work on src and returns the most relevant error. Errors from reading and from the
-// context come first, then the document errors of this package. Any other error becomes ErrDamaged.
-// If a decoder panics, the document counts as damaged, and the process continues.
-func withSource(ctx context.Context, src Source, work func(*source) error) (err error) {
-	doc := newSource(ctx, src)
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: decoder panic: %v", ErrDamaged, p)
+// withPages runs work on src with the complete limits. It returns ErrUnsupported for a document
+// without page images.
+func withPages(ctx context.Context, src Source, lim ExtractLimits, work func(*source, ExtractLimits) error) error {
+	return withSource(ctx, src, func(doc *source) error {
+		if doc.pages == nil {
+			return fmt.Errorf("%w: %s", ErrUnsupported, src.MIME)
 		}
-		if doc.Err() != nil {
-			err = doc.Err()
+		return work(doc, lim.WithDefaults())
+	})
+}
+
+// withPage runs work on src for page n, as withPages does.
+func withPage(ctx context.Context, src Source, n int, lim ExtractLimits, work func(*source, ExtractLimits) error) error {
+	err := withPages(ctx, src, lim, func(doc *source, lim ExtractLimits) error {
+		if n < 1 || n > lim.MaxPages {
+			return ErrNoPage
 		}
-	}()
-	err = work(doc)
-	var fault *faultError
-	switch {
-	case err == nil, errors.As(err, &fault):
-	case errors.Is(err, ErrUnsupported), errors.Is(err, ErrTooLarge), errors.Is(err, ErrDamaged), errors.Is(err, ErrNoPage):
-	default:
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		return work(doc, lim)
+	})
+	if err != nil {
+		return fmt.Errorf("page %d: %w", n, err)
 	}
-	return err
+	return nil
 }
-
-// faultError marks an error of the caller's emit function or of the PDF engine. It is never a
-// document error, even if it wraps one.
-type faultError struct{ cause error }
-
-func (e *faultError) Error() string { return e.cause.Error() }
-func (e *faultError) Unwrap() error { return e.cause }

@@ -26,6 +26,30 @@ func NewReader(ctx context.Context, doc io.ReaderAt, size int64) *Reader {
 	return &Reader{ctx: ctx, doc: doc, size: size}
 }
 
+// Read calls work with a Reader without a cache and returns the most relevant error. Errors from
+// reading and from the context come first, then the errors of the document and FaultErrors. Any other
+// error becomes ErrDamaged. If work panics, the document counts as damaged, and the process continues.
+func Read(ctx context.Context, doc io.ReaderAt, size int64, work func(*Reader) error) (err error) {
+	r := NewReader(ctx, doc, size)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: decoder panic: %v", ErrDamaged, p)
+		}
+		if r.err != nil {
+			err = r.err
+		}
+	}()
+	err = work(r)
+	var fault *FaultError
+	switch {
+	case err == nil, errors.As(err, &fault):
+	case errors.Is(err, ErrUnsupported), errors.Is(err, ErrTooLarge), errors.Is(err, ErrDamaged), errors.Is(err, ErrNoPage):
+	default:
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
+
 // NewCachedReader returns a Reader that caches 128 KiB of recently read blocks. It is for parsers
 // that jump around and read a few bytes at a time. The total of its reads is limited to a few times
 // the size of the document. After that, every read fails because the document counts as damaged.

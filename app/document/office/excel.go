@@ -1,4 +1,4 @@
-package document
+package office
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"deedkeep/app/document/docio"
-	"deedkeep/app/document/ole"
+	"deedkeep/app/document/office/ole"
 )
 
 // Types of records in a Workbook stream ([MS-XLS] 2.3). A record consists of type:2, length:2,
@@ -54,14 +54,14 @@ type xlsSheet struct {
 	at   int
 }
 
-// xlsText writes a page for each sheet. It starts with the sheet's name. Each row follows as a line
+// XLS writes a page for each sheet. It starts with the sheet's name. Each row follows as a line
 // with tabs between its cells.
-func xlsText(doc *source, out *writer) error {
-	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
+func XLS(doc *docio.Reader, out *docio.TextWriter) error {
+	file, err := ole.Open(doc, ole.StreamBytes(doc.Size()))
 	if err != nil {
 		return err
 	}
-	stream, err := file.Read(out.lim.MaxUnpackedBytes, streamWorkbook, streamBook)
+	stream, err := file.Read(out.Limits.MaxUnpackedBytes, streamWorkbook, streamBook)
 	if err != nil {
 		return err
 	}
@@ -69,14 +69,14 @@ func xlsText(doc *source, out *writer) error {
 }
 
 // readBook writes the text of a Workbook stream.
-func readBook(stream records, out *writer) error {
+func readBook(stream records, out *docio.TextWriter) error {
 	b := &xlsBook{stream: stream, formats: make(map[int]bool), budget: 2 * len(stream)}
 	if err := b.globals(); err != nil {
 		return err
 	}
-	return out.pages(len(b.sheets), func(i int) error {
+	return out.Pages(len(b.sheets), func(i int) error {
 		if b.budget > 0 {
-			out.text(b.sheets[i].name + "\n")
+			out.WriteText(b.sheets[i].name + "\n")
 		}
 		b.cells(b.sheets[i].at, out)
 		return nil
@@ -102,13 +102,13 @@ func (b *xlsBook) globals() error {
 			return nil
 		}
 		if at == 0 && recordType != biffBOF {
-			return fmt.Errorf("%w: Excel 4 or older", ErrUnsupported)
+			return fmt.Errorf("%w: Excel 4 or older", docio.ErrUnsupported)
 		}
 		switch recordType {
 		case biffBOF:
 			b.biff8 = c.u16(0) == biffVersion8
 		case biffFilePass:
-			return fmt.Errorf("%w: password-protected workbook", ErrUnsupported)
+			return fmt.Errorf("%w: password-protected workbook", docio.ErrUnsupported)
 		case biffDateMode:
 			b.date1904 = c.u16(0) == 1
 		case biffSheet:
@@ -151,7 +151,7 @@ func (b *xlsBook) string(c records) string {
 // characters decodes n characters. In BIFF8, their flags come first.
 func (b *xlsBook) characters(c records, n int) string {
 	if !b.biff8 {
-		return decode(c[:min(n, len(c))], charmap.Windows1252)
+		return docio.DecodeCharmap(c[:min(n, len(c))], charmap.Windows1252)
 	}
 	if len(c) == 0 {
 		return ""
@@ -160,15 +160,15 @@ func (b *xlsBook) characters(c records, n int) string {
 	if flags&biffFullWidth != 0 {
 		return docio.DecodeUTF16(c[:min(2*n, len(c))], binary.LittleEndian)
 	}
-	return decode(c[:min(n, len(c))], charmap.ISO8859_1) // UTF-16 without the upper bytes, which are zero
+	return docio.DecodeCharmap(c[:min(n, len(c))], charmap.ISO8859_1) // UTF-16 without the upper bytes, which are zero
 }
 
 // cells writes the cells of the sheet at the offset at. It skips charts, which are nested
 // substreams.
-func (b *xlsBook) cells(at int, out *writer) {
+func (b *xlsBook) cells(at int, out *docio.TextWriter) {
 	s := xlsRow{book: b, out: out, row: -1}
 	depth := 0
-	for b.budget > 0 && !out.pageFull() {
+	for b.budget > 0 && !out.PageFull() {
 		recordType, c, next, ok := b.stream.record(at)
 		if !ok {
 			return
@@ -188,13 +188,13 @@ func (b *xlsBook) cells(at int, out *writer) {
 			}
 		}
 	}
-	out.truncated = true
+	out.Truncated = true
 }
 
 // xlsRow writes the cells of a sheet, with tabs between cells and line breaks between rows.
 type xlsRow struct {
 	book    *xlsBook
-	out     *writer
+	out     *docio.TextWriter
 	row     int
 	formula records // the last formula whose result isn't a number
 }
@@ -206,13 +206,13 @@ func (s *xlsRow) put(c records, text string) {
 	}
 	if row := c.u16(0); row != s.row {
 		if s.row >= 0 {
-			s.out.text("\n")
+			s.out.WriteText("\n")
 		}
 		s.row = row
 	} else {
-		s.out.text("\t")
+		s.out.WriteText("\t")
 	}
-	s.out.text(text)
+	s.out.WriteText(text)
 }
 
 func (s *xlsRow) record(recordType int, c records) {

@@ -1,10 +1,15 @@
-package document
+package office
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
+
+	"deedkeep/app/document/docio"
 )
 
 // wordStreams returns a WordDocument stream and its table stream. The body has two pieces, one in
@@ -117,12 +122,12 @@ func TestExtractOLE(t *testing.T) {
 		streams    map[string][]byte
 		want       string
 	}{
-		{"doc", mimeDOC, map[string][]byte{"WORDDOCUMENT": word, "1Table": table},
+		{"doc", MIMEDOC, map[string][]byte{"WORDDOCUMENT": word, "1Table": table},
 			"1: GRANT DEED\nparcel\t119.04\t\n“quoted”\nIbáñez\n\nnote\n\nhead\n\nend\n\nbox\n\nheadbox\n"},
-		{"doc by Word 6", mimeDOC, map[string][]byte{"WordDocument": old}, "1: Word 6 …\n.\n"},
-		{"xls", mimeXLS, map[string][]byte{"Workbook": xlsStream()},
+		{"doc by Word 6", MIMEDOC, map[string][]byte{"WordDocument": old}, "1: Word 6 …\n.\n"},
+		{"xls", MIMEXLS, map[string][]byte{"Workbook": xlsStream()},
 			"1: Chain\nplain\tIbáñez\tlast\n2019-04-17\t12.34\t7\t2.5\nresult\tTRUE\nFALSE\told\n"},
-		{"ppt", mimePPT, map[string][]byte{"PowerPoint Document": show, "Current User": user},
+		{"ppt", MIMEPPT, map[string][]byte{"PowerPoint Document": show, "Current User": user},
 			"1: First 表\nline\nnew shape\n2: Second\nshape of the second\nnoted\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,8 +135,7 @@ func TestExtractOLE(t *testing.T) {
 			for name := range c.streams {
 				names = append(names, name)
 			}
-			src := testSource(buildOLE(c.streams, names...), c.mime)
-			got, err := collect(t, src, ExtractLimits{})
+			got, err := collect(t, buildOLE(c.streams, names...), c.mime, docio.ExtractLimits{})
 			if err != nil || got != c.want {
 				t.Errorf("Text = %q, %v, want %q", got, err, c.want)
 			}
@@ -148,16 +152,16 @@ func TestOLEErrors(t *testing.T) {
 		src        []byte
 		want       error
 	}{
-		{"nothing", mimeDOC, nil, ErrDamaged},
-		{"only a header", mimeDOC, buildOLE(nil)[:512], ErrDamaged},
-		{"no such stream", mimePPT, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
-		{"no table", mimeDOC, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
-		{"Word password", mimeDOC, buildOLE(map[string][]byte{"WordDocument": locked}, "WordDocument"), ErrUnsupported},
-		{"Excel password", mimeXLS, buildOLE(map[string][]byte{"Book": le(biff(biffBOF, uint16(biffVersion8)),
-			biff(biffFilePass, uint16(0)))}, "Book"), ErrUnsupported},
-		{"Excel 4", mimeXLS, buildOLE(map[string][]byte{"Book": biff(0x409, uint16(0))}, "Book"), ErrUnsupported},
+		{"nothing", MIMEDOC, nil, docio.ErrDamaged},
+		{"only a header", MIMEDOC, buildOLE(nil)[:512], docio.ErrDamaged},
+		{"no such stream", MIMEPPT, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), docio.ErrDamaged},
+		{"no table", MIMEDOC, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), docio.ErrDamaged},
+		{"Word password", MIMEDOC, buildOLE(map[string][]byte{"WordDocument": locked}, "WordDocument"), docio.ErrUnsupported},
+		{"Excel password", MIMEXLS, buildOLE(map[string][]byte{"Book": le(biff(biffBOF, uint16(biffVersion8)),
+			biff(biffFilePass, uint16(0)))}, "Book"), docio.ErrUnsupported},
+		{"Excel 4", MIMEXLS, buildOLE(map[string][]byte{"Book": biff(0x409, uint16(0))}, "Book"), docio.ErrUnsupported},
 	} {
-		if _, err := collect(t, testSource(c.src, c.mime), ExtractLimits{}); finding(err) != c.want {
+		if _, err := collect(t, c.src, c.mime, docio.ExtractLimits{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -167,7 +171,7 @@ func TestOLEErrors(t *testing.T) {
 func TestCycles(t *testing.T) {
 	edit := ppt(0, 0, pptUserEdit, uint32(0), uint32(0), uint32(0), uint32(0), uint32(1))
 	binary.LittleEndian.PutUint32(edit[16:], 0)
-	show := readShow(edit, le(uint64(0), uint64(0), uint32(0)), DefaultExtractLimits())
+	show := readShow(edit, le(uint64(0), uint64(0), uint32(0)), docio.ExtractLimits{}.WithDefaults())
 	if len(show.slides) != 0 {
 		t.Errorf("%d slides, want 0", len(show.slides))
 	}
@@ -179,8 +183,45 @@ func TestCycles(t *testing.T) {
 	}
 	s := &pptShow{stream: le(big), at: map[int]int{1: 0}, notes: map[int]string{}, budget: 4 * len(big), textLeft: 32 << 20}
 	s.outline(list)
-	out := &writer{lim: DefaultExtractLimits(), left: 32 << 20, emit: func(int, string) error { return nil }}
-	if err := s.text(out); err != nil || !out.truncated || s.budget < -2*len(big) {
-		t.Errorf("got truncated %v, budget %d, %v, want truncated text", out.truncated, s.budget, err)
+	doc := docio.NewReader(t.Context(), nil, 0)
+	err := doc.ReadText(docio.ExtractLimits{}, func(int, string) error { return nil }, s.text)
+	if !errors.Is(err, docio.ErrTooLarge) || s.budget < -2*len(big) {
+		t.Errorf("got budget %d, %v, want %v", s.budget, err, docio.ErrTooLarge)
+	}
+}
+
+// failingReader fails to read bytes at or after a given offset.
+type failingReader struct {
+	io.ReaderAt
+	from int64
+}
+
+var errDisk = errors.New("disk on fire")
+
+func (b failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > b.from {
+		return 0, errDisk
+	}
+	return b.ReaderAt.ReadAt(p, off)
+}
+
+// TestFaults checks that failed reads are not reported as damage, even if a library would do so.
+func TestFaults(t *testing.T) {
+	word, table := wordStreams()
+	for mime, content := range map[string][]byte{
+		MIMEDOCX: buildZip(t, docxParts("<w:p><w:t>a</w:t></w:p>")),
+		MIMEDOC:  buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"),
+	} {
+		for _, from := range []int64{0, 5, 20, int64(len(content)) / 2} {
+			r := failingReader{bytes.NewReader(content), from}
+			err := docio.Read(t.Context(), r, int64(len(content)), func(doc *docio.Reader) error {
+				return doc.ReadText(docio.ExtractLimits{}, func(int, string) error { return nil }, func(out *docio.TextWriter) error {
+					return texts[mime](doc, out)
+				})
+			})
+			if !errors.Is(err, errDisk) || errors.Is(err, docio.ErrDamaged) {
+				t.Errorf("%s, reads fail from %d: error %v, want %v", mime, from, err, errDisk)
+			}
+		}
 	}
 }

@@ -1,11 +1,14 @@
-package document
+package office
 
-import "deedkeep/app/document/ooxml"
+import (
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/office/ooxml"
+)
 
-// pptxText writes a page for each slide, in the order of the presentation (ISO/IEC 29500-1,
+// PPTX writes a page for each slide, in the order of the presentation (ISO/IEC 29500-1,
 // 19.2.1.34): its text, then its notes.
-func pptxText(doc *source, out *writer) error {
-	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
+func PPTX(doc *docio.Reader, out *docio.TextWriter) error {
+	p, err := ooxml.Open(doc, out.Limits.MaxUnpackedBytes)
 	if err != nil {
 		return err
 	}
@@ -20,7 +23,7 @@ func pptxText(doc *source, out *writer) error {
 	if err != nil {
 		return err
 	}
-	return out.pages(len(slides), func(i int) error {
+	return out.Pages(len(slides), func(i int) error {
 		if err := paragraphs(p, slides[i], out); err != nil {
 			return err
 		}

@@ -1,13 +1,14 @@
-package document
+package office
 
 import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"deedkeep/app/document/docio"
 )
 
 // le encodes numbers and texts in little-endian order, one after another.
@@ -115,27 +116,20 @@ func rels(list ...string) string {
 	return b.String()
 }
 
-func testSource(content []byte, mime string) Source {
-	return Source{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: mime}
+// texts has the function for each type.
+var texts = map[string]func(*docio.Reader, *docio.TextWriter) error{
+	MIMEDOC: DOC, MIMEXLS: XLS, MIMEPPT: PPT, MIMEDOCX: DOCX, MIMEXLSX: XLSX, MIMEPPTX: PPTX,
 }
 
 // collect returns the text of all pages in the form "1: text\n".
-func collect(t testing.TB, src Source, lim ExtractLimits) (string, error) {
+func collect(t testing.TB, content []byte, mime string, lim docio.ExtractLimits) (string, error) {
 	t.Helper()
 	var b strings.Builder
-	err := Text(t.Context(), src, lim, func(page int, text string) error {
-		b.WriteString(string(rune('0'+page%10)) + ": " + strings.TrimSpace(text) + "\n")
-		return nil
+	err := docio.Read(t.Context(), bytes.NewReader(content), int64(len(content)), func(doc *docio.Reader) error {
+		return doc.ReadText(lim, func(page int, text string) error {
+			b.WriteString(string(rune('0'+page%10)) + ": " + strings.TrimSpace(text) + "\n")
+			return nil
+		}, func(out *docio.TextWriter) error { return texts[mime](doc, out) })
 	})
 	return b.String(), err
-}
-
-// finding returns the document error that err wraps, or nil.
-func finding(err error) error {
-	for _, kind := range []error{ErrUnsupported, ErrTooLarge, ErrDamaged, ErrNoPage} {
-		if errors.Is(err, kind) {
-			return kind
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package document
+package office
 
 import "encoding/binary"
 

@@ -1,4 +1,4 @@
-package document
+package office
 
 import (
 	"encoding/binary"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"deedkeep/app/document/docio"
-	"deedkeep/app/document/ole"
+	"deedkeep/app/document/office/ole"
 )
 
 // Offsets in the header of a WordDocument stream ([MS-DOC] 2.5), and flags of the header.
@@ -38,25 +38,25 @@ type piece struct {
 	utf16      bool // the encoding is UTF-16, else Windows-1252
 }
 
-// docText writes the text of a .doc file. In Word 97 or later, that is the body, notes, headers,
+// DOC writes the text of a .doc file. In Word 97 or later, that is the body, notes, headers,
 // and text boxes. In Word 6 or 95, it is only the body.
-func docText(doc *source, out *writer) error {
-	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
+func DOC(doc *docio.Reader, out *docio.TextWriter) error {
+	file, err := ole.Open(doc, ole.StreamBytes(doc.Size()))
 	if err != nil {
 		return err
 	}
-	content, err := file.Read(out.lim.MaxUnpackedBytes, streamWord)
+	content, err := file.Read(out.Limits.MaxUnpackedBytes, streamWord)
 	if err != nil {
 		return err
 	}
-	return readWord(content, out, func(name string) ([]byte, error) { return file.Read(out.lim.MaxUnpackedBytes, name) })
+	return readWord(content, out, func(name string) ([]byte, error) { return file.Read(out.Limits.MaxUnpackedBytes, name) })
 }
 
 // readWord writes the text of a WordDocument stream. table returns the table stream with the given
 // name.
-func readWord(stream records, out *writer, table func(name string) ([]byte, error)) error {
+func readWord(stream records, out *docio.TextWriter, table func(name string) ([]byte, error)) error {
 	if stream.u16(fibFlags)&fibEncrypted != 0 {
-		return fmt.Errorf("%w: password-protected Word document", ErrUnsupported)
+		return fmt.Errorf("%w: password-protected Word document", docio.ErrUnsupported)
 	}
 	if stream.u16(2) < fibWord97 {
 		w := wordText{out: out, budget: len(stream)}
@@ -111,7 +111,7 @@ func readPieces(clx records) []piece {
 }
 
 // readTexts writes the texts of the document in order.
-func readTexts(stream records, pieces []piece, out *writer) {
+func readTexts(stream records, pieces []piece, out *docio.TextWriter) {
 	// In a valid document, pieces don't overlap. The size of the stream therefore limits the work.
 	w := wordText{out: out, budget: 2 * len(stream)}
 	from := 0
@@ -122,7 +122,7 @@ func readTexts(stream records, pieces []piece, out *writer) {
 				w.piece(stream, p, from, to)
 			}
 			w.fields = nil
-			out.line()
+			out.EndLine()
 		}
 		from = to
 	}
@@ -130,7 +130,7 @@ func readTexts(stream records, pieces []piece, out *writer) {
 
 // wordText writes the characters of a Word document.
 type wordText struct {
-	out     *writer
+	out     *docio.TextWriter
 	budget  int    // number of bytes that may still be read
 	fields  []bool // for each open field, whether its code is being read
 	cellEnd bool   // whether the previous character ended a cell
@@ -153,11 +153,11 @@ func (w *wordText) piece(stream records, p piece, from, to int) {
 	}
 	text := stream[at:min(at+n, len(stream))]
 	w.budget -= len(text)
-	if w.out.full() || w.out.pageFull() {
-		w.out.truncated = true
+	if w.out.Full() || w.out.PageFull() {
+		w.out.Truncated = true
 		return
 	}
-	decoded := decode(text, charmap.Windows1252)
+	decoded := docio.DecodeCharmap(text, charmap.Windows1252)
 	if p.utf16 {
 		decoded = docio.DecodeUTF16(text, binary.LittleEndian)
 	}
@@ -198,16 +198,16 @@ func (w *wordText) character(r rune) {
 	w.cellEnd = r == 0x07
 	switch r {
 	case 0x0B, 0x0C, '\r': // end of a line, page, or paragraph
-		w.out.rune('\n')
+		w.out.WriteRune('\n')
 	case 0x07: // end of a cell; two in a row end the table row
 		if afterCell {
-			w.out.rune('\n')
+			w.out.WriteRune('\n')
 		} else {
-			w.out.rune('\t')
+			w.out.WriteRune('\t')
 		}
 	case 0x1E: // nonbreaking hyphen
-		w.out.rune('-')
+		w.out.WriteRune('-')
 	default:
-		w.out.character(r)
+		w.out.WriteCharacter(r)
 	}
 }

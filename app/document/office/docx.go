@@ -1,11 +1,14 @@
-package document
+package office
 
-import "deedkeep/app/document/ooxml"
+import (
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/office/ooxml"
+)
 
-// docxText writes the body first, then notes, headers, and footers (ISO/IEC 29500-1, 11.3). It
+// DOCX writes the body first, then notes, headers, and footers (ISO/IEC 29500-1, 11.3). It
 // skips comments, deleted text, and field codes.
-func docxText(doc *source, out *writer) error {
-	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
+func DOCX(doc *docio.Reader, out *docio.TextWriter) error {
+	p, err := ooxml.Open(doc, out.Limits.MaxUnpackedBytes)
 	if err != nil {
 		return err
 	}
@@ -28,12 +31,12 @@ func docxText(doc *source, out *writer) error {
 // paragraphs writes the paragraphs of a WordprocessingML or DrawingML part. Both use the names p,
 // t, tab, br, tbl, tr, and tc. A table row becomes a line with tabs between its cells, like a row
 // of a sheet.
-func paragraphs(p *ooxml.Package, part string, out *writer) error {
+func paragraphs(p *ooxml.Package, part string, out *docio.TextWriter) error {
 	fallbacks, inText := 0, false
 	table := tableWriter{out: out}
 	return p.Walk(part, func(e ooxml.Element) error {
-		if out.pageFull() {
-			out.truncated = true
+		if out.PageFull() {
+			out.Truncated = true
 			return ooxml.ErrStop
 		}
 		// Fallback repeats a text box for older applications.
@@ -70,7 +73,7 @@ func paragraphs(p *ooxml.Package, part string, out *writer) error {
 //
 //	cell TAB cell TAB cell NEWLINE
 type tableWriter struct {
-	out     *writer
+	out     *docio.TextWriter
 	columns []int // number of columns of each open table, the outermost first
 	rowwise int   // depth of the open table that is written by rows, starting at 1; 0 if there is none
 	tabs    int   // number of tabs to write before the next text of the row
@@ -99,7 +102,7 @@ func (t *tableWriter) element(e ooxml.Element) bool {
 			t.tabs, t.hasText, t.gap = -1, false, false // no tab before the first cell
 		}
 	case e.Name == "tr" && e.End && depth > 0 && t.rowwise == depth:
-		t.out.line()
+		t.out.EndLine()
 	case e.Name == "tc" && e.Start && t.rowwise > 0 && t.rowwise == depth:
 		t.tabs++
 		t.hasText, t.gap = false, false
@@ -112,7 +115,7 @@ func (t *tableWriter) element(e ooxml.Element) bool {
 // line ends a paragraph.
 func (t *tableWriter) line() {
 	if t.rowwise == 0 {
-		t.out.line()
+		t.out.EndLine()
 		return
 	}
 	t.gap = t.hasText
@@ -121,7 +124,7 @@ func (t *tableWriter) line() {
 // space writes a line break or a tab. Inside a cell, it writes a space instead.
 func (t *tableWriter) space(s string) {
 	if t.rowwise == 0 {
-		t.out.text(s)
+		t.out.WriteText(s)
 		return
 	}
 	t.gap = t.hasText
@@ -129,15 +132,15 @@ func (t *tableWriter) space(s string) {
 
 func (t *tableWriter) text(s string) {
 	if t.rowwise == 0 || s == "" {
-		t.out.text(s)
+		t.out.WriteText(s)
 		return
 	}
 	for ; t.tabs > 0; t.tabs-- {
-		t.out.text("\t")
+		t.out.WriteText("\t")
 	}
 	if t.gap {
-		t.out.text(" ")
+		t.out.WriteText(" ")
 	}
 	t.hasText, t.gap = true, false
-	t.out.text(s)
+	t.out.WriteText(s)
 }

@@ -1,11 +1,12 @@
-package document
+package office
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
-	"deedkeep/app/document/ooxml"
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/office/ooxml"
 )
 
 // maxStrings is the maximum number of shared strings to read from a workbook. A full sheet has a
@@ -24,10 +25,10 @@ type xlsxWorkbook struct {
 	date1904   bool   // the epoch of dates is 1904
 }
 
-// xlsxText writes a page for each sheet. It starts with the sheet's name. Each row follows as a
+// XLSX writes a page for each sheet. It starts with the sheet's name. Each row follows as a
 // line with tabs between its cells.
-func xlsxText(doc *source, out *writer) error {
-	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
+func XLSX(doc *docio.Reader, out *docio.TextWriter) error {
+	p, err := ooxml.Open(doc, out.Limits.MaxUnpackedBytes)
 	if err != nil {
 		return err
 	}
@@ -35,8 +36,8 @@ func xlsxText(doc *source, out *writer) error {
 	if err := w.readShared(); err != nil {
 		return err
 	}
-	return out.pages(len(w.sheets), func(i int) error {
-		out.text(w.sheets[i].name + "\n")
+	return out.Pages(len(w.sheets), func(i int) error {
+		out.WriteText(w.sheets[i].name + "\n")
 		return w.writeCells(w.sheets[i].part, out)
 	})
 }
@@ -89,7 +90,7 @@ func (w *xlsxWorkbook) readStrings(part string) error {
 			current.Write(e.Text)
 		case e.End && e.Name == "si":
 			if len(w.strings) == maxStrings {
-				return fmt.Errorf("%w: more than %d strings", ErrTooLarge, maxStrings)
+				return fmt.Errorf("%w: more than %d strings", docio.ErrTooLarge, maxStrings)
 			}
 			w.strings = append(w.strings, current.String())
 			current.Reset()
@@ -131,18 +132,18 @@ type xlsxCell struct {
 	inPhonetic bool
 }
 
-func (w *xlsxWorkbook) writeCells(part string, out *writer) error {
+func (w *xlsxWorkbook) writeCells(part string, out *docio.TextWriter) error {
 	var c xlsxCell
 	first := true
 	return w.Walk(part, func(e ooxml.Element) error {
-		if out.pageFull() {
-			out.truncated = true
+		if out.PageFull() {
+			out.Truncated = true
 			return ooxml.ErrStop
 		}
 		switch e.Name {
 		case "row":
 			if e.End {
-				out.text("\n")
+				out.WriteText("\n")
 			}
 			first = true
 		case "c":
@@ -152,10 +153,10 @@ func (w *xlsxWorkbook) writeCells(part string, out *writer) error {
 				c.value.Reset()
 			} else if text := w.format(&c); text != "" {
 				if !first {
-					out.text("\t")
+					out.WriteText("\t")
 				}
 				first = false
-				out.text(text)
+				out.WriteText(text)
 			}
 		case "rPh":
 			c.inPhonetic = e.Start

@@ -1,4 +1,4 @@
-package document
+package office
 
 import (
 	"crypto/md5"  // #nosec G501 -- prescribed by the format; nothing is protected by it here

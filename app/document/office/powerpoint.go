@@ -1,4 +1,4 @@
-package document
+package office
 
 import (
 	"encoding/binary"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"deedkeep/app/document/docio"
-	"deedkeep/app/document/ole"
+	"deedkeep/app/document/office/ole"
 )
 
 // Types of records in a PowerPoint Document stream ([MS-PPT] 2.13.24). A record consists of version
@@ -45,26 +45,26 @@ type pptPage struct {
 	outline strings.Builder // the slide's text in the list of slides
 }
 
-// pptText writes a page for each slide: titles and bodies, then other shapes, then notes.
-func pptText(doc *source, out *writer) error {
-	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
+// PPT writes a page for each slide: titles and bodies, then other shapes, then notes.
+func PPT(doc *docio.Reader, out *docio.TextWriter) error {
+	file, err := ole.Open(doc, ole.StreamBytes(doc.Size()))
 	if err != nil {
 		return err
 	}
-	stream, err := file.Read(out.lim.MaxUnpackedBytes, streamPowerPoint)
+	stream, err := file.Read(out.Limits.MaxUnpackedBytes, streamPowerPoint)
 	if err != nil {
 		return err
 	}
-	user, err := file.Read(out.lim.MaxUnpackedBytes, streamCurrentUser)
+	user, err := file.Read(out.Limits.MaxUnpackedBytes, streamCurrentUser)
 	if err != nil {
 		return err
 	}
-	return readShow(stream, user, out.lim).text(out)
+	return readShow(stream, user, out.Limits).text(out)
 }
 
 // readShow reads a PowerPoint Document stream. user is the Current User stream, which contains the
 // offset of the last edit.
-func readShow(stream, user records, lim ExtractLimits) *pptShow {
+func readShow(stream, user records, lim docio.ExtractLimits) *pptShow {
 	s := &pptShow{
 		stream: stream, at: make(map[int]int), notes: make(map[int]string),
 		budget: 4 * len(stream), textLeft: int(lim.MaxTextBytes),
@@ -73,20 +73,20 @@ func readShow(stream, user records, lim ExtractLimits) *pptShow {
 	return s
 }
 
-func (s *pptShow) text(out *writer) error {
-	return out.pages(len(s.slides), func(i int) error {
+func (s *pptShow) text(out *docio.TextWriter) error {
+	return out.Pages(len(s.slides), func(i int) error {
 		if s.budget <= 0 {
-			out.truncated = true
+			out.Truncated = true
 			return nil
 		}
 		slide := &s.slides[i]
-		out.text(slide.outline.String())
+		out.WriteText(slide.outline.String())
 		if at, known := s.at[slide.ref]; known {
 			if r, ok := s.stream.ppt(at); ok && r.recordType == pptSlide {
-				s.texts(r.content, 0, out.text)
+				s.texts(r.content, 0, out.WriteText)
 			}
 		}
-		out.text(s.notes[slide.id])
+		out.WriteText(s.notes[slide.id])
 		return nil
 	})
 }
@@ -242,7 +242,7 @@ func (s *pptShow) writeText(r pptRecord, write func(string)) {
 	case pptChars:
 		text = docio.DecodeUTF16(r.content, binary.LittleEndian)
 	case pptBytes:
-		text = decode(r.content, charmap.ISO8859_1) // UTF-16 without the upper bytes, which are zero
+		text = docio.DecodeCharmap(r.content, charmap.ISO8859_1) // UTF-16 without the upper bytes, which are zero
 	default:
 		return
 	}

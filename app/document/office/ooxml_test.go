@@ -1,10 +1,12 @@
-package document
+package office
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
-	"deedkeep/app/document/ooxml"
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/office/ooxml"
 )
 
 func docxParts(body string) map[string]string {
@@ -76,25 +78,25 @@ func TestExtractOOXML(t *testing.T) {
 		parts      map[string]string
 		want       string
 	}{
-		{"docx", mimeDOCX, docxParts(body), "1: Title\t is &\nvested\nbox\nsee Book 7\nWexcombe County\n"},
-		{"docx in UTF-16", mimeDOCX, utf16, "1: Ibáñez\nsee Book 7\nWexcombe County\n"},
-		{"docx with a table", mimeDOCX, docxParts(before +
+		{"docx", MIMEDOCX, docxParts(body), "1: Title\t is &\nvested\nbox\nsee Book 7\nWexcombe County\n"},
+		{"docx in UTF-16", MIMEDOCX, utf16, "1: Ibáñez\nsee Book 7\nWexcombe County\n"},
+		{"docx with a table", MIMEDOCX, docxParts(before +
 			table(3, row(cell("Name"), cell(""), cell("Book", "Page")), row(cell(""), cell("b"), cell(""))) + before),
 			"1: Before\nName\t\tBook Page\n\tb\nBefore\n" + foot},
-		{"docx with a table for its frame", mimeDOCX,
+		{"docx with a table for its frame", MIMEDOCX,
 			docxParts(table(1, row(cell("One", "Two")), row("<w:tc>"+table(2, row(cell("a"), cell("b")))+"</w:tc>"))), "1: One\nTwo\na\tb\n" + foot},
-		{"docx with a table in a cell", mimeDOCX,
+		{"docx with a table in a cell", MIMEDOCX,
 			docxParts(table(2, row(cell("a"), "<w:tc>"+table(2, row(cell("x"), cell("y")))+
 				"<w:p><w:t>b</w:t><w:tab/><w:t>c</w:t><w:br/></w:p></w:tc>"))), "1: a\tx y b c\n" + foot},
-		{"docx with a table without a grid", mimeDOCX,
+		{"docx with a table without a grid", MIMEDOCX,
 			docxParts("<w:tbl>" + row(cell("a"), cell("b")) + "</w:tbl></w:tbl></w:tr></w:tc>" + before), "1: a\tb\nBefore\n" + foot},
-		{"docx with a bare main part", mimeDOCX, map[string]string{`WORD\Document.xml`: `<p><t>bare</t></p>`}, "1: bare\n"},
-		{"xlsx", mimeXLSX, xlsxParts(),
+		{"docx with a bare main part", MIMEDOCX, map[string]string{`WORD\Document.xml`: `<p><t>bare</t></p>`}, "1: bare\n"},
+		{"xlsx", MIMEXLSX, xlsxParts(),
 			"1: Second\n0.3\t2019-04-17\t2019-04-17 12:00\t0.25\t1E+20\t#REF!\n2: First\nplain\tRich text\ninline\tresult\tTRUE\n"},
-		{"pptx", mimePPTX, pptxParts(), "1: shown first\n2: shown last\na note\n"},
+		{"pptx", MIMEPPTX, pptxParts(), "1: shown first\n2: shown last\na note\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := collect(t, testSource(buildZip(t, c.parts), c.mime), ExtractLimits{})
+			got, err := collect(t, buildZip(t, c.parts), c.mime, docio.ExtractLimits{})
 			if err != nil || got != c.want {
 				t.Errorf("Text = %q, %v, want %q", got, err, c.want)
 			}
@@ -111,21 +113,22 @@ func TestOOXMLBounds(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		src  []byte
-		lim  ExtractLimits
+		lim  docio.ExtractLimits
 		want error
 	}{
-		{"no zip", []byte("PK no zip"), ExtractLimits{}, ErrDamaged},
-		{"no main part", buildZip(t, map[string]string{"a": ""}), ExtractLimits{}, ErrDamaged},
-		{"broken XML", buildZip(t, docxParts("<w:p><w:t a=>")), ExtractLimits{}, nil}, // parsed as leniently as browsers do
-		{"unfinished tag", buildZip(t, map[string]string{"word/document.xml": "<w:p"}), ExtractLimits{}, ErrDamaged},
-		{"bomb", buildZip(t, docxParts(strings.Repeat(" ", 1<<20)+"<w:p/>")), ExtractLimits{MaxUnpackedBytes: 1 << 16}, ErrTooLarge},
-		{"one long token", buildZip(t, docxParts(`<w:p a="`+strings.Repeat("x", ooxml.MaxTokenBytes+1)+`"/>`)), ExtractLimits{}, ErrDamaged},
-		{"more text than a document may have", buildZip(t, docxParts(long)), ExtractLimits{MaxTextBytes: 1000}, ErrTooLarge},
-		{"directory of many parts", buildZip(t, many), ExtractLimits{}, ErrDamaged},
+		{"no zip", []byte("PK no zip"), docio.ExtractLimits{}, docio.ErrDamaged},
+		{"no main part", buildZip(t, map[string]string{"a": ""}), docio.ExtractLimits{}, docio.ErrDamaged},
+		{"broken XML", buildZip(t, docxParts("<w:p><w:t a=>")), docio.ExtractLimits{}, nil}, // parsed as leniently as browsers do
+		{"unfinished tag", buildZip(t, map[string]string{"word/document.xml": "<w:p"}), docio.ExtractLimits{}, docio.ErrDamaged},
+		{"bomb", buildZip(t, docxParts(strings.Repeat(" ", 1<<20)+"<w:p/>")), docio.ExtractLimits{MaxUnpackedBytes: 1 << 16}, docio.ErrTooLarge},
+		{"one long token", buildZip(t, docxParts(`<w:p a="`+strings.Repeat("x", ooxml.MaxTokenBytes+1)+`"/>`)),
+			docio.ExtractLimits{}, docio.ErrDamaged},
+		{"more text than a document may have", buildZip(t, docxParts(long)), docio.ExtractLimits{MaxTextBytes: 1000}, docio.ErrTooLarge},
+		{"directory of many parts", buildZip(t, many), docio.ExtractLimits{}, docio.ErrDamaged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text, err := collect(t, testSource(c.src, mimeDOCX), c.lim)
-			if finding(err) != c.want || err != nil && c.want == nil {
+			text, err := collect(t, c.src, MIMEDOCX, c.lim)
+			if !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 			if c.lim.MaxTextBytes > 0 && (len(text) < 900 || len(text) > 1010) {
@@ -138,9 +141,9 @@ func TestOOXMLBounds(t *testing.T) {
 func TestPageTextLimit(t *testing.T) {
 	parts := xlsxParts()
 	parts["xl/worksheets/sheet2.xml"] = `<row>` + strings.Repeat(`<c t="str"><v>word</v></c>`, 1000) + `</row>`
-	got, err := collect(t, testSource(buildZip(t, parts), mimeXLSX), ExtractLimits{MaxPageTextBytes: 100})
+	got, err := collect(t, buildZip(t, parts), MIMEXLSX, docio.ExtractLimits{MaxPageTextBytes: 100})
 	first, rest, _ := strings.Cut(got, "2: ")
-	if finding(err) != ErrTooLarge || len(first) < 90 || len(first) > 110 || !strings.Contains(rest, "inline\tresult") {
-		t.Errorf("got %q, %v, want about 100 bytes of sheet 1, then sheet 2, and %v", got, err, ErrTooLarge)
+	if !errors.Is(err, docio.ErrTooLarge) || len(first) < 90 || len(first) > 110 || !strings.Contains(rest, "inline\tresult") {
+		t.Errorf("got %q, %v, want about 100 bytes of sheet 1, then sheet 2, and %v", got, err, docio.ErrTooLarge)
 	}
 }
