@@ -293,6 +293,9 @@ func (r *reader) isReference(p *pattern, at, to int) bool {
 	}
 	text := r.source.text
 	start := strings.LastIndexByte(text[:at], '\n') + 1
+	if searchReport.MatchString(text) || searchPeriod.MatchString(text[start:to]) {
+		return true // nothing was recorded
+	}
 	end := at + max(strings.IndexByte(text[at:], '\n'), 0)
 	if r.rules.reference.MatchString(text[start:at]) || faxLine.MatchString(text[start:end]) || ofRecords.MatchString(text[to:]) {
 		return true
@@ -307,6 +310,11 @@ func (r *reader) isReference(p *pattern, at, to int) bool {
 const maxPreposition = 50
 
 var (
+	// searchReport matches the title of what a searcher found, such as a certificate of search.
+	searchReport = regexp.MustCompile(`(?i)\A\W*(?:certificate of (?:\w+ )?search|(?:judgment|lien|docket|name|tax)s?` +
+		`(?: (?:and|&|or) \w+)* search)\b`)
+	searchPeriod = regexp.MustCompile(`(?i)\bperiod\b|\b(?:through|thru)\s+(?:[a-z]{3,9}\.?\s+\d|\d{1,2}[/-]\d)`)
+
 	ofRecords   = regexp.MustCompile(`(?i)^,?\s+(?:of|in)\s+(?:the\s+)?(?:official|deed|public|land|said)\s`)
 	faxLine     = regexp.MustCompile(`(?i)\bfax\b`)
 	certificate = regexp.MustCompile(`(?i)\b(?:admitted to record|received for record|filed for record|duly recorded` +

@@ -236,11 +236,12 @@ func (r *reader) lot(from, to int) ([]string, bool) {
 
 func (r *reader) subdivision(from, to int) ([]string, bool) {
 	text := r.text(from, to)
-	if at := blankLine.FindStringIndex(text); at != nil {
-		text = text[:at[0]]
-	}
 	if at := labelBelow.FindStringIndex(r.source.text[from:min(to+maxLabel, len(r.source.text))]); len(at) > 0 && from+at[0] < to {
 		text = r.text(from, from+at[0])
+	}
+	text = partNumber.ReplaceAllStringFunc(text, strings.NewReplacer("\n", " ", ",", ".").Replace)
+	if at := blankLine.FindStringIndex(text); at != nil {
+		text = text[:at[0]]
 	}
 	short := text
 	if at := strings.IndexByte(text, '\n'); at >= 0 && !r.isWrapped(from+at) {
@@ -285,6 +286,8 @@ func (r *reader) isWrapped(at int) bool {
 var (
 	// isPartOfPlat matches a lot, a block, or a section, which isn't the name of a subdivision.
 	isPartOfPlat = regexp.MustCompile(`(?i)^(?:lot|block|blk|square|section|sec|unit|phase)\b\W*(?:\d+[a-z]?|[a-z])?$`)
+	// partNumber matches the number of a part of a subdivision, such as "No. 2". OCR can read it on a line of its own.
+	partNumber = regexp.MustCompile(`\bN[Oo]\s?[.,]?\s*\d`)
 	// labelBelow matches the start of a line with a label.
 	labelBelow = regexp.MustCompile(`\n[^\n:]{3,60}:`)
 )
