@@ -191,6 +191,15 @@ func ParseConsideration(text string) (amount, says string) {
 	return amounts[0], text
 }
 
+// figures matches a text without words: digits, letters that are typed or read for digits, and a unit.
+var figures = regexp.MustCompile(`^[0-9OoIl.,$\s\x{a0}-]*[0-9][0-9OoIl.,$\s\x{a0}-]*(?i:k|m|mm|mil|million|thousand)?$`)
+
+// IsMistypedAmount reports whether a consideration is figures that aren't an amount, such as 12.5.00 or $98.5K.
+func IsMistypedAmount(text string) bool {
+	amount, _ := ParseConsideration(text)
+	return amount == "" && figures.MatchString(strings.TrimSpace(text))
+}
+
 // ConsiderationInput returns the input for an instrument after a user typed a consideration.
 func ConsiderationInput(text string) InstrumentInput {
 	amount, says := ParseConsideration(text)

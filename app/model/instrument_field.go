@@ -83,6 +83,7 @@ const (
 	LooksLarge
 	LooksEarly
 	LooksLate
+	LooksMistyped // figures that aren't an amount
 
 	notParty  = notWords | LooksLikeCharacter
 	notWords  = LooksLikeDate | LooksLikeAmount | LooksLikePlace | LooksLikeDigits
@@ -147,7 +148,7 @@ var instrumentFields = []InstrumentField{
 	{FieldLabel: FieldLabel{Name: "consideration", Label: "Consideration", Type: Money},
 		Hint: "An amount, or what the instrument says, such as $10 & OVC",
 		Text: func(i *Instrument) *string { return &i.Consideration }, check: (*validation).money,
-		As: "the amount", Not: LooksLikeDate | LooksLikePlace | LooksLarge | LooksLikeLetter, find: foundAsText,
+		As: "the amount", Not: LooksLikeDate | LooksLikePlace | LooksLarge | LooksLikeLetter | LooksMistyped, find: foundAsText,
 		Column: FileColumn{Title: "Consideration", Width: 14, Aliases: []string{"Amount", "Consid", "Cons", "Price", "Loan Amount",
 			"Mortgage Amount", "Lien Amount", "Judgment Amount", "Sale Price", "Purchase Price", "Principal Amount", "Debt"}}},
 	{FieldLabel: FieldLabel{Name: "consideration_text", Label: "Consideration as stated"},

@@ -63,6 +63,18 @@ func TestParseConsideration(t *testing.T) {
 	}
 }
 
+// An amount with a typing error isn't stored as words without a question. Words are.
+func TestIsMistypedAmount(t *testing.T) {
+	for text, want := range map[string]bool{"12.5.00": true, "1,00,0.0": true, "$98.5K": true, "$1,23": true, "$1.234": true,
+		"1O,OOO.OO": true, "-5": true, "$10 - $20": true, "$1.5 million": true, "$": false, "": false, "387500": false,
+		"$1,234.5": false, "$10 & OVC": false, "love and affection": false, "$10 per acre": false, "40 acres": false,
+		"Ten Dollars ($100.00)": false, "$10 and assumption of a mortgage of $50,000": false, "x": false} {
+		if got := IsMistypedAmount(text); got != want {
+			t.Errorf("IsMistypedAmount(%q) = %t, want %t", text, got, want)
+		}
+	}
+}
+
 var (
 	isoDate     = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 	moneyAmount = regexp.MustCompile(`^[0-9]+\.[0-9]{2}$`)

@@ -343,6 +343,21 @@ func TestAcceptSuggestions(t *testing.T) {
 	part.has(t, "2 suggested instruments")
 }
 
+// Rows of files and pasted rows mark an amount that may have a typing error. Words aren't marked.
+func TestCheckAmountOfRow(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	const mark = ` <span class="badge warn">Check the amount</span>`
+	body, kind := fileForm("Type,Amount\nMortgage,12.5.00\nPlat,\"1,00,0.0\"\nSurvey,$10 & OVC\nSpaceship,$98.5K\n")
+	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	got.has(t, ">12.5.00</span>"+mark, ">1,00,0.0</span>"+mark, ">$10 &amp; OVC</span></div>", "$98.5K"+mark)
+	pasted := "Type\tAmount\nMortgage\t12.5.00\nSurvey\t$10 & OVC\n"
+	staff.post(t, 200, path+"/instruments/paste", url.Values{"text": {pasted}}).has(t, ">12.5.00"+mark+"</td>", ">$10 &amp; OVC</td>")
+}
+
 // Workbooks have numbers of days since 1900, and fractions of days. Examples and rows to correct show them as dates and
 // times.
 func TestDayNumbersOfWorkbook(t *testing.T) {

@@ -37,6 +37,7 @@ var looks = []struct {
 		dollars, err := strconv.ParseFloat(normalizedAmount(v), 64)
 		return err == nil && dollars >= 100_000_000
 	}},
+	{model.LooksMistyped, "can't be read as an amount", func(v string, _ time.Time) bool { return model.IsMistypedAmount(v) }},
 	{model.LooksLikeDate, "looks like a date", func(v string, _ time.Time) bool { return looksLikeDate(v) }},
 	{model.LooksLikeAmount, "looks like an amount", func(v string, _ time.Time) bool { return amountText.MatchString(v) }},
 	{model.LooksLikePlace, "looks like a book and page", func(v string, _ time.Time) bool { return placeText.MatchString(v) }},
@@ -156,6 +157,9 @@ func (d definition) named(of model.DocumentType) string {
 func InputQuestion(old model.Instrument, of model.DocumentType, in model.InstrumentInput, now time.Time) string {
 	for _, d := range definitions {
 		text := in[d.Name].Value
+		if d.control == money && text == "" {
+			text = in["consideration_text"].Value
+		}
 		if in[d.Name].Kind == model.InputList {
 			text = model.JoinNames(in[d.Name].Texts(), "\n")
 		}

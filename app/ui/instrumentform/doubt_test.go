@@ -31,7 +31,9 @@ func TestQuestion(t *testing.T) {
 		{"dated", "0198-03-09", "“3/9/0198” is before 1600. Keep it as the date of the instrument?"},
 		{"consideration", "201500099.00", "“201500099” is unusually large. Keep it as the amount?"},
 		{"consideration", "x", "“x” is only one letter. Keep it as the amount?"},
-		{"consideration", "7", ""}, {"consideration", "$10 & OVC", ""},
+		{"consideration", "12.5.00", "“12.5.00” can't be read as an amount. Keep it as the amount?"},
+		{"consideration", "$98.5K", "can't be read as an amount"},
+		{"consideration", "7", ""}, {"consideration", "love and affection", ""}, {"consideration", "$10 & OVC", ""},
 		{"remarks", "d", "is only one character"},
 		{"grantors", "3/9/1998\nNed Cole", ""}, // the instrument has it already
 		{"book", "Miscellany", ""},

@@ -226,7 +226,9 @@ func (d definition) shown(value string) string {
 	case past, future:
 		return page.FormatTypedDate(value)
 	case money:
-		return strings.TrimSuffix(value, ".00")
+		if _, isAmount := model.NormalizeMoney(value); isAmount {
+			return strings.TrimSuffix(value, ".00")
+		}
 	}
 	return value
 }

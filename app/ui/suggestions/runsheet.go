@@ -73,6 +73,12 @@ func (r reviewRow) Label(side string) string {
 	return grantee
 }
 
+// Consideration returns the amount, or what the instrument says.
+func (r reviewRow) Consideration() string { return page.FormatConsideration(r.Instrument) }
+
+// CheckAmount reports whether the consideration may be an amount with a typing error.
+func (r reviewRow) CheckAmount() bool { return model.IsMistypedAmount(r.Instrument.ConsiderationText) }
+
 // Field returns the form field of Choices.
 func (r reviewRow) Field() string { return page.RowField(r.Row) }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/ui/page"
 )
@@ -43,6 +44,7 @@ type Cell struct {
 	Text    string // as it is stored or, in a rejected row, as it was pasted
 	Name    string // of its input; "" if the cell can't be corrected
 	Problem string
+	Check   bool // a person must look at the text, which is stored nevertheless
 	Left    bool // not stored
 	Amount  bool
 	IsType  bool
@@ -56,6 +58,7 @@ func New(table runsheet.Table, number int, cells []string, columns []runsheet.Co
 			IsType: c.Field == columnType}
 		if c.N < len(cells) {
 			cell.Text = table.Shown(c.Field, cells[c.N])
+			cell.Check = cell.Amount && model.IsMistypedAmount(cell.Text)
 		}
 		row.Cells = append(row.Cells, cell)
 	}
