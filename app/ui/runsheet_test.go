@@ -742,6 +742,18 @@ func TestInstrumentHistory(t *testing.T) {
 	}
 	for _, page := range []reply{staff.get(t, 200, path), staff.get(t, 200, path+"/history")} {
 		page.has(t, "added Judgment, Mortgage · Book 7, Page 8 · Bea &lt;Cole&gt;", "deleted Judgment")
+		page.lacks(t, "Show all")
+	}
+
+	// A line has three names at first, and all of them on demand, also the same ones.
+	h.clock.Advance(time.Hour)
+	for _, fields := range []string{`{"book":"1"}`, `{"book":"2"}`, `{}`, `{}`, `{"type":"Plat"}`, `{"type":"Release or Satisfaction"}`} {
+		vaulttest.CreateInstrument(t, h.vault, created.Abstract.ID, fields)
+	}
+	for _, page := range []reply{staff.get(t, 200, path), staff.get(t, 200, path+"/history")} {
+		page.has(t, "added Release or Satisfaction, Plat, Instrument, and 3 more", "<details><summary>Show all 6</summary><ul>"+
+			"<li>Release or Satisfaction</li><li>Plat</li><li>Instrument</li><li>Instrument</li><li>Instrument · Book 2</li>"+
+			"<li>Instrument · Book 1</li></ul></details>")
 	}
 }
 

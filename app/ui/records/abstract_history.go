@@ -18,6 +18,7 @@ import (
 const (
 	recentHistoryLines = 8
 	historyPerPage     = 50
+	historyNames       = 3 // names that a line shows at first
 	// uploadMergeWindow is the maximum time between two uploads that are shown in one line.
 	uploadMergeWindow = 10 * time.Minute
 )
@@ -27,10 +28,10 @@ type historyLine struct {
 	Who, What string
 	Changes   []string // in words
 	Moved     string   // where a document moved from and to; "" if that is among several changes
-	Names     []string // names of the affected documents or instruments
-	More      int      // number of those that are not in Names
+	Names     []string // names of the affected documents or instruments; see First
 	At        time.Time
 	event     model.Event
+	records   []string // references of Names
 }
 
 // abstractHistory serves the complete history of an abstract, one page at a time. For a script, it
@@ -106,7 +107,8 @@ func (p *Pages) historyLines(ctx context.Context, events []model.Event, defs []m
 		if what == "" {
 			continue
 		}
-		line := historyLine{Who: page.ActorText(e.Actor), What: what, At: e.At, event: e, Changes: page.ChangeTexts(e, defs, names)}
+		line := historyLine{Who: page.ActorText(e.Actor), What: what, Changes: page.ChangeTexts(e, defs, names), At: e.At, event: e,
+			records: []string{e.Record}}
 		recordType, _, _ := strings.Cut(e.Record, ":")
 		switch recordType {
 		case "file":
@@ -145,12 +147,14 @@ func (l *historyLine) merge(earlier historyLine) bool {
 		len(l.Changes)+len(earlier.Changes) > 0 || l.Moved != earlier.Moved || l.At.Sub(earlier.At) > uploadMergeWindow {
 		return false
 	}
-	switch {
-	case slices.Contains(l.Names, earlier.Names[0]):
-	case len(l.Names) < 3:
-		l.Names = append(l.Names, earlier.Names...)
-	default:
-		l.More++
+	if !slices.Contains(l.records, earlier.event.Record) { // several records can have the same name
+		l.Names, l.records = append(l.Names, earlier.Names...), append(l.records, earlier.event.Record)
 	}
 	return true
 }
+
+// First returns the names that the line shows. All of them follow on demand if there are more.
+func (l historyLine) First() []string { return l.Names[:min(len(l.Names), historyNames)] }
+
+// More returns the number of names that aren't in First.
+func (l historyLine) More() int { return len(l.Names) - len(l.First()) }
