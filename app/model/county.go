@@ -89,11 +89,16 @@ type PlaceDifference struct {
 	Field      string // of the instrument: "county", "state", or "parcels"
 	Instrument string // what the instrument names: "Polk County" or "parcel 12-3"
 	Abstract   string // the same for the abstract
+	State      string // of an instrument in another county: it can be the abstract's, from before the county changed
 }
 
 // String returns what follows the name of the instrument, such as "names Polk County; the abstract is for Story County".
 func (d PlaceDifference) String() string {
-	return "names " + d.Instrument + "; the abstract is for " + d.Abstract
+	text := "names " + d.Instrument + "; the abstract is for " + d.Abstract
+	if d.State != "" {
+		text += ". Check the state: " + d.State
+	}
+	return text
 }
 
 // IsInOtherCounty reports whether an instrument names another county than its abstract.
@@ -110,19 +115,22 @@ func (i Instrument) PlaceDifferences(a Abstract) (list []PlaceDifference) {
 	otherState := differ(i.State, a.State, FoldState)
 	if i.IsInOtherCounty(a) {
 		here, there := Property{County: i.County, State: i.State}, Property{County: a.County, State: a.State}
-		names := PlaceDifference{"county", here.countyWithType(), there.countyWithType()}
+		names := PlaceDifference{Field: "county", Instrument: here.countyWithType(), Abstract: there.countyWithType()}
 		if otherState {
 			names.Instrument, names.Abstract = names.Instrument+", "+i.State, names.Abstract+", "+a.State
+		} else {
+			names.State = i.State
 		}
 		list = append(list, names)
 	} else if otherState {
-		list = append(list, PlaceDifference{"state", i.State, a.State})
+		list = append(list, PlaceDifference{Field: "state", Instrument: i.State, Abstract: a.State})
 	}
 	known := a.ParcelIDs()
 	if len(known) > 0 && len(i.Parcels) > 0 && !slices.ContainsFunc(i.Parcels, func(p string) bool {
 		return slices.ContainsFunc(known, func(id string) bool { return NormalizeNumber(p) == NormalizeNumber(id) })
 	}) {
-		list = append(list, PlaceDifference{"parcels", "parcel " + strings.Join(i.Parcels, ", "), "parcel " + a.ParcelID()})
+		list = append(list, PlaceDifference{Field: "parcels", Instrument: "parcel " + strings.Join(i.Parcels, ", "),
+			Abstract: "parcel " + a.ParcelID()})
 	}
 	return list
 }

@@ -49,7 +49,7 @@ func TestPlaceDifferences(t *testing.T) {
 		{"nothing stated", Instrument{}, ""},
 		{"other spelling", Instrument{County: "STORY COUNTY", State: "IA", Parcels: []string{"47 0312 b 119 04"}}, ""},
 		{"second parcel", Instrument{Parcels: []string{"99-1", "12-7"}}, ""},
-		{"other county", Instrument{County: "Polk", State: "IA"}, "names Polk County; the abstract is for Story County"},
+		{"other county", Instrument{County: "Polk", State: "IA"}, "names Polk County; the abstract is for Story County. Check the state: IA"},
 		{"other state", Instrument{County: "Story", State: "Kansas"}, "names Kansas; the abstract is for Iowa"},
 		{"other county and state", Instrument{County: "Orleans", State: "Louisiana"},
 			"names Orleans Parish, Louisiana; the abstract is for Story County, Iowa"},

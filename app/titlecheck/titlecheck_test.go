@@ -111,7 +111,8 @@ func TestChecks(t *testing.T) {
 		{"other county", titlecheck.Search{
 			Abstract:    model.Abstract{Property: model.Property{County: "Wexcombe County", State: "Pennsylvania"}},
 			Instruments: runsheet(types, plat, with(plat, func(i *model.Instrument) { i.County = "Albany" }))},
-			[]string{"other_place:2:county: Plat · Book 9, Page 7 names Albany County; the abstract is for Wexcombe County."}},
+			[]string{"other_place:2:county: Plat · Book 9, Page 7 names Albany County; the abstract is for Wexcombe County. " +
+				"Check the state: PA."}},
 		{"other parcel", titlecheck.Search{Abstract: model.Abstract{TaxMap: "12-34"}, Instruments: runsheet(types,
 			with(plat, func(i *model.Instrument) { i.Parcels = []string{"1234", "99"} }),
 			with(plat, func(i *model.Instrument) { i.Parcels = []string{"99-1", "99-2"} }))},

@@ -442,6 +442,23 @@ func TestOtherPlace(t *testing.T) {
 	p.staff.get(t, 200, "/abstracts/"+p.abstract).has(t,
 		`title="This instrument names Polk County; the abstract is for Story County">Names Polk County<`,
 		"Names parcel 99-8-77")
+
+	// A state that was filled in from the abstract is asked about when only the county changes.
+	id := p.only().ID
+	stored := fields("county", "Story", "state", "OH", "instrument", fmt.Sprint(id), "then", "stay")
+	p.post(200, p.deed, stored)
+	moved := fields("county", "Polk", "instrument", fmt.Sprint(id), "then", "stay")
+	p.post(422, p.deed, moved).has(t, "Check the state: keep OH with the county Polk?")
+	if saved := p.only(); saved.County != "Story" || saved.State != "OH" {
+		t.Errorf("county %q, state %q before the question is answered, want what was stored", saved.County, saved.State)
+	}
+	moved.Set("keep.instrument.county", "Polk")
+	p.post(200, p.deed, moved)
+	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").has(t, "the abstract is for Story County. Check the state: OH.")
+	p.post(200, p.deed, fields("county", "Linn", "state", "IA", "instrument", fmt.Sprint(id), "then", "stay"))
+	if saved := p.only(); saved.County != "Linn" || saved.State != "IA" {
+		t.Errorf("county %q, state %q, want both as entered", saved.County, saved.State)
+	}
 }
 
 // putText stores the text of a page that was read in a document.

@@ -93,8 +93,8 @@ func normalizedAmount(text string) string {
 }
 
 // Question asks about a new value of a field that can't be right for it, such as a date as a grantor. It
-// returns "" if the value can be right. It doesn't ask again about what the instrument has already. Parties
-// and dates are called as in instruments of the type.
+// returns "" if the value can be right. With another county, it asks about the state of old. It doesn't ask
+// again about what the instrument has already. Parties and dates are called as in instruments of the type.
 func Question(old model.Instrument, of model.DocumentType, field, value string, now time.Time) string {
 	d := definitionOf(field)
 	stored := d.parts(d.stored(vault.InstrumentView{Instrument: old}, 0))
@@ -104,6 +104,10 @@ func Question(old model.Instrument, of model.DocumentType, field, value string, 
 				return "“" + page.Truncate(d.shown(part), 100) + "” " + l.text + ". Keep it as " + d.named(of) + "?"
 			}
 		}
+	}
+	if field == "county" && old.County != "" && old.State != "" && value != "" &&
+		model.FoldCounty(value) != model.FoldCounty(old.County) {
+		return "Check the state: keep " + old.State + " with the county " + page.Truncate(value, 100) + "?"
 	}
 	return dateQuestion(old, of, field, value, now)
 }

@@ -11,7 +11,7 @@ import (
 // Values that can't be right for their field are asked about, and others aren't.
 func TestQuestion(t *testing.T) {
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
-	old := model.Instrument{Grantors: []string{"3/9/1998"}, Book: "Miscellany"}
+	old := model.Instrument{Grantors: []string{"3/9/1998"}, Book: "Miscellany", County: "Story", State: "OH"}
 	for _, c := range []struct{ field, value, want string }{
 		{"grantees", "3/9/1998", "“3/9/1998” looks like a date. Keep it as a grantee?"},
 		{"grantees", "Ned Cole\nMarch 9, 1998", "“March 9, 1998” looks like a date. Keep it as a grantee?"},
@@ -36,6 +36,7 @@ func TestQuestion(t *testing.T) {
 		{"consideration", "7", ""}, {"consideration", "love and affection", ""}, {"consideration", "$10 & OVC", ""},
 		{"remarks", "d", "is only one character"},
 		{"grantors", "3/9/1998\nNed Cole", ""}, // the instrument has it already
+		{"county", "Polk", "Check the state: keep OH with the county Polk?"}, {"county", "Story County", ""}, {"county", "", ""},
 		{"book", "Miscellany", ""},
 		{"grantees", "84 Lumber", ""}, {"grantees", "4800 Oak Street LLC", ""}, {"grantees", "Cole Trust dated 3/9/1998", ""},
 		{"grantees", "1st National Bank", ""}, {"grantees", "X Y", ""}, {"other_parties", "Trustee: First Title Co.", ""},

@@ -89,7 +89,12 @@ func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 // can't be right for its field has a question, until the user says to keep it.
 func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 	patch := vault.InstrumentPatch{Input: model.InstrumentInput{}}
-	merged := f.stored.Instrument // with the dates of the form
+	merged := f.stored.Instrument // with the dates of the form, and without a state that the form changes, too
+	if state := f.Field("state"); state != nil {
+		if mine, sent := f.submitted(state, form); sent && mine != merged.State {
+			merged.State = ""
+		}
+	}
 	for _, field := range f.fields() {
 		stored := field.stored(f.stored, f.context.File)
 		mine, sent := f.submitted(field, form)
