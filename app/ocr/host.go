@@ -16,10 +16,10 @@ const hostModule = "a"
 // change files, or throw C++ exceptions, and those for image decoders, which aren't used.
 func (e *Engine) hostFuncs() map[string]wasm.HostFunc {
 	return map[string]wasm.HostFunc{
-		"l": e.onFiles((*wasm.Files).Write),
-		"m": e.onFiles((*wasm.Files).Close),
-		"n": e.onFiles((*wasm.Files).OpenAt),
-		"o": e.onFiles((*wasm.Files).Read),
+		"l": e.OnFiles((*wasm.Files).Write),
+		"m": e.OnFiles((*wasm.Files).Close),
+		"n": e.OnFiles((*wasm.Files).OpenAt),
+		"o": e.OnFiles((*wasm.Files).Read),
 		"p": wasm.Returns(0), // fcntl64
 		"s": wasm.Returns(0), // emscripten_asm_const_int: reports the progress
 		"t": longjmp,
@@ -30,12 +30,12 @@ func (e *Engine) hostFuncs() map[string]wasm.HostFunc {
 		"B": wasm.Epoch(1),                 // localtime
 		"C": wasm.Returns(0),               // mktime
 		"D": wasm.UTC,                      // tzset
-		"E": e.onFiles((*wasm.Files).Seek),
+		"E": e.OnFiles((*wasm.Files).Seek),
 		"F": wasm.Returns(0), // environ_get
 		"G": wasm.EnvironSizes,
 		"H": wasm.Returns(-wasm.ErrnoNoEnt), // getcwd
-		"I": e.onFiles((*wasm.Files).StatAt),
-		"K": e.onFiles((*wasm.Files).FStat),
+		"I": e.OnFiles((*wasm.Files).StatAt),
+		"K": e.OnFiles((*wasm.Files).FStat),
 		"L": wasm.Returns(0), // date_now: bits of the float 0.0
 		"M": wasm.Clock,
 		"O": wasm.Returns(-wasm.ErrnoNoTTY), // ioctl
@@ -43,16 +43,10 @@ func (e *Engine) hostFuncs() map[string]wasm.HostFunc {
 	}
 }
 
-// onFiles returns a function that calls do with the files of the instance that is live at the time of
-// the call: the language data.
-func (e *Engine) onFiles(do func(*wasm.Files, api.Memory, []uint64) int32) wasm.HostFunc {
-	return func(m api.Memory, args []uint64) int32 { return do(&e.live.files, m, args) }
-}
-
 // exportHost instantiates the host module with the function types that Tesseract imports.
 func (e *Engine) exportHost(ctx context.Context) error {
 	funcs := e.hostFuncs()
-	_, err := e.code.HostModule(hostModule, func(name string, f api.FunctionDefinition) api.GoModuleFunc {
+	_, err := e.HostModule(hostModule, func(name string, f api.FunctionDefinition) api.GoModuleFunc {
 		if invokeFuncs[name] {
 			return e.invoke(f)
 		}

@@ -31,17 +31,15 @@ var exports = map[string]string{
 // instance is a running Tesseract with its languages.
 type instance struct {
 	*wasm.Instance
-	files wasm.Files
-	api   uint32 // address of the TessBaseAPI
+	api uint32 // address of the TessBaseAPI
 }
 
 // lstmOnly is the only recognizer in this build: OEM_LSTM_ONLY.
 const lstmOnly = 1
 
-// start instantiates Tesseract with the languages and stores the instance in e.live. It does so
-// before the first call because the host functions use e.live.
+// start instantiates Tesseract with the languages.
 func (e *Engine) start(ctx context.Context, languages []Language) error {
-	module, err := e.code.Instantiate(ctx)
+	module, err := e.Instantiate(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,10 +47,10 @@ func (e *Engine) start(ctx context.Context, languages []Language) error {
 	names := make([]string, len(languages))
 	for i, l := range languages {
 		names[i] = l.Name
-		in.files.Add("/"+l.Name+dataSuffix, bytes.NewReader(l.Data), int64(len(l.Data)))
+		in.Files.Add("/"+l.Name+dataSuffix, bytes.NewReader(l.Data), int64(len(l.Data)))
 	}
-	e.live = in
-	return wasm.CatchFault(func() error {
+	e.current = in
+	return e.Start(ctx, func() error {
 		in.Call(ctx, "__wasm_call_ctors")
 		in.api = in.Call(ctx, "TessBaseAPI")
 		path, language := in.cString(ctx, "/"), in.cString(ctx, strings.Join(names, "+"))

@@ -27,7 +27,7 @@ func (e *Engine) invoke(f api.FunctionDefinition) api.GoModuleFunc {
 	return func(ctx context.Context, m api.Module, stack []uint64) {
 		called := table.LookupFunction(m, 0, uint32(stack[0]), params, results)
 		copy(stack, stack[1:])
-		saved := e.live.Call(ctx, "stackSave")
+		saved := e.Live.Call(ctx, "stackSave")
 		err := called.CallWithStack(ctx, stack)
 		if err == nil {
 			return
@@ -35,7 +35,7 @@ func (e *Engine) invoke(f api.FunctionDefinition) api.GoModuleFunc {
 		if !errors.Is(err, errLongjmp) {
 			panic(err)
 		}
-		e.live.Call(ctx, "stackRestore", saved)
-		e.live.Call(ctx, "setThrew", 1, 0)
+		e.Live.Call(ctx, "stackRestore", saved)
+		e.Live.Call(ctx, "setThrew", 1, 0)
 	}
 }

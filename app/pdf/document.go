@@ -66,7 +66,7 @@ func (d *Document) Close(ctx context.Context) error {
 	err := d.do(ctx, func() error {
 		handle := d.handle
 		d.handle = 0
-		d.in.files.Remove(d.file)
+		d.in.Files.Remove(d.file)
 		d.closeForm(ctx)
 		d.in.Call(ctx, "FPDF_CloseDocument", handle)
 		return nil
@@ -82,17 +82,17 @@ var errClosed = fmt.Errorf("%w: the document is closed", ErrUnreadable)
 // do runs work while it holds the engine's lock. It passes the error through classify and returns
 // it. If the document has been closed or its instance is gone, it returns errClosed.
 func (d *Document) do(ctx context.Context, work func() error) error {
-	d.engine.mu.Lock()
-	defer d.engine.mu.Unlock()
-	if d.handle == 0 || d.in.dead {
+	d.engine.Mu.Lock()
+	defer d.engine.Mu.Unlock()
+	if d.handle == 0 || d.in.Closed {
 		return errClosed
 	}
-	err := wasm.CatchFault(work)
+	err := d.engine.Run(ctx, work)
 	if err == nil && d.file.Err == nil {
 		return nil
 	}
 	// PDFium replaces bytes that it can't read, so a call may succeed even though a read failed.
-	return d.engine.classify(ctx, d.in, d.file, err)
+	return classify(d.file, err)
 }
 
 // page loads a page, calls work with it, and closes it. It returns ErrUnreadable if the page is

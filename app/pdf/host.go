@@ -20,11 +20,11 @@ func (e *Engine) hostFuncs() map[string]map[string]wasm.HostFunc {
 	return map[string]map[string]wasm.HostFunc{
 		env: {
 			"emscripten_date_now":    wasm.Returns(0), // bits of the float 0.0
-			"__syscall_openat":       e.onFiles((*wasm.Files).OpenAt),
-			"__syscall_fstat64":      e.onFiles((*wasm.Files).FStat),
-			"__syscall_stat64":       e.onFiles((*wasm.Files).Stat),
-			"__syscall_lstat64":      e.onFiles((*wasm.Files).Stat),
-			"__syscall_newfstatat":   e.onFiles((*wasm.Files).StatAt),
+			"__syscall_openat":       e.OnFiles((*wasm.Files).OpenAt),
+			"__syscall_fstat64":      e.OnFiles((*wasm.Files).FStat),
+			"__syscall_stat64":       e.OnFiles((*wasm.Files).Stat),
+			"__syscall_lstat64":      e.OnFiles((*wasm.Files).Stat),
+			"__syscall_newfstatat":   e.OnFiles((*wasm.Files).StatAt),
 			"__syscall_fcntl64":      wasm.Returns(0),
 			"__syscall_ioctl":        wasm.Returns(-wasm.ErrnoNoTTY),
 			"__syscall_getdents64":   wasm.Returns(-wasm.ErrnoBadFD),
@@ -40,10 +40,10 @@ func (e *Engine) hostFuncs() map[string]map[string]wasm.HostFunc {
 			"__assert_fail":          wasm.Abort,
 		},
 		wasi: {
-			"fd_close":          e.onFiles((*wasm.Files).Close),
-			"fd_read":           e.onFiles((*wasm.Files).Read),
-			"fd_seek":           e.onFiles((*wasm.Files).SeekSplit),
-			"fd_write":          e.onFiles((*wasm.Files).Write),
+			"fd_close":          e.OnFiles((*wasm.Files).Close),
+			"fd_read":           e.OnFiles((*wasm.Files).Read),
+			"fd_seek":           e.OnFiles((*wasm.Files).SeekSplit),
+			"fd_write":          e.OnFiles((*wasm.Files).Write),
 			"fd_sync":           wasm.Returns(0),
 			"environ_sizes_get": wasm.EnvironSizes,
 			"environ_get":       wasm.Returns(0),
@@ -51,20 +51,14 @@ func (e *Engine) hostFuncs() map[string]map[string]wasm.HostFunc {
 	}
 }
 
-// onFiles returns a function that calls do with the files of the instance that is live at the time of
-// the call.
-func (e *Engine) onFiles(do func(*wasm.Files, api.Memory, []uint64) int32) wasm.HostFunc {
-	return func(m api.Memory, args []uint64) int32 { return do(&e.live.files, m, args) }
-}
-
 // exportHost instantiates the host modules with the function types that PDFium imports.
 func (e *Engine) exportHost(ctx context.Context) error {
-	jumps, err := emscripten.NewFunctionExporterForModule(e.code.Module)
+	jumps, err := emscripten.NewFunctionExporterForModule(e.Module)
 	if err != nil {
 		return err
 	}
 	for module, funcs := range e.hostFuncs() {
-		builder := e.code.HostModule(module, func(name string, f api.FunctionDefinition) api.GoModuleFunc {
+		builder := e.HostModule(module, func(name string, f api.FunctionDefinition) api.GoModuleFunc {
 			if do := funcs[name]; do != nil {
 				return do.GoFunc(f)
 			}

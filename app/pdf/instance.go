@@ -1,13 +1,10 @@
 package pdf
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
-
-	"github.com/tetratelabs/wazero/api"
 
 	"deedkeep/app/wasm"
 )
@@ -19,38 +16,17 @@ const scratchSize = 64
 // instance is a running instance of PDFium.
 type instance struct {
 	*wasm.Instance
-	files   wasm.Files // only the open documents
-	added   int        // number of files that were added
-	scratch uint32     // address of scratchSize bytes
-	dead    bool
+	added   int    // number of files that were added, one for each document
+	scratch uint32 // address of scratchSize bytes
 
-	callback  api.Module  // instance of callbackModule; nil until enableSaving
 	fileWrite uint32      // address of the FPDF_FILEWRITE; 0 until enableSaving
 	output    *outputFile // nil unless a copy is being saved
-}
-
-// start instantiates PDFium and stores the instance in e.live. It does so before the first call
-// because the host functions use e.live.
-func start(ctx context.Context, e *Engine) (*instance, error) {
-	module, err := e.code.Instantiate(ctx)
-	if err != nil {
-		return nil, err
-	}
-	in := &instance{Instance: module}
-	e.live = in
-	return in, wasm.CatchFault(func() error {
-		for _, name := range []string{"emscripten_stack_init", "__wasm_call_ctors", "FPDF_InitLibrary"} {
-			in.Call(ctx, name)
-		}
-		in.scratch = in.Alloc(ctx, scratchSize)
-		return nil
-	})
 }
 
 // addFile adds a file of size bytes under a new path.
 func (in *instance) addFile(r io.ReaderAt, size int64) *wasm.File {
 	in.added++
-	return in.files.Add(fmt.Sprintf("/%d.pdf", in.added), r, size)
+	return in.Files.Add(fmt.Sprintf("/%d.pdf", in.added), r, size)
 }
 
 // cString writes a short string and a terminating zero to the scratch memory and returns its

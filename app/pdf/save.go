@@ -106,12 +106,12 @@ const (
 // compileCallback compiles callbackModule and instantiates the host function that it imports. An
 // engine can't do that later, because its process may not be allowed to open the cache.
 func (e *Engine) compileCallback(ctx context.Context) (err error) {
-	if e.callback, err = e.code.Runtime.CompileModule(ctx, []byte(callbackModule)); err != nil {
+	if e.callback, err = e.Runtime.CompileModule(ctx, []byte(callbackModule)); err != nil {
 		return err
 	}
-	_, err = e.code.Runtime.NewHostModuleBuilder(hostModule).NewFunctionBuilder().
+	_, err = e.Runtime.NewHostModuleBuilder(hostModule).NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, _ api.Module, stack []uint64) {
-			stack[0] = uint64(writeBlock(e.live, stack[1], stack[2]))
+			stack[0] = uint64(writeBlock(e.current, stack[1], stack[2]))
 		}), []api.ValueType{api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32}, []api.ValueType{api.ValueTypeI32}).
 		Export("write").Instantiate(ctx)
 	return err
@@ -138,11 +138,10 @@ func (in *instance) enableSaving(ctx context.Context, e *Engine) error {
 	if in.fileWrite != 0 {
 		return nil
 	}
-	callback, err := e.code.Link(ctx, e.callback, pdfiumModule, in.Instance)
+	callback, err := e.Link(ctx, e.callback, pdfiumModule)
 	if err != nil {
 		return fmt.Errorf("start the callback of PDFium: %w", err)
 	}
-	in.callback = callback
 	index, err := callback.ExportedFunction("add").Call(ctx)
 	if err != nil {
 		return fmt.Errorf("add the callback of PDFium: %w", err)

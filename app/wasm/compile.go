@@ -6,12 +6,14 @@
 package wasm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -22,20 +24,31 @@ import (
 type Options struct {
 	Code        []byte // WebAssembly, uncompressed
 	CacheDir    string // cache directory for compiled code, created if it doesn't exist; "" compiles each time
-	MemoryPages uint32 // maximum size of an instance's memory in pages of 64 KiB
+	MemoryPages uint32 // maximum size of an instance's memory in pages of 64 KiB; 0 means 4096, which are 256 MiB
 
 	// Exports maps the functions that are called to the names that the code exports them under. A
 	// function that isn't listed has its own name.
 	Exports map[string]string
 }
 
-// Engine is compiled WebAssembly.
+// Engine is compiled WebAssembly with at most one instance, which runs one call at a time. If content
+// breaks the instance, the next content gets a new one.
+//
+// A call in an endless loop can't be stopped because interruptible WebAssembly takes three to nine
+// times as long. An Engine should therefore run in a process that another process can kill (package
+// sandbox).
 type Engine struct {
 	Runtime wazero.Runtime
 	Module  wazero.CompiledModule
+	Mu      sync.Mutex // to hold while Live is used
+	Live    *Instance  // nil until Instantiate, and after Drop
+
+	broken  int
 	cache   wazero.CompilationCache // nil if there is no CacheDir
 	exports map[string]string       // see Options.Exports
 }
+
+const defaultMemoryPages = 4096
 
 // Compile compiles the code or loads it from the cache. The caller must close the Engine.
 func Compile(ctx context.Context, o Options) (*Engine, error) {
@@ -84,7 +97,7 @@ func removeCompiledCode(cacheDir string) error {
 // compile returns an Engine that owns cache. cache may be nil.
 func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*Engine, error) {
 	config := wazero.NewRuntimeConfig().
-		WithMemoryLimitPages(o.MemoryPages).
+		WithMemoryLimitPages(cmp.Or(o.MemoryPages, defaultMemoryPages)).
 		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExtendedConst).
 		WithDebugInfoEnabled(false)
 	if cache != nil {
@@ -99,9 +112,11 @@ func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*En
 	return e, nil
 }
 
-// Close closes the engine and all its instances and frees their memory.
+// Close closes the engine and its instance and frees their memory.
 func (e *Engine) Close(ctx context.Context) error {
-	err := e.Runtime.Close(ctx)
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	err := errors.Join(e.Drop(ctx), e.Runtime.Close(ctx))
 	if e.cache != nil {
 		err = errors.Join(err, e.cache.Close(ctx))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/tetratelabs/wazero"
@@ -14,39 +15,101 @@ import (
 // Instance is a running instance of an engine.
 type Instance struct {
 	Memory api.Memory
+	Files  Files
+	Closed bool // whether it was dropped
 
 	module api.Module
+	linked api.Module        // see Link; nil if there is none
 	names  map[string]string // see Options.Exports
 	calls  map[string]api.Function
 }
 
-// Instantiate returns a new instance. It doesn't call any of its functions.
+// Instantiate stores a new instance in Live. It doesn't call any of its functions.
 func (e *Engine) Instantiate(ctx context.Context) (*Instance, error) {
 	module, err := e.Runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), e.Module, instanceConfig())
 	if err != nil {
 		return nil, err
 	}
-	return &Instance{Memory: module.Memory(), module: module, names: e.exports, calls: make(map[string]api.Function)}, nil
+	e.Live = &Instance{Memory: module.Memory(), module: module, names: e.exports, calls: make(map[string]api.Function)}
+	return e.Live, nil
+}
+
+// Memory returns the size of the memory of the instance in bytes, or 0 if there is none.
+func (e *Engine) Memory() int64 {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	if e.Live == nil {
+		return 0
+	}
+	return int64(e.Live.Memory.Size())
+}
+
+// Broken returns the number of instances that were dropped because content broke them.
+func (e *Engine) Broken() int {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	return e.broken
+}
+
+// Run runs work, which uses Live, and returns its error. If work fails with a FaultError or panics with
+// one, Run drops the instance. Nothing in a broken instance needs to be freed, so work needs no cleanup.
+func (e *Engine) Run(ctx context.Context, work func() error) error {
+	err := catchFault(work)
+	var fault *FaultError
+	if errors.As(err, &fault) {
+		e.broken++
+		if dropped := e.Drop(ctx); dropped != nil {
+			return fmt.Errorf("close engine: %w", dropped)
+		}
+	}
+	return err
+}
+
+// Start runs work, which initializes the new instance in Live. If work fails, Start drops it.
+func (e *Engine) Start(ctx context.Context, work func() error) error {
+	if err := catchFault(work); err != nil {
+		return errors.Join(err, e.Drop(ctx))
+	}
+	return nil
+}
+
+// Drop closes the instance and frees its memory.
+func (e *Engine) Drop(ctx context.Context) (err error) {
+	in := e.Live
+	e.Live = nil
+	if in == nil {
+		return nil
+	}
+	in.Closed = true
+	if in.linked != nil {
+		err = in.linked.Close(ctx)
+	}
+	return errors.Join(err, in.module.Close(ctx))
+}
+
+// OnFiles returns a function that calls do with the files of the instance that is live at the time of
+// the call.
+func (e *Engine) OnFiles(do func(*Files, api.Memory, []uint64) int32) HostFunc {
+	return func(m api.Memory, args []uint64) int32 { return do(&e.Live.Files, m, args) }
 }
 
 func instanceConfig() wazero.ModuleConfig {
 	return wazero.NewModuleConfig().WithName("").WithStartFunctions()
 }
 
-// Link returns an instance of another module. The module imports, under the given name, what in
-// exports. The caller must close it before in.
-func (e *Engine) Link(ctx context.Context, module wazero.CompiledModule, name string, in *Instance) (api.Module, error) {
+// Link returns an instance of another module, which Drop closes, too. The module imports, under the
+// given name, what Live exports.
+func (e *Engine) Link(ctx context.Context, module wazero.CompiledModule, name string) (_ api.Module, err error) {
+	in := e.Live
 	ctx = experimental.WithImportResolver(ctx, func(wanted string) api.Module {
 		if wanted == name {
 			return in.module
 		}
 		return nil
 	})
-	return e.Runtime.InstantiateModule(ctx, module, instanceConfig())
+	in.linked, err = e.Runtime.InstantiateModule(ctx, module, instanceConfig())
+	return in.linked, err
 }
-
-// Close closes the instance and frees its memory.
-func (in *Instance) Close(ctx context.Context) error { return in.module.Close(ctx) }
 
 // FaultError reports that an engine broke during a call: it trapped, aborted, or ran out of memory.
 // The instance can't be used again.
@@ -58,9 +121,8 @@ type FaultError struct {
 func (e *FaultError) Error() string { return e.Call + ": " + e.Cause.Error() }
 func (e *FaultError) Unwrap() error { return e.Cause }
 
-// CatchFault runs work and returns its error. If work panics with a *FaultError, it returns that.
-// Nothing in a broken instance needs to be freed, so work needs no cleanup.
-func CatchFault(work func() error) (err error) {
+// catchFault runs work and returns its error. If work panics with a *FaultError, it returns that.
+func catchFault(work func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
