@@ -86,16 +86,12 @@ func (c *Copy) view(fn func(*Tx) error) error {
 	if err != nil {
 		return err
 	}
-	t := c.newTx(context.Background(), tx)
-	return endView(tx, RecoverPanic(func() error { return fn(t) }))
+	return runView(tx, c.newTx(context.Background(), tx), fn)
 }
 
 func (c *Copy) newTx(ctx context.Context, tx kv.Tx) *Tx {
 	return &Tx{tx: tx, ctx: ctx, caches: new(caches), hash: c.hash}
 }
-
-// errUnreadable means that Check has found that a database can't be read.
-var errUnreadable error = &kv.DamageError{Message: "database pages can't be read", Err: errors.New("the database is damaged; restore a backup")}
 
 // digestBatch is the approximate number of files that EachDigest reads per transaction.
 const digestBatch = 256
@@ -112,7 +108,7 @@ type digestFiles struct {
 // short. If Check found that the database can't be read, EachDigest returns an error.
 func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) error {
 	if c.unreadable {
-		return errUnreadable
+		return boltkv.ErrBrokenPages
 	}
 	for from := make([]byte, 0, 32); from != nil; {
 		var batch []digestFiles
@@ -171,8 +167,8 @@ func (c *Copy) Path() string { return c.path }
 
 // LiveCopy returns a Copy that reads the store's own file. Use it if the disk doesn't have
 // enough space for a private copy. Check reads one snapshot in one transaction while
-// updates continue, so the file may grow by the pages that the updates replace. bbolt
-// reuses that space later. Check waits for a Rebuild in progress. EachDigest and View read
+// updates continue, so the file may grow by the pages that the updates replace. That space is
+// reused later. Check waits for a Rebuild in progress. EachDigest and View read
 // the current state. The file at Path doesn't change only if the store is ReadOnly.
 func (s *Store) LiveCopy() *Copy {
 	return &Copy{db: s.db, live: s, path: s.db.Path(), fingerprint: s.fingerprint, hash: s.hash}

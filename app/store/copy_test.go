@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"deedkeep/app/errs"
@@ -92,6 +93,35 @@ func TestEachDigestInBatches(t *testing.T) {
 	for n, files := range want {
 		if got[digest(n)] != files {
 			t.Errorf("%d: got %d files, want %d", n, got[digest(n)], files)
+		}
+	}
+}
+
+// countedTx counts how many times a transaction is ended.
+type countedTx struct {
+	kv.Tx
+	ended int
+}
+
+func (t *countedTx) Rollback() error {
+	t.ended++
+	return nil
+}
+
+// A read transaction ends even if its function ends the goroutine, as t.Fatal does, or panics.
+func TestViewEndsTransaction(t *testing.T) {
+	for name, fn := range map[string]func(*Tx) error{
+		"returns": func(*Tx) error { return nil }, "panics": func(*Tx) error { panic("x") },
+		"ends the goroutine": func(*Tx) error { runtime.Goexit(); return nil },
+	} {
+		tx, done := &countedTx{}, make(chan error, 1)
+		go func() {
+			defer close(done)
+			done <- runView(tx, &Tx{}, fn)
+		}()
+		<-done
+		if tx.ended != 1 {
+			t.Errorf("%s: the transaction was ended %d times, want 1", name, tx.ended)
 		}
 	}
 }

@@ -40,8 +40,7 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	if err != nil {
 		return beginError(err)
 	}
-	t := s.newTx(ctx, tx)
-	return endView(tx, RecoverPanic(func() error { return fn(t) }))
+	return runView(tx, s.newTx(ctx, tx), fn)
 }
 
 // beginError returns the error for a transaction or a check that can't begin.
@@ -52,12 +51,14 @@ func beginError(err error) error {
 	return err
 }
 
-// endView ends a read transaction and returns err.
-func endView(tx kv.Tx, err error) error {
-	if failed := tx.Rollback(); failed != nil {
-		return errors.Join(err, failed)
-	}
-	return err
+// runView runs fn in a read transaction and ends it, also if fn ends the goroutine. An open one would block Close.
+func runView(tx kv.Tx, t *Tx, fn func(*Tx) error) (err error) {
+	defer func() {
+		if failed := tx.Rollback(); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
+	return RecoverPanic(func() error { return fn(t) })
 }
 
 // Read returns the result of read, which runs in a View of s.
