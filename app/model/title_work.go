@@ -47,14 +47,22 @@ var titleWorkFields = []recordField[TitleWork]{
 	{FieldLabel{Name: "searcher", Label: "Searcher", Refers: "user"}, func(w *TitleWork) any { return w.Assignment.SearcherID }},
 	{FieldLabel{Name: "examiner", Label: "Examiner", Refers: "user"}, func(w *TitleWork) any { return w.Assignment.ExaminerID }},
 	{FieldLabel{Name: "due_date", Label: "Due date", Type: Date}, func(w *TitleWork) any { return w.Assignment.DueDate }},
-	{FieldLabel{Name: "names_run", Label: "Names run", Rows: []FieldLabel{
-		{Name: "name", Label: "Name"}, {Name: "from", Label: "From", Type: Date}, {Name: "to", Label: "To", Type: Date},
-		{Name: "indexes", Label: "Indexes"}, {Name: "result", Label: "Result"}}}, func(w *TitleWork) any { return searchesOf(w.NamesRun) }},
-	{FieldLabel{Name: "requirements", Label: "Requirements and exceptions", Rows: []FieldLabel{
-		{Name: "text", Label: "Text"}, {Name: "kind", Label: "Kind", Type: Choice}, {Name: "instrument_id", Label: "Instrument",
-			Refers: "instrument"},
-		{Name: "cleared", Label: "Cleared", Type: Date}}}, func(w *TitleWork) any { return w.Requirements }},
+	{FieldLabel{Name: "names_run", Label: "Names run", Rows: NameRunFields()}, func(w *TitleWork) any { return searchesOf(w.NamesRun) }},
+	{FieldLabel{Name: "requirements", Label: "Requirements and exceptions", Rows: RequirementFields()},
+		func(w *TitleWork) any { return w.Requirements }},
 	{FieldLabel{Name: "sequence", Label: "Sequence", Refers: "instrument", IsSequence: true}, func(*TitleWork) any { return []uint64(nil) }},
+}
+
+// NameRunFields returns the fields of a NameRun that clients set.
+func NameRunFields() []FieldLabel {
+	return []FieldLabel{{Name: "name", Label: "Name"}, {Name: "from", Label: "From", Type: Date}, {Name: "to", Label: "To", Type: Date},
+		{Name: "indexes", Label: "Indexes", Rows: namesOnly}, {Name: "result", Label: "Result"}}
+}
+
+// RequirementFields returns the fields of a RequirementRow.
+func RequirementFields() []FieldLabel {
+	return []FieldLabel{{Name: "text", Label: "Text"}, {Name: "kind", Label: "Kind", Type: Choice},
+		{Name: "instrument_id", Label: "Instrument", Refers: "instrument"}, {Name: "cleared", Label: "Cleared", Type: Date}}
 }
 
 // Changes returns the differences between w and its new version, except the sequence of the runsheet,

@@ -260,14 +260,14 @@ func TestRequirements(t *testing.T) {
 	kim.get(t, 200, path).has(t, "Requirements (Schedule B-I)", "Pay off &lt;the&gt; mortgage", "Cleared Nov 2, 2026",
 		fmt.Sprintf(`href="%s#instrument-%d"`, path, deed.ID), "Taxes")
 	kim.get(t, 200, section+"?edit=1").has(t, "edit the instrument", "Mortgage · Book 900, Page 12 · Lee")
-	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {""}, "cleared": {"1/1/2026"}, "instrument": {""}}).has(t,
+	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {""}, "cleared": {"1/1/2026"}, "instrument_id": {""}}).has(t,
 		"The text field is required.", `value="Jan 1, 2026"`)
 	kim.post(t, 303, section, url.Values{"kind": {"exception", "requirement"}, "text": {"Easement of record", ""}, "cleared": {"", ""},
-		"instrument": {fmt.Sprint(deed.ID), ""}, "version": {"0"}})
+		"instrument_id": {fmt.Sprint(deed.ID), ""}, "version": {"0"}})
 	kim.get(t, 200, path).has(t, "Exceptions (Schedule B-II)", "Easement of record")
 	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "version": {"0"}}).has(t, "Mine", "Saved in the meantime",
 		"Easement of record")
-	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "instrument": {"99"}}).has(t, "invalid", "Instrument 99")
+	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "instrument_id": {"99"}}).has(t, "invalid", "Instrument 99")
 }
 
 // Notes are added, changed, and deleted on abstracts, orders, and documents.

@@ -22,7 +22,7 @@ type printedAbstract struct {
 	Runsheet             []printedInstrument
 	Remarks              bool // include the remarks of instruments, which can be meant for the firm only
 	Legal                bool // an instrument has text in the column with the legal description
-	Names                []NameRow
+	Names                []Row
 	NamesText            paragraph
 	Lists                []requirementList
 	ExceptionsText       paragraph
@@ -80,11 +80,15 @@ func (p *Pages) printPage(r *page.Request) error {
 	}
 	view.Runsheet = printedRunsheet(sheet, s.abstract.County)
 	view.Legal = slices.ContainsFunc(view.Runsheet, func(i printedInstrument) bool { return i.Legal != "" || view.Remarks && i.Remarks != "" })
-	requirements, err := p.requirements(r, s)
+	rows, err := p.readRequirements(r, s)
 	if err != nil {
 		return err
 	}
-	view.Lists, view.Names = requirements.Lists(), p.namesRun(s).Rows
+	names, err := p.readNamesRun(r, s)
+	if err != nil {
+		return err
+	}
+	view.Lists, view.Names = rows.Lists(), names.Rows
 	return p.RenderPage(r, http.StatusOK, "abstract_print.html", page.Page{
 		Heading: view.Heading, Section: "abstracts", Data: view, Styles: []string{"abstract_print.css"},
 	})

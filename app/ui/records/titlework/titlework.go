@@ -33,8 +33,8 @@ func New(s *page.Site) *Pages { return &Pages{s} }
 //	{{template "titlework_notes" (dict "Data" .TitleWork.Notes "Me" $.Me)}}
 type Work struct {
 	People       People
-	NamesRun     NamesRun
-	Requirements Requirements
+	NamesRun     Rows
+	Requirements Rows
 	Certificates Certificates
 	Notes        Notes
 }
@@ -49,8 +49,10 @@ func (p *Pages) Load(r *page.Request, a model.Abstract, template model.Template)
 	if w.People, err = p.people(r, s); err != nil {
 		return w, err
 	}
-	w.NamesRun = p.namesRun(s)
-	if w.Requirements, err = p.requirements(r, s); err != nil {
+	if w.NamesRun, err = p.readNamesRun(r, s); err != nil {
+		return w, err
+	}
+	if w.Requirements, err = p.readRequirements(r, s); err != nil {
 		return w, err
 	}
 	w.Certificates = p.certificates(r, s)

@@ -1,0 +1,226 @@
+package titlework
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// rowList is a list of rows that is edited as a whole: the names run, or the requirements and exceptions.
+type rowList struct {
+	part, heading string // name of the template, and heading of its page
+	notice        string // shown after the list was saved
+	fields        []model.FieldLabel
+	read          func(p *Pages, r *page.Request, s source) (Rows, error)
+	set           func(w *vault.TitleWork, ctx context.Context, actor model.Actor, abstract uint64, rows model.Input,
+		match vault.Match) (model.TitleWork, error)
+}
+
+// Rows is the template data of a list of rows.
+type Rows struct {
+	section
+	Rows        []Row
+	Theirs      []Row              // stored rows, after another user changed them in the meantime
+	Flagged     []Row              // requirements and exceptions of the instruments, which are edited there
+	Instruments []instrumentChoice // that a row can be linked to
+}
+
+// Row is a row of a list. In a form, its values are as submitted.
+type Row struct {
+	N                int               // position, starting with 1
+	values           map[string]string // by field
+	Problems         map[string]string // by field
+	Instrument, Path string            // heading and address of the instrument that it is linked to; "" if there is none
+	Run              model.NameRun     // who ran the name and when, and whether it is to be run again
+}
+
+// Value returns the value of a field, or "" if there is none.
+func (r Row) Value(field string) string { return r.values[field] }
+
+// isBlank reports whether the row has no values. Its kind isn't one, because a new row has a kind, too.
+func (r Row) isBlank(fields []model.FieldLabel) bool {
+	return !slices.ContainsFunc(fields, func(f model.FieldLabel) bool {
+		return f.Type != model.Choice && r.values[f.Name] != ""
+	})
+}
+
+// input returns the input of the row.
+func (r Row) input(fields []model.FieldLabel) model.Input {
+	members := map[string]model.Input{}
+	for _, f := range fields {
+		if members[f.Name] = model.StringInput(r.values[f.Name]); f.Rows != nil {
+			members[f.Name] = model.StringsInput(splitList(r.values[f.Name]))
+		}
+	}
+	return model.ObjectInput(members)
+}
+
+// splitList splits a list that a user typed like the names of parties, but also at commas.
+func splitList(text string) []string { return model.SplitNames(strings.ReplaceAll(text, ",", ";")) }
+
+func (v Rows) numbered() Rows {
+	for i := range v.Rows {
+		v.Rows[i].N = i + 1
+	}
+	return v
+}
+
+// edited returns the form with rows. If there are none, it has a blank one.
+func (v Rows) edited(rows []Row) Rows {
+	v.Editing, v.Rows = true, rows
+	if len(rows) == 0 {
+		v.Rows = []Row{{}}
+	}
+	for _, row := range v.Rows {
+		id, err := strconv.ParseUint(row.values["instrument_id"], 10, 63)
+		if err == nil && !slices.ContainsFunc(v.Instruments, func(c instrumentChoice) bool { return c.ID == id }) {
+			v.Instruments = append(v.Instruments, instrumentChoice{id, cmp.Or(row.Instrument, fmt.Sprintf("Instrument %d", id))})
+		}
+	}
+	return v.numbered()
+}
+
+// page returns the handler of the page of a list, or of its form.
+func (l rowList) page(p *Pages) page.HandlerFunc {
+	return func(r *page.Request) error {
+		s, err := p.read(r)
+		if err != nil {
+			return err
+		}
+		view, err := l.read(p, r, s)
+		if err != nil {
+			return err
+		}
+		view.Focus = r.IsPart()
+		if isEditing(r) {
+			view = view.edited(append(view.Rows, Row{}))
+		}
+		return p.show(r, http.StatusOK, s, l.part, l.heading, view)
+	}
+}
+
+// submitted returns the rows of a submitted form. Dates whose year has two digits are not after latest.
+func (l rowList) submitted(form url.Values, latest time.Time) (rows []Row) {
+	for i := range form[l.fields[0].Name] {
+		row := Row{values: map[string]string{}}
+		for _, f := range l.fields {
+			if row.values[f.Name] = formText(form, f.Name, i); f.Type == model.Date {
+				row.values[f.Name] = model.TypedDate(row.values[f.Name], latest)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// formText returns the nth value of a form field, or "" if there is none.
+func formText(form url.Values, name string, n int) string {
+	if values := form[name]; n < len(values) {
+		return strings.TrimSpace(strings.ReplaceAll(values[n], "\r\n", "\n"))
+	}
+	return ""
+}
+
+// editRows handles the buttons of a form that add or remove a row without saving. done is false if
+// another button was used.
+func editRows(r *page.Request, rows []Row) (edited []Row, done bool) {
+	do := r.PostForm.Get("do")
+	if do == "add" {
+		return append(rows, Row{}), true
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(do, "remove-"))
+	if err != nil || n < 1 || n > len(rows) {
+		return rows, false
+	}
+	return slices.Delete(rows, n-1, n), true
+}
+
+// rowProblems returns the problems of the nth row, by field. The keys of problems are such as
+// "rows.0.name".
+func rowProblems(problems map[string]string, n int) map[string]string {
+	prefix := fmt.Sprintf("rows.%d", n)
+	found := map[string]string{}
+	for field, text := range problems {
+		if rest, ok := strings.CutPrefix(field, prefix); ok && (rest == "" || rest[0] == '.') {
+			name, _, _ := strings.Cut(strings.TrimPrefix(rest, "."), ".") // "indexes.2" is a problem of indexes
+			found[name] = text
+		}
+	}
+	return found
+}
+
+// generalProblem returns the problem that doesn't belong to a row.
+func generalProblem(problems map[string]string) string {
+	for _, field := range []string{"", "rows"} {
+		if problems[field] != "" {
+			return problems[field]
+		}
+	}
+	return ""
+}
+
+// save returns the handler that saves a list, or adds or removes a row of its form.
+func (l rowList) save(p *Pages) page.HandlerFunc {
+	return func(r *page.Request) error {
+		s, err := p.read(r)
+		if err != nil {
+			return err
+		}
+		view, err := l.read(p, r, s)
+		if err != nil {
+			return err
+		}
+		rows, unsaved := editRows(r, l.submitted(r.PostForm, model.LatestPast(p.LocalNow())))
+		if unsaved {
+			view.Version, _ = strconv.ParseUint(r.PostForm.Get("version"), 10, 64) // 0 if missing
+			return p.show(r, http.StatusOK, s, l.part, l.heading, view.edited(rows))
+		}
+		rows = slices.DeleteFunc(rows, func(row Row) bool { return row.isBlank(l.fields) })
+		list := model.ListInput()
+		for _, row := range rows {
+			list.Items = append(list.Items, row.input(l.fields))
+		}
+		work, err := l.set(p.Vault.TitleWork, r.Context(), r.Actor, s.abstract.ID, list, match(r))
+		if why, ok := rejected(err); ok {
+			return p.show(r, why.status, s, l.part, l.heading, view.rejected(rows, why))
+		}
+		if err != nil {
+			return err
+		}
+		if !r.IsPart() {
+			return p.RedirectWithNotice(r, s.path+"#"+path.Base(view.Path), l.notice)
+		}
+		s.work = work
+		if view, err = l.read(p, r, s); err != nil {
+			return err
+		}
+		view.Focus = true
+		changed(r)
+		return p.show(r, http.StatusOK, s, l.part, l.heading, view)
+	}
+}
+
+// rejected returns the form with rows that weren't saved.
+func (v Rows) rejected(rows []Row, why rejection) Rows {
+	stored := v.Rows
+	v = v.edited(rows)
+	for i := range rows {
+		v.Rows[i].Problems = rowProblems(why.problems, i)
+	}
+	v.Problem = generalProblem(why.problems)
+	if v.Clash = why.clash; v.Clash {
+		v.Theirs = stored
+	}
+	return v
+}
