@@ -89,9 +89,7 @@ func parseDate(text string) string {
 		if len(month) < len("Jan") {
 			month = certainDigits.Replace(month)
 		}
-		latest := model.LatestPast(time.Now())
-		date := model.DateOf(year, month, certainDigits.Replace(day), latest)
-		if date >= firstDay && date <= latest.Format(time.DateOnly) {
+		if date := model.PastDateOf(year, month, certainDigits.Replace(day), time.Now()); date >= firstDay {
 			return date
 		}
 	}

@@ -146,7 +146,7 @@ const monthNames = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 func (n *parser) takeDates() {
 	var unlabeled []string
 	add := func(label, year, month, day string) bool {
-		date := pastDate(year, month, day)
+		date := model.PastDateOf(year, month, day, time.Now())
 		switch {
 		case date == "":
 			return false
@@ -179,7 +179,7 @@ func (n *parser) takeDates() {
 // takeCompactDate takes a date without separators, such as 20190314.
 func (n *parser) takeCompactDate() {
 	n.take(dateCompact, func(g []string) bool {
-		date := pastDate(g[1], g[2], g[3])
+		date := model.PastDateOf(g[1], g[2], g[3], time.Now())
 		if strings.HasPrefix(strings.ToLower(g[0]), "d") {
 			n.set("dated", date)
 		} else {
@@ -187,15 +187,6 @@ func (n *parser) takeCompactDate() {
 		}
 		return date != ""
 	})
-}
-
-// pastDate is DateOf for a date that is not in the future.
-func pastDate(year, month, day string) string {
-	latest := model.LatestPast(time.Now())
-	if date := model.DateOf(year, month, day, latest); date <= latest.Format(time.DateOnly) {
-		return date
-	}
-	return ""
 }
 
 var (

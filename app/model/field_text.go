@@ -123,6 +123,15 @@ func DateOf(year, month, day string, latest time.Time) string {
 	return ""
 }
 
+// PastDateOf is DateOf for a date that is not in the future.
+func PastDateOf(year, month, day string, now time.Time) string {
+	latest := LatestPast(now)
+	if date := DateOf(year, month, day, latest); date <= latest.Format(time.DateOnly) {
+		return date
+	}
+	return ""
+}
+
 // monthOf returns the number of the month whose name starts with at least three letters of text, or 0.
 // "Sept" is September, too.
 func monthOf(text string) int {

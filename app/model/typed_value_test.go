@@ -96,7 +96,7 @@ func FuzzTyped(f *testing.F) {
 			if again := TypedDate(date, latest); again != date {
 				t.Errorf("TypedDate(%q) = %q, and of that %q", text, date, again)
 			}
-			if isoDate.MatchString(date) && date != text && !isDate(date) && TypedDate(text, latest) != text {
+			if isoDate.MatchString(date) && date != text && !IsDate(date) && TypedDate(text, latest) != text {
 				t.Errorf("TypedDate(%q) = %q, which isn't a date", text, date)
 			}
 		}

@@ -254,7 +254,7 @@ func (f *validation) date(field string, in Input) string {
 		return ""
 	}
 	value := f.line(field, in, MaxLineLength)
-	if value != "" && !isDate(value) {
+	if value != "" && !IsDate(value) {
 		f.AddValue(field, errs.NotDate, value)
 		return ""
 	}
@@ -269,7 +269,8 @@ func (f *validation) require(field, value string) {
 	}
 }
 
-func isDate(value string) bool {
+// IsDate reports whether a value is a date in the form YYYY-MM-DD.
+func IsDate(value string) bool {
 	if len(value) != len(time.DateOnly) {
 		return false
 	}

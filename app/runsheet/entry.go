@@ -308,7 +308,7 @@ func (r *interpreter) dateAndTime(cell string, latest time.Time) (date, at strin
 		return date, ""
 	}
 	if m := clock.FindStringSubmatch(cell); m != nil {
-		if date := model.TypedDate(m[1], latest); date != m[1] || isISO(date) {
+		if date := model.TypedDate(m[1], latest); date != m[1] || model.IsDate(date) {
 			return date, m[2]
 		}
 	}
@@ -347,11 +347,6 @@ func (t Table) Shown(field, cell string) string {
 		return timeOfDay(cell)
 	}
 	return cell
-}
-
-func isISO(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
 }
 
 var fraction = regexp.MustCompile(`^0?\.[0-9]+$`)

@@ -286,8 +286,7 @@ func firstWord(text string) string {
 // isDate reports whether a cell is a date, with or without a time.
 func (r *interpreter) isDate(cell string) bool {
 	day, _ := r.dateAndTime(cell, model.LatestPast(r.now))
-	_, err := time.Parse(time.DateOnly, day)
-	return err == nil
+	return model.IsDate(day)
 }
 
 // Guess returns the fields of the columns of a table without a header. usual are the fields that it has if
@@ -377,7 +376,7 @@ func (r *interpreter) orderDates(rows []TableRow, guess map[int]string) {
 		}
 		first, _ := r.dateAndTime(strings.TrimSpace(row.Cells[dated]), model.LatestPast(r.now))
 		second, _ := r.dateAndTime(strings.TrimSpace(row.Cells[recorded]), model.LatestPast(r.now))
-		if isISO(first) && isISO(second) && first != second {
+		if model.IsDate(first) && model.IsDate(second) && first != second {
 			if first > second {
 				guess[dated], guess[recorded] = "recorded", "dated"
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"deedkeep/app/model"
 )
@@ -43,7 +42,7 @@ func recordedLater(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		sameDay := i.Recorded == through && at != "" && i.RecordedTime > at
 		if through != "" && (i.Recorded > through || sameDay) {
-			of(i, add, "", "was "+recorded(i)+" on "+date(i.Recorded)+", after the effective date and time.")
+			of(i, add, "", "was "+recorded(i)+" on "+model.FormatDate(i.Recorded)+", after the effective date and time.")
 		}
 	}
 }
@@ -52,7 +51,7 @@ func recordedLater(s *Search, add func(about, text string) *Finding) {
 func datedLater(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		if i.DatedAfterRecorded() {
-			of(i, add, "", "is dated "+date(i.Dated)+", after it was "+recorded(i)+" on "+date(i.Recorded)+".")
+			of(i, add, "", "is dated "+model.FormatDate(i.Dated)+", after it was "+recorded(i)+" on "+model.FormatDate(i.Recorded)+".")
 		}
 	}
 }
@@ -226,7 +225,7 @@ func contradictions(s *Search, add func(about, text string) *Finding) {
 			of(i, add, "ended", "is marked as open, but "+by.Heading(by.Type)+" releases or terminates it.")
 		}
 		if i.Expires != "" && i.Expires < s.Today {
-			of(i, add, "expired", "is marked as open, but its expiration date was "+date(i.Expires)+".")
+			of(i, add, "expired", "is marked as open, but its expiration date was "+model.FormatDate(i.Expires)+".")
 		}
 	}
 }
@@ -319,13 +318,4 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
-}
-
-// date formats a date as on pages.
-func date(text string) string {
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil { // stored dates are valid
-		return text
-	}
-	return day.Format("Jan 2, 2006")
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"deedkeep/app/model"
 )
 
 // Limits for parsing dates and for searching for them.
@@ -18,9 +20,10 @@ const (
 	// If the rarest word of a date such as March 14, 2026 is in the texts of more documents than
 	// this, texts are searched only for that notation, the typed notation, and digits.
 	maxDateDocs = 1_000_000
-
-	firstShortYear = 1_930 // earliest year that two digits can stand for
 )
+
+// latestShortYear is the latest date that a year of two digits can stand for.
+var latestShortYear = time.Date(2029, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // date is a date in a query, in one of these notations: 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14,
 // Mar 14, 2026, March 14th 2026, or 14 March 2026.
@@ -103,20 +106,10 @@ func parseDigitDate(c clause) (day time.Time, ok bool) {
 		return day, false
 	case len(p[0]) == 4 && len(p[1]) == 2 && len(p[2]) == 2:
 		return parseDay(p[0], p[1], p[2])
-	case len(p[2]) == 4:
-		return parseDay(p[2], p[0], p[1])
-	case len(p[2]) != 2 || !slashes || c.open && (p[2] == "19" || p[2] == "20"):
+	case len(p[0]) > 2, len(p[2]) != 4 && (len(p[2]) != 2 || !slashes || c.open && (p[2] == "19" || p[2] == "20")):
 		return day, false
 	}
-	year, err := strconv.Atoi(p[2])
-	if err != nil {
-		return day, false // non-ASCII digits
-	}
-	year += firstShortYear - firstShortYear%100
-	if year < firstShortYear {
-		year += 100
-	}
-	return parseDay(strconv.Itoa(year), p[0], p[1])
+	return parseDay(p[2], p[0], p[1])
 }
 
 // parseMonthDate parses a date that contains the name of a month.
@@ -125,14 +118,14 @@ func parseMonthDate(words []string) (day time.Time, ok bool) {
 	if last < 2 || len(words[last]) != 4 {
 		return day, false
 	}
-	if month := monthNumber(words[0]); month != "" {
+	if isMonthName(words[0]) {
 		if w := words[1:last]; len(w) == 1 || len(w) == 2 && isOrdinalSuffix(w[1]) {
-			return parseDay(words[last], month, w[0])
+			return parseDay(words[last], words[0], w[0])
 		}
 		return day, false
 	}
-	month, between := monthNumber(words[last-1]), words[1:last-1]
-	if month == "" {
+	month, between := words[last-1], words[1:last-1]
+	if !isMonthName(month) {
 		return day, false
 	}
 	if len(between) > 0 && isOrdinalSuffix(between[0]) {
@@ -145,15 +138,14 @@ func parseMonthDate(words []string) (day time.Time, ok bool) {
 	return day, false
 }
 
-// monthNumber returns the number of the month with the given name or abbreviation, or "" if there
-// is none.
-func monthNumber(word string) string {
+// isMonthName reports whether a word is the name of a month or its abbreviation.
+func isMonthName(word string) bool {
 	for m := time.January; m <= time.December; m++ {
 		if slices.Contains(monthNames(m), word) {
-			return strconv.Itoa(int(m))
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // monthNames returns the name of a month and its abbreviations.
@@ -185,14 +177,14 @@ func ordinalSuffix(day int) string {
 	return "th"
 }
 
-// parseDay returns the date with the given year, month, and day. ok reports whether that date
-// exists.
+// parseDay returns the date with the given year, month, and day. The month is a number or a name. ok
+// reports whether that date exists.
 func parseDay(year, month, day string) (t time.Time, ok bool) {
-	const maxDigits = 2 // maximum number of digits in a month or day
-	if len(month) > maxDigits || len(day) > maxDigits {
+	const maxDigits = 2 // maximum number of digits in a day
+	if len(day) > maxDigits {
 		return t, false
 	}
-	t, err := time.Parse("2006-1-2", year+"-"+month+"-"+day)
+	t, err := time.Parse(time.DateOnly, model.DateOf(year, month, day, latestShortYear))
 	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
 }
 

@@ -38,7 +38,7 @@ var looks = []struct {
 		return err == nil && dollars >= 100_000_000
 	}},
 	{model.LooksMistyped, "can't be read as an amount", func(v string, _ time.Time) bool { return model.IsMistypedAmount(v) }},
-	{model.LooksLikeDate, "looks like a date", func(v string, _ time.Time) bool { return looksLikeDate(v) }},
+	{model.LooksLikeDate, "looks like a date", looksLikeDate},
 	{model.LooksLikeAmount, "looks like an amount", func(v string, _ time.Time) bool { return amountText.MatchString(v) }},
 	{model.LooksLikePlace, "looks like a book and page", func(v string, _ time.Time) bool { return placeText.MatchString(v) }},
 	{model.LooksLikeDigits, "looks like a number", func(v string, _ time.Time) bool {
@@ -48,22 +48,18 @@ var looks = []struct {
 }
 
 var (
-	dateText   = regexp.MustCompile(`^(?:(\d{1,2})[/.-](\d{1,2})[/.-](?:\d{4}|\d{2})|\d{4}-(\d{1,2})-(\d{1,2}))(?: +\d{1,2}:\d{2}.*)?$`)
-	monthText  = regexp.MustCompile(`(?i)^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? +\d{1,2},? +\d{4}$`)
+	clockText  = regexp.MustCompile(` +\d{1,2}:\d{2}.*$`)
 	amountText = regexp.MustCompile(`^(?:\$ ?\d[\d,]*(?:\.\d\d)?|\d{1,3}(?:,\d{3})+(?:\.\d\d)?|\d+\.\d\d)$`)
 	placeText  = regexp.MustCompile(`(?i)^[a-z. ]*\d+ ?/ ?\d+(?:-\d+)?$|` +
 		`^[a-z. ]*\b(?:book|bk|liber|vol|volume)\b\.? *\d+.*\b(?:page|pg|p|folio)\b\.? *\d+$`)
 	romanText = regexp.MustCompile(`(?i)^[ivxlcdm]+$`)
 )
 
-// looksLikeDate reports whether a text is a date with separators. Digits alone can be a number.
-func looksLikeDate(text string) bool {
-	m := dateText.FindStringSubmatch(text)
-	if m == nil {
-		return monthText.MatchString(text)
-	}
-	month, day := m[1]+m[3], m[2]+m[4]
-	return len(month) < 3 && strings.TrimLeft(month, "0") != "" && (len(month) == 1 || month <= "12") && (len(day) == 1 || day <= "31")
+// looksLikeDate reports whether a text is a date with separators, with or without a time. Digits alone can
+// be a number.
+func looksLikeDate(text string, now time.Time) bool {
+	text = clockText.ReplaceAllString(text, "")
+	return strings.ContainsAny(text, "/.- ") && model.IsDate(model.TypedDate(text, model.LatestFuture(now)))
 }
 
 // looksLikeWords reports whether a text has words where the letters and digits of a number belong, such as
