@@ -142,7 +142,11 @@ func custom(raw json.RawMessage) model.Custom {
 		if err != nil {
 			return model.Custom{Kind: model.CustomNotJSON}
 		}
-		return model.Custom{Values: sent}
+		values := make(map[string]model.Input, len(sent))
+		for key, value := range sent {
+			values[key] = model.JSONInput(value)
+		}
+		return model.Custom{Values: values}
 	case '[':
 		if len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
 			return model.Custom{}

@@ -41,8 +41,8 @@ const (
 	// freeDecodedBytes is the number of bytes that decoding a body may allocate without being counted.
 	freeDecodedBytes = 32 << 10
 	// memberCost is an upper bound, in bytes, of the memory for decoding one member or field: the map entry, the
-	// name, and the copies made while the map grows.
-	memberCost = 512
+	// name, the copies made while the map grows, and the decoded value.
+	memberCost = 704
 	// maxMembers is the maximum number of members in a body. Package decode enforces it.
 	maxMembers = 65536
 )

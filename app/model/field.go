@@ -58,10 +58,10 @@ func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) CustomVal
 
 // custom validates the value of one custom field. It returns the JSON to store, or nil if there
 // is no value or it is invalid.
-func (f *validation) custom(def Field, raw json.RawMessage, rules Rules) json.RawMessage {
+func (f *validation) custom(def Field, in Input, rules Rules) json.RawMessage {
 	field := "custom_fields." + def.Key
 	before := len(f.Fields)
-	value := f.value(field, def, bytes.TrimSpace(raw))
+	value := f.value(field, def, in)
 	if value == nil && len(f.Fields) == before && rules.EnforceRequired && def.Required {
 		f.Add(field, errs.Required)
 	}
@@ -83,34 +83,28 @@ func (f *validation) checkCustomKind(in Custom) {
 }
 
 // value returns the JSON to store, or nil if there is no value or it is invalid.
-func (f *validation) value(field string, def Field, raw json.RawMessage) json.RawMessage {
-	if isEmptyValue(raw) {
-		return nil
-	}
-	switch def.Type {
-	case Multiselect:
-		return f.multiselect(field, def.Options, raw)
-	case Checkbox:
-		if s := string(raw); s != "true" && s != "false" {
-			f.Add(field, errs.NotBoolean)
-			return nil
-		}
-		return slices.Clone(raw)
-	case Number:
-		return f.number(field, raw)
+func (f *validation) value(field string, def Field, in Input) json.RawMessage {
+	switch {
+	case in.IsBlank():
+	case def.Type == Multiselect:
+		return f.multiselect(field, def.Options, in)
+	case def.Type == Number:
+		return f.number(field, in)
+	case def.Type != Checkbox:
+		return f.text(field, def, in)
+	case in.Kind != InputBoolean:
+		f.Add(field, errs.NotBoolean)
 	default:
-		return f.text(field, def, raw)
+		return in.JSON()
 	}
+	return nil
 }
 
 // text validates the value of a text, choice, or date field. It also accepts a JSON number,
 // except for dates.
-func (f *validation) text(field string, def Field, raw json.RawMessage) json.RawMessage {
-	in := Input{Kind: InputOther}
-	if s, ok := decodeString(raw); ok {
-		in = StringInput(s)
-	} else if isNumber(raw) && def.Type != Date {
-		in = StringInput(string(raw))
+func (f *validation) text(field string, def Field, in Input) json.RawMessage {
+	if def.Type != Date {
+		in = in.asText()
 	}
 	var value string
 	switch def.Type {
@@ -157,60 +151,45 @@ func (f *validation) paragraph(field string, in Input) string {
 }
 
 // number accepts a JSON number, or a string that contains one, and keeps the digits as sent.
-func (f *validation) number(field string, raw json.RawMessage) json.RawMessage {
-	s, quoted := decodeString(raw)
-	s = strings.TrimSpace(s)
-	literal := s
-	if !quoted {
-		literal = string(raw)
-	}
+func (f *validation) number(field string, in Input) json.RawMessage {
+	in.Value = strings.TrimSpace(in.Value)
 	switch {
-	case quoted && s == "":
+	case in.Kind == InputString && in.Value == "":
 		return nil
-	case !numberText.MatchString(literal):
+	case in.Kind != InputString && in.Kind != InputNumber, !numberText.MatchString(in.Value):
 		f.Add(field, errs.NotNumber)
 		return nil
-	case len(literal) > MaxLineLength:
+	case len(in.Value) > MaxLineLength:
 		f.Add(field, errs.TooLong, MaxLineLength)
 		return nil
-	case quoted:
-		return encodeJSON(s)
 	}
-	return slices.Clone(raw)
+	return in.JSON()
 }
 
-// multiselect accepts an array of options, or one option as a string. It removes duplicates and
+// multiselect accepts a list of options, or one option as a string. It removes duplicates and
 // keeps the order.
-func (f *validation) multiselect(field string, options []string, raw json.RawMessage) json.RawMessage {
-	var items []json.RawMessage // don't preallocate with raw as an item: decoding would overwrite it
-	switch raw[0] {
-	case '"':
-		items = append(items, raw)
-	case '[':
-		if err := json.Unmarshal(raw, &items); err != nil {
-			f.Add(field, errs.NotArray)
-			return nil
-		}
-	default:
+func (f *validation) multiselect(field string, options []string, in Input) json.RawMessage {
+	items := in.Items
+	switch {
+	case in.Kind == InputString:
+		items = []Input{in}
+	case in.Kind != InputList:
 		f.Add(field, errs.NotArray)
+		return nil
+	case len(items) > MaxOptions:
+		f.Add(field, TooManyItems, MaxOptions)
 		return nil
 	}
 	var chosen []string
 	for _, item := range items {
-		if isEmptyValue(item) {
-			continue
-		}
-		s, ok := decodeString(item)
-		s = strings.TrimSpace(s)
-		if ok && s == "" {
-			continue
-		}
-		if !ok || !slices.Contains(options, s) {
+		option := strings.TrimSpace(item.Value)
+		switch {
+		case item.IsBlank() || item.Kind == InputString && option == "":
+		case item.Kind != InputString || !slices.Contains(options, option):
 			f.Add(field, errs.InvalidChoice)
 			return nil
-		}
-		if !slices.Contains(chosen, s) {
-			chosen = append(chosen, s)
+		case !slices.Contains(chosen, option):
+			chosen = append(chosen, option)
 		}
 	}
 	if len(chosen) == 0 {
@@ -218,17 +197,6 @@ func (f *validation) multiselect(field string, options []string, raw json.RawMes
 	}
 	return encodeJSON(chosen)
 }
-
-// isEmptyValue reports whether the JSON is null, "", or []. All of them mean no value.
-func isEmptyValue(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", `""`, "[]":
-		return true
-	}
-	return len(raw) > 1 && raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
-}
-
-func isNumber(raw json.RawMessage) bool { return numberText.Match(raw) }
 
 func decodeString(raw json.RawMessage) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {

@@ -186,11 +186,7 @@ func TestCheckCustomEachType(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var f validation
 			defs := []Field{{Key: "the_key", Type: row.kind, Options: options}}
-			raw := json.RawMessage(row.sent)
-			got := f.checkCustom(Custom{Values: map[string]json.RawMessage{"the_key": raw}}, defs, Rules{})
-			if string(raw) != row.sent {
-				t.Errorf("input after the check = %.80s, want it unchanged", raw)
-			}
+			got := f.checkCustom(Custom{Values: map[string]Input{"the_key": JSONInput(row.sent)}}, defs, Rules{})
 			if string(got["the_key"]) != row.value {
 				t.Errorf("value = %.80s, want %.80s", got["the_key"], row.value)
 			}
@@ -236,7 +232,7 @@ func TestCheckCustomFieldSet(t *testing.T) {
 				"custom_fields.m: The m field must be a string."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var sent map[string]json.RawMessage
+			var sent map[string]Input
 			if err := json.Unmarshal([]byte(row.sent), &sent); err != nil {
 				t.Fatalf("decode %s: %v", row.sent, err)
 			}
@@ -252,7 +248,7 @@ func TestCheckCustomFieldSet(t *testing.T) {
 
 // A draft is validated twice: before its files are stored, and inside the transaction.
 func TestMultiselectCanBeCheckedTwice(t *testing.T) {
-	sent := Custom{Values: map[string]json.RawMessage{"k": json.RawMessage(`["Purchase","Lease"]`)}}
+	sent := Custom{Values: map[string]Input{"k": JSONInput(`["Purchase","Lease"]`)}}
 	defs := []Field{{Key: "k", Type: Multiselect, Options: []string{"Purchase", "Lease"}}}
 	for range 2 {
 		var f validation
@@ -270,7 +266,7 @@ func TestValuesDoNotAliasRequestBody(t *testing.T) {
 			raw = json.RawMessage(`1234`)
 		}
 		var f validation
-		got := f.checkCustom(Custom{Values: map[string]json.RawMessage{"k": raw}}, []Field{{Key: "k", Type: kind}}, Rules{})
+		got := f.checkCustom(Custom{Values: map[string]Input{"k": JSONInput(raw)}}, []Field{{Key: "k", Type: kind}}, Rules{})
 		before := string(got["k"])
 		copy(raw, "####")
 		if string(got["k"]) != before {
@@ -293,12 +289,12 @@ func FuzzCheckCustom(f *testing.F) {
 		defs = append(defs, Field{Key: string(kind), Type: kind, Options: []string{"A & B", "C", "7"}, Required: true})
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var sent map[string]json.RawMessage
+		var sent map[string]Input
 		if json.Unmarshal(body, &sent) != nil {
 			// Callers never pass invalid JSON, but it must not cause a panic.
-			sent = map[string]json.RawMessage{}
+			sent = map[string]Input{}
 			for _, kind := range types {
-				sent[string(kind)] = body
+				sent[string(kind)] = JSONInput(body)
 			}
 		}
 		var rejected validation
@@ -309,7 +305,11 @@ func FuzzCheckCustom(f *testing.F) {
 			}
 		}
 		var again validation
-		second := again.checkCustom(Custom{Values: values}, defs, Rules{})
+		stored := map[string]Input{}
+		for key, value := range values {
+			stored[key] = JSONInput(value)
+		}
+		second := again.checkCustom(Custom{Values: stored}, defs, Rules{})
 		if len(again.Fields) > 0 || len(second) != len(values) {
 			t.Fatalf("check the accepted values again: errors %v, values %v; want %v", fieldErrors(again.Fields), second, values)
 		}

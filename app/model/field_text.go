@@ -291,8 +291,8 @@ func (f *validation) formatted(field string, in Input, limit int, code errs.Code
 // Accepts reports whether text is valid for the type and would be stored unchanged.
 func (t FieldType) Accepts(text string) bool {
 	var f validation
-	raw := encodeJSON(text)
-	return string(f.value("", Field{Type: t}, raw)) == string(raw)
+	in := StringInput(text)
+	return string(f.value("", Field{Type: t}, in)) == string(in.JSON())
 }
 
 // isURL reports whether text is an http or https address that every browser accepts, with a

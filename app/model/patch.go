@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -97,29 +96,19 @@ func (f *validation) changedCustom(in Optional[Custom], old CustomValues, defs [
 		values = CustomValues{}
 	}
 	for _, def := range defs {
-		raw, sent := in.Value.Values[def.Key]
+		value, sent := in.Value.Values[def.Key]
 		switch {
 		case !sent && in.Value.Kind != CustomNull:
-		case sent && sameJSON(raw, old[def.Key]):
+		case sent && len(old[def.Key]) > 0 && bytes.Equal(value.JSON(), JSONInput(old[def.Key]).JSON()):
 		default:
-			if value := f.custom(def, raw, rules); value != nil {
-				values[def.Key] = value
+			if stored := f.custom(def, value, rules); stored != nil {
+				values[def.Key] = stored
 			} else {
 				delete(values, def.Key)
 			}
 		}
 	}
 	return values
-}
-
-// sameJSON reports whether two JSON values are equal except for white space. It returns false if
-// either value is absent.
-func sameJSON(a, b json.RawMessage) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // reference returns the ID of another record, or 0 if no valid ID was sent. known reports whether

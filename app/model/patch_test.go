@@ -26,7 +26,7 @@ func sendIDs(ids ...int64) Optional[IDListInput] {
 
 // customOf parses JSON text into a custom_fields input.
 func customOf(text string) Optional[Custom] {
-	sent := map[string]json.RawMessage{}
+	sent := map[string]Input{}
 	if err := json.Unmarshal([]byte(text), &sent); err != nil {
 		panic(err)
 	}

@@ -30,13 +30,14 @@ const (
 	InputNumber
 	InputList
 	InputObject
-	InputOther // true, false, or nested deeper than any field is
+	InputBoolean
+	InputOther // nested deeper than any field is
 )
 
 // Input is the value of a field as received, before validation.
 type Input struct {
 	Kind    InputKind
-	Value   string           // of a string, or the digits of a number
+	Value   string           // of a string, the digits of a number, or "true" or "false"
 	Items   []Input          // of a list
 	Members map[string]Input // of an object
 }
@@ -79,7 +80,7 @@ func (in Input) IsBlank() bool {
 		return in.Value == ""
 	case InputList:
 		return len(in.Items) == 0
-	case InputNumber, InputObject, InputOther:
+	case InputNumber, InputObject, InputBoolean, InputOther:
 	}
 	return false
 }
@@ -134,6 +135,8 @@ func (in *Input) decode(raw json.RawMessage, depth int) error {
 		return json.Unmarshal(raw, &in.Value)
 	case raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9':
 		in.Kind, in.Value = InputNumber, string(raw)
+	case string(raw) == "true" || string(raw) == "false":
+		in.Kind, in.Value = InputBoolean, string(raw)
 	case depth == 0:
 	case raw[0] == '[':
 		var items []json.RawMessage
@@ -165,7 +168,7 @@ func (in Input) JSON() json.RawMessage {
 	switch in.Kind {
 	case InputString:
 		return encodeJSON(in.Value)
-	case InputNumber:
+	case InputNumber, InputBoolean:
 		return json.RawMessage(in.Value)
 	case InputList:
 		return marshalPlain(append([]Input{}, in.Items...))
@@ -204,10 +207,10 @@ const (
 	CustomNull                          // JSON null in a patch, which clears all values
 )
 
-// Custom is a custom_fields input as received. Values holds valid JSON.
+// Custom is a custom_fields input as received.
 type Custom struct {
 	Kind   CustomKind
-	Values map[string]json.RawMessage
+	Values map[string]Input
 	// OnUnknownKeys, if set, receives the sorted keys of Values that aren't defined. It is
 	// called again if the patch is applied again.
 	OnUnknownKeys func(keys []string)

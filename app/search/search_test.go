@@ -657,9 +657,9 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 
 // customValues returns custom field values from pairs of key and JSON value.
 func customValues(pairs ...string) model.Custom {
-	values := map[string]json.RawMessage{}
+	values := map[string]model.Input{}
 	for i := 0; i < len(pairs); i += 2 {
-		values[pairs[i]] = json.RawMessage(pairs[i+1])
+		values[pairs[i]] = model.JSONInput(pairs[i+1])
 	}
 	return model.Custom{Values: values}
 }

@@ -1,7 +1,6 @@
 package ui_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -14,13 +13,12 @@ import (
 	"deedkeep/app/vault"
 )
 
-func jsonStrings(values map[string]string) map[string]json.RawMessage {
-	encoded := map[string]json.RawMessage{}
-	for key, v := range values {
-		raw, _ := json.Marshal(v) // a string can always be encoded
-		encoded[key] = raw
+func textInputs(values map[string]string) map[string]model.Input {
+	inputs := map[string]model.Input{}
+	for key, text := range values {
+		inputs[key] = model.StringInput(text)
 	}
-	return encoded
+	return inputs
 }
 
 // hiddenFields returns the hidden fields of a field group's form.

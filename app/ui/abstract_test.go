@@ -36,7 +36,7 @@ func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
 		Address: model.StringInput(property.Address), City: model.StringInput(property.City),
 		County: model.StringInput(property.County), State: model.StringInput(property.State)}}
-	draft.Custom.Values = jsonStrings(custom)
+	draft.Custom.Values = textInputs(custom)
 	created, err := h.vault.Abstracts.Create(t.Context(), actor, draft, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)

@@ -1,7 +1,6 @@
 package ui_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"testing"
@@ -36,5 +35,3 @@ func (s *testUser) post(t *testing.T, status int, target string, form url.Values
 	t.Helper()
 	return s.testServer.post(t, status, target, form, append(header, s.cookie)...)
 }
-
-type rawJSON = json.RawMessage

@@ -1,7 +1,6 @@
 package vault_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -20,7 +19,7 @@ func createAbstractNumbered(t *testing.T, v *instance.Instance, number, parcel, 
 	docs ...vaulttest.Doc) vault.AbstractWithFiles {
 	t.Helper()
 	draft := model.AbstractDraft{TaxMap: model.StringInput(parcel), PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}
-	draft.Custom.Values = map[string]json.RawMessage{"file_number": json.RawMessage(`"` + number + `"`)}
+	draft.Custom.Values = map[string]model.Input{"file_number": model.StringInput(number)}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, docs...),
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {

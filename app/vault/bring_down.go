@@ -3,7 +3,6 @@ package vault
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -201,22 +200,13 @@ func (d *bringDown) setFields(t *store.Tx) error {
 	for key, value := range map[string]string{"file_number": number, "prior_effective_date": d.since, "prior_file_number": from.FileNumber(),
 		"search_type": d.searchType()} {
 		if _, known := d.field(key); known && value != "" {
-			d.abstract.Custom[key] = encodeText(value)
+			d.abstract.Custom[key] = model.StringInput(value).JSON()
 		}
 	}
 	if d.since != "" { // the certificate reads it even if the template doesn't have the field
-		d.abstract.Custom[fieldSearchFrom] = encodeText(d.since)
+		d.abstract.Custom[fieldSearchFrom] = model.StringInput(d.since).JSON()
 	}
 	return err
-}
-
-// encodeText returns a text as JSON.
-func encodeText(text string) json.RawMessage {
-	raw, err := json.Marshal(text)
-	if err != nil { // strings can always be encoded
-		return nil
-	}
-	return raw
 }
 
 // field returns a field of the new abstract's template.

@@ -1,7 +1,6 @@
 package vault_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +14,9 @@ import (
 
 // customTexts returns custom fields. pairs are keys and JSON values.
 func customTexts(pairs ...string) model.Custom {
-	custom := model.Custom{Values: map[string]json.RawMessage{}}
+	custom := model.Custom{Values: map[string]model.Input{}}
 	for n := 0; n < len(pairs); n += 2 {
-		custom.Values[pairs[n]] = json.RawMessage(pairs[n+1])
+		custom.Values[pairs[n]] = model.JSONInput(pairs[n+1])
 	}
 	return custom
 }
@@ -90,8 +89,8 @@ func TestBringDown(t *testing.T) {
 
 	// The template has no field for the start of the search. It is the prior effective date, also if a person entered that.
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, a.ID, model.AbstractPatch{Custom: model.Some(model.Custom{
-		Values: map[string]json.RawMessage{"prior_effective_date": json.RawMessage(`"2026-01-03"`),
-			"new_effective_date": json.RawMessage(`"2026-02-03"`)}})}, vault.Match{})
+		Values: map[string]model.Input{"prior_effective_date": model.StringInput("2026-01-03"),
+			"new_effective_date": model.StringInput("2026-02-03")}})}, vault.Match{})
 	vaulttest.NoError(t, err)
 	certificate, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, a.ID, vault.CertificateRequest{
 		Members: map[string]model.Input{"effective_time": model.JSONInput(`"8:00 am"`)}}, vault.Idempotency[model.Certificate]{})

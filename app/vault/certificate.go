@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -255,7 +254,7 @@ func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[str
 		}
 	}
 	all := map[string]model.Input{fieldAccepted: members[fieldAccepted]}
-	custom := model.Custom{Values: map[string]json.RawMessage{}}
+	custom := model.Custom{Values: map[string]model.Input{}}
 	for _, key := range []string{fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched} {
 		value, sent := members[key]
 		field, found := template.CertificateField(key)
@@ -264,7 +263,7 @@ func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[str
 		}
 		all[key] = value
 		if sent && found && (field.Key == key || key == fieldEffectiveDate) { // a prior effective date stays
-			custom.Values[field.Key] = value.JSON()
+			custom.Values[field.Key] = value
 		}
 	}
 	d.certificate, d.rejected = model.CheckCertificate(all, s.v.localNow())

@@ -33,9 +33,9 @@ func CreateAbstract(t *testing.T, v *instance.Instance, docs ...Doc) vault.Abstr
 // CreateAbstractFromTemplate creates an abstract with a template and custom fields. The field values are JSON.
 func CreateAbstractFromTemplate(t testing.TB, v *instance.Instance, template int64, custom map[string]string) model.Abstract {
 	t.Helper()
-	values := map[string]json.RawMessage{}
+	values := map[string]model.Input{}
 	for key, value := range custom {
-		values[key] = json.RawMessage(value)
+		values[key] = model.JSONInput(value)
 	}
 	created, err := v.Abstracts.Create(t.Context(), Operator, model.AbstractDraft{
 		TemplateID: model.IDInput{Present: true, Valid: true, Value: template}, Custom: model.Custom{Values: values},
@@ -115,7 +115,7 @@ func AuditEntries(t *testing.T, v *instance.Instance, limit int) []model.Event {
 
 // CustomText returns a custom field with a value in JSON.
 func CustomText(key, value string) model.Custom {
-	return model.Custom{Values: map[string]json.RawMessage{key: json.RawMessage(value)}}
+	return model.Custom{Values: map[string]model.Input{key: model.JSONInput(value)}}
 }
 
 // IDInput returns n as the value of a request field.

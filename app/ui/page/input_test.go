@@ -46,13 +46,13 @@ func TestSubmittedCustom(t *testing.T) {
 	}
 	got := SubmittedCustom(everyField, form, testNow).Values
 	want := map[string]string{
-		"line": `" a \u003cb\u003e "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`,
+		"line": `" a <b> "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`,
 		"amount": "1200.50", "yes": "true",
 		"fee": `"1234.50"`, "mail": `"a@b.co"`, "phone": `"(985) 555-0142"`, "web": `"https://a.b/"`,
 	}
 	for key, raw := range want {
-		if string(got[key]) != raw {
-			t.Errorf("SubmittedCustom() of %s = %s, want %s", key, got[key], raw)
+		if sent := string(got[key].JSON()); sent != raw {
+			t.Errorf("SubmittedCustom() of %s = %s, want %s", key, sent, raw)
 		}
 	}
 	if _, sent := got["many"]; sent || len(got) != len(want) {
@@ -75,7 +75,7 @@ func TestTypedDate(t *testing.T) {
 		}
 	}
 	form := url.Values{"custom_fields.day": {"3/14/2026"}}
-	if got := string(SubmittedCustom(everyField, form, testNow).Values["day"]); got != `"2026-03-14"` {
+	if got := string(SubmittedCustom(everyField, form, testNow).Values["day"].JSON()); got != `"2026-03-14"` {
 		t.Errorf("SubmittedCustom() = %s, want the date 2026-03-14", got)
 	}
 	if in := SubmittedInputs(everyField, form, nil, testNow)[2]; in.Value() != "2026-03-14" {
@@ -98,7 +98,7 @@ func TestNumberInput(t *testing.T) {
 		{"$", `"$"`, "$"}, {"five", `"five"`, "five"}, {"007", `"007"`, "007"},
 	} {
 		t.Run(row.typed, func(t *testing.T) {
-			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}, testNow).Values["amount"])
+			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}, testNow).Values["amount"].JSON())
 			if sent != row.stored {
 				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, row.stored)
 			}
@@ -125,8 +125,8 @@ func TestMoneyInput(t *testing.T) {
 		{"1e5", "1e5", "1e5"},
 	} {
 		t.Run(row.typed, func(t *testing.T) {
-			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}, testNow).Values["fee"])
-			if want := string(EncodeJSON(row.stored)); sent != want {
+			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}, testNow).Values["fee"].JSON())
+			if want := string(model.StringInput(row.stored).JSON()); sent != want {
 				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, want)
 			}
 			if got := FormatValues(model.Money, StoredTexts(json.RawMessage(sent))); got != row.shown {

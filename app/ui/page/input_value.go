@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,36 +48,35 @@ func normalizeNewlines(s string) string { return strings.ReplaceAll(s, "\r\n", "
 // SubmittedCustom returns the values of the custom fields in the form. Fields that the form doesn't
 // contain are omitted.
 func SubmittedCustom(defs []model.Field, form url.Values, now time.Time) model.Custom {
-	sent := map[string]json.RawMessage{}
+	sent := map[string]model.Input{}
 	for _, def := range defs {
 		if values, there := form[CustomFieldName(def.Key)]; there {
-			sent[def.Key] = encodeValue(def.Type, SubmittedValues(def.Type, def.Key, values, now))
+			sent[def.Key] = customInput(def.Type, SubmittedValues(def.Type, def.Key, values, now))
 		}
 	}
 	return model.Custom{Values: sent}
 }
 
-// encodeValue returns the JSON of a field's values, or null if there are none.
-func encodeValue(kind model.FieldType, values []string) json.RawMessage {
-	switch {
-	case kind == model.Multiselect:
-		return EncodeJSON(values)
-	case len(values) == 0 || values[0] == "":
-		return json.RawMessage("null")
-	case kind == model.Checkbox && values[0] == "true":
-		return json.RawMessage("true")
-	case kind == model.Checkbox:
-		return json.RawMessage("false")
-	case kind == model.Money:
-		return EncodeJSON(normalizeMoney(values[0])) // validation rejects it later if it is not an amount
-	case kind == model.Number && len(values) == 1:
+// customInput returns the input of a field with these values. Validation rejects it later if it has another type.
+func customInput(kind model.FieldType, values []string) model.Input {
+	if kind == model.Multiselect {
+		return model.StringsInput(values)
+	}
+	if len(values) == 0 || values[0] == "" {
+		return model.Input{}
+	}
+	switch kind {
+	case model.Checkbox:
+		return model.JSONInput(strconv.FormatBool(values[0] == "true"))
+	case model.Money:
+		return model.StringInput(normalizeMoney(values[0]))
+	case model.Number:
 		text := normalizeNumber(values[0])
-		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
+		if number := model.JSONInput(text); number.Kind == model.InputNumber && json.Valid([]byte(text)) {
 			return number
 		}
-		return EncodeJSON(values[0]) // validation rejects it later if it is not a number
 	}
-	return EncodeJSON(values[0])
+	return model.StringInput(values[0])
 }
 
 // normalizeNumber removes the dollar sign, spaces, and thousands separators. If text is not a
@@ -132,15 +132,6 @@ func normalizeMoney(text string) string {
 // separated by commas or spaces, or none are.
 var writtenNumberPattern = regexp.MustCompile(`^(-?)[\s\xA0]*\$?[\s\xA0]*([0-9]{1,3}(?:[, \xA0][0-9]{3})+|[0-9]+)(?:(\.[0-9]+)|\.)?$`)
 
-// EncodeJSON encodes the value of a custom field, which is a string, a list of strings, or nil.
-func EncodeJSON(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null") // not reached: strings and lists of strings can always be encoded
-	}
-	return raw
-}
-
 // StoredTexts returns the values of a stored custom field as text; see model.StoredTexts.
 func StoredTexts(raw json.RawMessage) []string { return model.StoredTexts(raw) }
 
@@ -181,6 +172,6 @@ func Fingerprint(kind model.FieldType, values []string) string {
 		slices.Sort(plain)
 		plain = slices.Compact(plain)
 	}
-	sum := sha256.Sum256(EncodeJSON(plain))
+	sum := sha256.Sum256(model.StringsInput(plain).JSON())
 	return hex.EncodeToString(sum[:6])
 }

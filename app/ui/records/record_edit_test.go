@@ -109,7 +109,7 @@ func storedField(field string, core map[string]string, custom model.CustomValues
 	if core[field] == "" {
 		return ""
 	}
-	return string(page.EncodeJSON(core[field]))
+	return string(model.StringInput(core[field]).JSON())
 }
 
 // randomRecord returns an abstract or order with random values. Each field is blank half of the
@@ -317,7 +317,7 @@ func (e *editTest) valueIndex(r mergeRecord, in page.Input) int {
 		texts := slices.Clone(m.storedAs)
 		if in.Type == model.Text || in.Type == model.Paragraph {
 			for _, text := range m.typedAs {
-				texts = append(texts, string(page.EncodeJSON(text)))
+				texts = append(texts, string(model.StringInput(text).JSON()))
 			}
 		}
 		return slices.ContainsFunc(texts, func(s string) bool { return normalizeJSON(s) == normalizeJSON(r.storedJSON(in.Name)) })
@@ -433,7 +433,7 @@ func TestConcurrentEdits(t *testing.T) {
 			return fmt.Sprint(values == nil, page.Fingerprint(kind, values))
 		},
 		"compares stored with submitted bytes": func(_ model.FieldType, values []string) string {
-			sum := sha256.Sum256(page.EncodeJSON(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })))
+			sum := sha256.Sum256(model.StringsInput(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })).JSON())
 			return hex.EncodeToString(sum[:6])
 		},
 	} {
