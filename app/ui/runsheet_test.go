@@ -471,7 +471,8 @@ func submittedForm(t *testing.T, page reply) url.Values {
 	text, form := page.main(), url.Values{}
 	unescape := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'", "&amp;", "&", "&#43;", "+").Replace
 	for _, m := range inputTag.FindAllStringSubmatch(text, -1) {
-		if value := valueText.FindStringSubmatch(m[0]); value != nil && !strings.HasPrefix(m[1], "pick.") {
+		unchecked := strings.Contains(m[0], `type="checkbox"`) && !strings.Contains(m[0], " checked")
+		if value := valueText.FindStringSubmatch(m[0]); value != nil && !unchecked && !strings.HasPrefix(m[1], "pick.") {
 			form.Set(m[1], unescape(value[1]))
 		}
 	}
