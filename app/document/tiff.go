@@ -107,24 +107,24 @@ func searchableTIFF(doc *source, words PageWords, w io.Writer, lim ExtractLimits
 // embeddedTIFF returns an image of a TIFF for a PDF. Data that a PDF can contain is copied: a fax or
 // JPEG image that is one strip. Any other image is compressed again without loss.
 func embeddedTIFF(dir *tiff.Directory, t *tiff.Image) *pdfwriter.Image {
-	var image *pdfwriter.Image
+	var embeddable *pdfwriter.Image
 	if data, k := t.Fax(); data != nil {
 		// The samples of a TIFF are black if they are 1, unless 0 is black. In a PDF, it is the other
 		// way around.
-		image = &pdfwriter.Image{
+		embeddable = &pdfwriter.Image{
 			Width: t.Width, Height: t.Height, Bits: 1, ColorSpace: deviceGray, Filter: "CCITTFaxDecode",
 			Parameters: fmt.Sprintf("/K %d /Columns %d /Rows %d /EndOfBlock false /BlackIs1 %t",
 				k, t.Width, t.Height, t.BlackIsZero()),
 			Write: func(w io.Writer) error { return copyTo(w, data) },
 		}
 	} else if stream := t.JPEG(); stream != nil {
-		if image = jpegImage(stream); image != nil && (image.Width != t.Width || image.Height != t.Height) {
-			image = nil
+		if embeddable = jpegImage(stream); embeddable != nil && (embeddable.Width != t.Width || embeddable.Height != t.Height) {
+			embeddable = nil
 		}
 	}
-	if image == nil {
-		image = embedded(t.Raster(), t.IsBilevel())
+	if embeddable == nil {
+		embeddable = embedded(t.Raster(), t.IsBilevel())
 	}
-	image.Orientation = dir.Orientation()
-	return image
+	embeddable.Orientation = dir.Orientation()
+	return embeddable
 }

@@ -31,11 +31,11 @@ func wordStreams() (stream, table []byte) {
 	copy(stream[0x600:], wide(second))
 	cut, end := uint32(len(first)), uint32(len(first)+len([]rune(second)))
 	all := end + uint32(len(tail)-len(first))
-	const bytes = 0x40000000
+	const compressed = 0x40000000 // one byte for each character
 	pieces := le(uint32(0), cut, end, all,
-		uint16(0), uint32(bytes|0x400*2), uint16(0),
+		uint16(0), uint32(compressed|0x400*2), uint16(0),
 		uint16(0), uint32(0x600), uint16(0),
-		uint16(0), bytes|(0x400+cut)*2, uint16(0))
+		uint16(0), compressed|(0x400+cut)*2, uint16(0))
 	clx := le(byte(1), uint16(3), "abc", byte(2), uint32(len(pieces)), pieces)
 	copy(stream[fibPieces:], le(uint32(8), uint32(len(clx))))
 	return stream, le("somewhat", clx)

@@ -21,6 +21,7 @@ type Raster struct {
 	Next func(row []byte) error
 }
 
+// Channels returns the number of bytes of a pixel.
 func (r *Raster) Channels() int {
 	if r.Color {
 		return 3
