@@ -34,6 +34,7 @@
 //	8     app/jobs       processing of documents, previews, missing texts         deedkeep/app/store
 //	7     app/search     search service, and indexing of what changes             deedkeep/app/store
 //	7     app/upload     resumable uploads                                        deedkeep/app/store
+//	4     app/vault/storage blobs of a vault: damaged and orphaned ones, disk errors   deedkeep/app/store
 //	6     app/vault      orders, abstracts, documents, folders, templates, trash  deedkeep/app/store
 //	5     app/auth       users, sessions, API keys, sign-in throttling            deedkeep/app/store
 //	4     app/timezone   time zone of the office                                  deedkeep/app/store

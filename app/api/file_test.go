@@ -12,7 +12,7 @@ import (
 
 	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
-	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 	"deedkeep/app/vaulttest"
 )
 
@@ -144,7 +144,7 @@ func TestDownloadOfDamagedFile(t *testing.T) {
 	srv.must(err)
 	path := filepath.Join(srv.dir, "blobs", file.Digest[:2], file.Digest)
 	srv.must(os.Remove(path))
-	if _, _, err := srv.vault.Files.Open(t.Context(), 1); !vault.IsDamageError(err) {
+	if _, _, err := srv.vault.Files.Open(t.Context(), 1); !storage.IsDamageError(err) {
 		t.Fatalf("Open() = %v, want a damaged file", err)
 	}
 	for _, method := range []string{"GET", "HEAD"} {

@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/tus"
 	"deedkeep/app/upload"
-	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // Error is an error of the HTTP protocol. Only the transports create it; the packages that they call don't know about
@@ -108,7 +108,7 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 		tooLong   *http.MaxBytesError
 		signIn    *auth.SignInError
 		tusErr    *tus.Error
-		damaged   *vault.DamagedError
+		damaged   *storage.DamagedError
 	)
 	switch {
 	case errors.As(err, &tusErr):

@@ -26,7 +26,7 @@ import (
 	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
-	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // restoreMarker is the JSON content of integrity.RestoreMarkerFile.
@@ -203,7 +203,7 @@ func (w *restorer) unfinished() (snapshot string, err error) {
 // names are their digests. This restore uses those that it needs.
 func (w *restorer) removeUnfinished() (err error) {
 	for _, name := range []string{
-		"vault.db", "vault.db.clean", "vault.db.restore", "secret.key", vault.GenerationFile, txn.ReserveFile, vault.ServerStateFile,
+		"vault.db", "vault.db.clean", "vault.db.restore", "secret.key", storage.GenerationFile, txn.ReserveFile, storage.ServerStateFile,
 		integrity.BackupStateFile, blobstore.OCRDirName, "previews", search.DirName, "tmp", "uploads",
 	} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(w.dir, name)))

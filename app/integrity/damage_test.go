@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 	"deedkeep/app/vaulttest"
 )
 
@@ -90,7 +91,7 @@ func wantDamageCount(t *testing.T, v *instance.Instance, want int) {
 }
 
 func isDamaged(err error) bool {
-	_, ok := errors.AsType[*vault.DamagedError](err)
+	_, ok := errors.AsType[*storage.DamagedError](err)
 	return ok
 }
 

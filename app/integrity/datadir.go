@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/extract"
 	"deedkeep/app/search"
 	"deedkeep/app/txn"
-	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // The names of the files and directories in a data directory. Package instance describes
@@ -24,8 +24,8 @@ import (
 var (
 	knownDirs = []string{"blobs", "tmp", "uploads", "previews", search.DirName, "cache", "tls", "drill",
 		blobstore.OCRDirName, "languages"}
-	knownFiles = []string{"config.yaml", extract.PatternsFileName, "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile,
-		BackupStateFile, RestoreMarkerFile, scrubStateFile, vault.ServerStateFile, "control.sock", "control.json"}
+	knownFiles = []string{"config.yaml", extract.PatternsFileName, "vault.db", "vault.db.clean", "secret.key", storage.GenerationFile, txn.ReserveFile,
+		BackupStateFile, RestoreMarkerFile, scrubStateFile, storage.ServerStateFile, "control.sock", "control.json"}
 	// ignoredFiles may also be present. The server doesn't use them.
 	ignoredFiles = []string{"README.md", "lost+found"}
 )

@@ -17,6 +17,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // scrubStateFile contains the progress of the scrub and the known damage. It belongs to
@@ -48,7 +49,7 @@ type scrubRecord struct {
 	StartedAt   time.Time         `json:"started_at,omitzero"`
 	After       *blobstore.Digest `json:"after,omitempty"`
 	CompletedAt time.Time         `json:"completed_at,omitzero"`
-	Damaged     []vault.Damage    `json:"damaged,omitempty"`
+	Damaged     []storage.Damage  `json:"damaged,omitempty"`
 }
 
 // Scrubber verifies every document once per period, in digest order. Digests are evenly
@@ -109,8 +110,8 @@ func (s *Scrubber) load() {
 		}
 		s.record = scrubRecord{}
 	}
-	damaged := map[blobstore.Digest]vault.Damage{}
-	for _, damage := range s.record.Damaged[:min(len(s.record.Damaged), vault.MaxDamagedBlobs)] {
+	damaged := map[blobstore.Digest]storage.Damage{}
+	for _, damage := range s.record.Damaged[:min(len(s.record.Damaged), storage.MaxDamagedBlobs)] {
 		if digest, err := blobstore.ParseDigest(damage.Digest); err == nil {
 			damaged[digest] = damage
 		}

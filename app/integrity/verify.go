@@ -20,6 +20,7 @@ import (
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // Checker verifies and repairs a vault.
@@ -264,7 +265,7 @@ func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, fi
 	case !c.Vault.ServerStarted || len(files) == 0:
 	case damage == nil && (files[0].Size < 0 || files[0].Size == size):
 		c.Vault.ClearDamage(d)
-	case vault.IsDamageError(damage):
+	case storage.IsDamageError(damage):
 		c.Vault.RecordDamage(ctx, d, files[0].ID, damage)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // Uploads creates, continues, and finishes resumable uploads. Only the user or API key
@@ -343,7 +344,7 @@ func (u *Uploads) receive(ctx context.Context, actor model.Actor, open *openUplo
 	}
 	u.vault.Activity.Begin()
 	defer u.vault.Activity.End()
-	err := open.Append(ctx, &vault.DiskGuardReader{Reader: &pausableReader{r, u}, Vault: u.vault}, open.Size)
+	err := open.Append(ctx, &storage.DiskGuardReader{Reader: &pausableReader{r, u}, Storage: u.vault.Storage}, open.Size)
 	if errors.Is(err, blobstore.ErrTooLarge) {
 		return &errs.Error{Kind: errs.Invalid, Message: "The upload has more bytes than its Upload-Length.", Err: err}
 	}

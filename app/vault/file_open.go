@@ -9,6 +9,7 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/vault/storage"
 )
 
 // Open opens the content of a document. The caller must close it. Open returns NotFound
@@ -61,11 +62,11 @@ func (f *Files) KnownDamage(list ...model.File) error {
 		if err != nil {
 			return fmt.Errorf("file %d: %w", file.ID, err)
 		}
-		if known, marked := f.v.DamagedBlobs.lookup(digest); marked {
-			if !known.recentlyChecked(f.v.Now()) {
+		if known, marked := f.v.DamagedBlobs.Lookup(digest); marked {
+			if !known.RecentlyChecked(f.v.Now()) {
 				f.v.VerifySoon(digest)
 			}
-			return &DamagedError{file, fmt.Errorf("%w: %s", blobstore.ErrDamaged, known.Problem)}
+			return &storage.DamagedError{File: file, Cause: fmt.Errorf("%w: %s", blobstore.ErrDamaged, known.Problem)}
 		}
 	}
 	return nil
@@ -87,14 +88,14 @@ func (v *Vault) OpenVerified(ctx context.Context, file model.File) (blob.Reader,
 		return content, unverified, nil
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
-	case !IsDamageError(err):
+	case !storage.IsDamageError(err):
 		return nil, nil, fmt.Errorf("open document %d: %w", file.ID, err)
 	}
 	damaged := errs.RecordNotFound("file", file.ID) // returned if the file was purged in the meantime
 	failed := v.WithFileOfBlob(ctx, digest, func(model.File) {
-		damaged = &DamagedError{file, err}
-		known, marked := v.DamagedBlobs.lookup(digest)
-		if marked && known.recentlyChecked(v.Now()) {
+		damaged = &storage.DamagedError{File: file, Cause: err}
+		known, marked := v.DamagedBlobs.Lookup(digest)
+		if marked && known.RecentlyChecked(v.Now()) {
 			return
 		}
 		v.RecordDamage(ctx, digest, file.ID, err)

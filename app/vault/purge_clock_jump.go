@@ -27,7 +27,7 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	if before.IsZero() {
 		before = p.v.lastEventTime(ctx)
 	}
-	state := readServerState(p.v.Dir)
+	state := p.v.ReadServerState()
 	if p.clockJumpedAt.IsZero() {
 		p.clockJumpedAt = state.ClockJumpedAt
 	}
@@ -41,7 +41,7 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	}
 	if !state.ClockJumpedAt.Equal(p.clockJumpedAt) {
 		state.ClockJumpedAt = p.clockJumpedAt
-		p.v.writeServerState(state)
+		p.v.WriteServerState(state)
 	}
 	return !p.clockJumpedAt.IsZero() && now.Before(p.clockJumpedAt.Add(clockJumpHold))
 }

@@ -17,6 +17,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
+	"deedkeep/app/vault/storage"
 )
 
 // StagedUpload holds the documents of one request from the time they arrive until their
@@ -82,7 +83,7 @@ func (u *StagedUpload) add(doc *stagedFile, r io.Reader) error {
 	if err := u.v.CheckSpace(); err != nil {
 		return err
 	}
-	staged, err := u.v.Blobs.Stage(u.ctx, &DiskGuardReader{Reader: r, Vault: u.v}, u.v.Settings.MaxFileSize)
+	staged, err := u.v.Blobs.Stage(u.ctx, &storage.DiskGuardReader{Reader: r, Storage: u.v.Storage}, u.v.Settings.MaxFileSize)
 	if err != nil {
 		return u.tooLarge(doc, err)
 	}
@@ -288,7 +289,7 @@ func (u *StagedUpload) commit() (*acceptedFiles, error) {
 		return nil, u.v.StorageError(err)
 	}
 	if len(staged) > 0 {
-		u.v.StorageHealth.recordSuccess()
+		u.v.StorageHealth.RecordSuccess()
 	}
 	return f, nil
 }
@@ -329,7 +330,7 @@ func (v *Vault) StorageError(err error) error {
 		v.Store.Fail(err)
 		return errs.DiskFailed(err)
 	}
-	v.StorageHealth.recordFailure(v.Now(), err)
+	v.StorageHealth.RecordFailure(v.Now(), err)
 	return err
 }
 

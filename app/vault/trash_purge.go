@@ -139,7 +139,7 @@ func (s *Trash) freeSpace(ctx context.Context, purged purgeCounts) (Purged, erro
 		return result, err
 	}
 	swept, err := s.v.Sweeper.SweepBlobs(ctx)
-	result.FreedBytes, result.Deferred = swept.Bytes, s.v.Sweeper.holds.Load() > 0
+	result.FreedBytes, result.Deferred = swept.Bytes, s.v.Sweeper.IsHeld()
 	s.v.Reserve.Fill(s.v.Log)
 	return result, err
 }

@@ -25,11 +25,11 @@ import (
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/ocr"
-	"deedkeep/app/pagetext"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
 	"deedkeep/app/txn"
+	"deedkeep/app/vault/storage"
 )
 
 // Reader opens documents. In production, it is the pool of worker processes in
@@ -67,6 +67,7 @@ type Settings struct {
 // concurrent use.
 type Vault struct {
 	*txn.DB
+	*storage.Storage
 	Abstracts   *Abstracts
 	Orders      *Orders
 	Instruments *Instruments
@@ -77,28 +78,15 @@ type Vault struct {
 	Trash       *Trash
 	Templates   *Templates
 	Purger      *Purger
-	Sweeper     *Sweeper
 
 	Settings      Settings
 	secrets       *secret.Keys
 	events        *audit.Events
 	zone          func() *time.Location
-	Blobs         *blobstore.Store
-	Previews      *blobstore.Previews
-	OCRFiles      *blobstore.OCRFiles
-	Texts         *pagetext.Store
 	Reader        Reader
 	stagedUploads atomic.Uint64 // number of staged uploads so far; makes owner names unique
-	StorageHealth storageHealth
 	folderOrders  folderOrderCache
 	UploadCounts  uploadCounts
-	DamagedBlobs  damagedBlobs
-	ServerStarted bool // set by RecordServerStart
-
-	Scrub interface { // the scrubber; must be set after New
-		Enqueue(blobstore.Digest)
-		Save()
-	}
 }
 
 // Options configures New.
@@ -120,14 +108,12 @@ func (v *Vault) localNow() time.Time { return v.Now().In(v.zone()) }
 func New(db *txn.DB, opts Options) *Vault {
 	v := &Vault{
 		DB: db, Settings: opts.Settings, secrets: opts.Secrets, events: opts.Events, zone: opts.Zone,
-		Blobs: opts.Blobs, Previews: opts.Previews, Reader: opts.Reader,
-		OCRFiles: opts.OCRFiles, Texts: pagetext.New(opts.Previews, opts.OCRFiles),
+		Storage: storage.New(db, opts.Blobs, opts.Previews, opts.OCRFiles), Reader: opts.Reader,
 	}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Instruments, v.TitleWork, v.Notes = &Instruments{v: v}, &TitleWork{v}, &Notes{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Purger = &Templates{v}, &Purger{v: v}
-	v.Sweeper = &Sweeper{DB: db, vault: v}
 	db.RecordName, db.Describer = v.loggedName, describer
 	return v
 }
@@ -136,9 +122,3 @@ func New(db *txn.DB, opts Options) *Vault {
 type uploadCounts struct {
 	Uploaded, UploadedBytes, Rejected atomic.Uint64
 }
-
-// VerifySoon queues a blob for verification.
-func (v *Vault) VerifySoon(digest blobstore.Digest) { v.Scrub.Enqueue(digest) }
-
-// saveDamagedBlobs writes the set of damaged blobs to disk.
-func (v *Vault) saveDamagedBlobs() { v.Scrub.Save() }

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/integrity"
 	"deedkeep/app/txn"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // backupPage is the template data of the backups page.
@@ -31,7 +31,7 @@ type backupPage struct {
 // scrubStatus is the state of the integrity check of stored documents.
 type scrubStatus struct {
 	integrity.ScrubState
-	Damaged []vault.Damage // at most maxDamagedShown damaged documents
+	Damaged []storage.Damage // at most maxDamagedShown damaged documents
 	More    int
 	Percent int // progress of the current check
 }

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // inlineTypes contains the MIME types that browsers display. Documents of other types are
@@ -45,7 +45,7 @@ func (p *Pages) Download(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", r.RequestID())
 		heading, text := "Something went wrong on the server", "The document can't be opened. Tell the person who gave you this link."
-		if _, damaged := errors.AsType[*vault.DamagedError](err); damaged {
+		if _, damaged := errors.AsType[*storage.DamagedError](err); damaged {
 			heading, text = "Document damaged", fmt.Sprintf("The stored copy of “%s” is damaged and can't be downloaded. Tell the person who gave you this link.", link.Filename)
 		}
 		p.rejectDownload(r, http.StatusInternalServerError, heading, text)

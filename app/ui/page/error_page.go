@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/auth"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
-	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 )
 
 // NotFound returns the error for an address that doesn't belong to a page.
@@ -66,7 +66,7 @@ func errorPageFor(err error) errorPage {
 		domainErr *errs.Error
 		form      *HTTPError
 		busy      *auth.SignInError
-		bad       *vault.DamagedError
+		bad       *storage.DamagedError
 	)
 	switch {
 	case errors.As(err, &bad):

@@ -1,4 +1,4 @@
-package vault
+package storage
 
 import (
 	"cmp"
@@ -28,9 +28,9 @@ type Damage struct {
 	Logged    bool      `json:"logged"` // whether the audit log has an entry for it
 }
 
-// recentlyChecked reports whether the blob doesn't have to be verified again yet. After the clock was set back,
+// RecentlyChecked reports whether the blob doesn't have to be verified again yet. After the clock was set back,
 // it does.
-func (d Damage) recentlyChecked(now time.Time) bool {
+func (d Damage) RecentlyChecked(now time.Time) bool {
 	passed := now.Sub(d.CheckedAt)
 	return passed >= 0 && passed < recheckAfter
 }
@@ -104,7 +104,8 @@ func (d *damagedBlobs) update(digest blobstore.Digest, change func(*Damage)) {
 	}
 }
 
-func (d *damagedBlobs) lookup(digest blobstore.Digest) (known Damage, marked bool) {
+// Lookup returns what is known about a damaged blob.
+func (d *damagedBlobs) Lookup(digest blobstore.Digest) (known Damage, marked bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known, marked = d.ByDigest[digest]
@@ -120,22 +121,22 @@ func (d *damagedBlobs) remove(digest blobstore.Digest) (was bool) {
 }
 
 // Damaged returns the damaged blobs, sorted by document ID.
-func (v *Vault) Damaged() []Damage { return v.DamagedBlobs.List() }
+func (s *Storage) Damaged() []Damage { return s.DamagedBlobs.List() }
 
 // DamagedRecords returns an entry for each document with a damaged blob, including those in
 // the trash, sorted by blob. If the documents of a blob can't be read, it returns the one
 // that was recorded.
-func (v *Vault) DamagedRecords(ctx context.Context) (list []Damage, err error) {
-	err = v.Store.View(ctx, func(t *store.Tx) error {
-		list = v.DamagedRecordsIn(t)
+func (s *Storage) DamagedRecords(ctx context.Context) (list []Damage, err error) {
+	err = s.Store.View(ctx, func(t *store.Tx) error {
+		list = s.DamagedRecordsIn(t)
 		return nil
 	})
 	return list, err
 }
 
 // DamagedRecordsIn is like DamagedRecords but reads in a transaction.
-func (v *Vault) DamagedRecordsIn(t *store.Tx) (list []Damage) {
-	for _, known := range v.DamagedBlobs.List() {
+func (s *Storage) DamagedRecordsIn(t *store.Tx) (list []Damage) {
+	for _, known := range s.DamagedBlobs.List() {
 		digest, err := blobstore.ParseDigest(known.Digest)
 		var files []model.File
 		if err == nil {
@@ -154,8 +155,8 @@ func (v *Vault) DamagedRecordsIn(t *store.Tx) (list []Damage) {
 }
 
 // DamagedFileIDs returns the IDs of all documents with damaged blobs, in order.
-func (v *Vault) DamagedFileIDs(ctx context.Context) (files []uint64, err error) {
-	list, err := v.DamagedRecords(ctx)
+func (s *Storage) DamagedFileIDs(ctx context.Context) (files []uint64, err error) {
+	list, err := s.DamagedRecords(ctx)
 	for _, known := range list {
 		files = append(files, known.FileID)
 	}
@@ -169,63 +170,63 @@ func IsDamageError(err error) bool {
 }
 
 // RecordDamage records that a blob is damaged. It logs the damage only the first time.
-func (v *Vault) RecordDamage(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
-	if v.Store.CheckFile() != nil {
+func (s *Storage) RecordDamage(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
+	if s.Store.CheckFile() != nil {
 		return // without the data directory, every blob seems to be missing
 	}
 	problem := cause.Error()
 	if len(problem) > maxProblemLength {
 		problem = problem[:maxProblemLength]
 	}
-	if !v.DamagedBlobs.add(digest, file, problem, v.Now()) {
+	if !s.DamagedBlobs.add(digest, file, problem, s.Now()) {
 		return
 	}
-	v.Log.Error("stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
-	v.LogDamage(context.WithoutCancel(ctx), digest)
-	v.saveDamagedBlobs()
+	s.Log.Error("stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
+	s.LogDamage(context.WithoutCancel(ctx), digest)
+	s.saveDamagedBlobs()
 }
 
 // LogDamage adds an audit entry for a damaged blob if there is none yet. If the vault is
 // read-only or the disk is full, a later call adds the entry.
-func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
-	known, marked := v.DamagedBlobs.lookup(digest)
+func (s *Storage) LogDamage(ctx context.Context, digest blobstore.Digest) {
+	known, marked := s.DamagedBlobs.Lookup(digest)
 	if !marked || known.Logged {
 		return
 	}
-	err := v.Store.Update(ctx, nil, func(t *store.Tx) error {
-		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", model.RecordRef("file", known.FileID),
+	err := s.Store.Update(ctx, nil, func(t *store.Tx) error {
+		return s.AddEvent(t, s.Now(), model.SystemActor(), "file.damaged", model.RecordRef("file", known.FileID),
 			map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {
 		if !errs.NotWritable(err) {
-			v.Log.Error("damaged document not recorded in the audit log", "file", known.FileID, "error", err)
+			s.Log.Error("damaged document not recorded in the audit log", "file", known.FileID, "error", err)
 		}
 		return
 	}
-	v.DamagedBlobs.update(digest, func(d *Damage) { d.Logged = true })
+	s.DamagedBlobs.update(digest, func(d *Damage) { d.Logged = true })
 }
 
 // ClearDamage removes verified or rewritten blobs from the set of damaged blobs.
-func (v *Vault) ClearDamage(digests ...blobstore.Digest) {
+func (s *Storage) ClearDamage(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
-		if known, marked := v.DamagedBlobs.lookup(digest); marked && v.DamagedBlobs.remove(digest) {
-			v.Log.Info("previously damaged document is intact again", "file", known.FileID, "sha256", known.Digest)
+		if known, marked := s.DamagedBlobs.Lookup(digest); marked && s.DamagedBlobs.remove(digest) {
+			s.Log.Info("previously damaged document is intact again", "file", known.FileID, "sha256", known.Digest)
 			healed = true
 		}
 	}
 	if healed {
-		v.saveDamagedBlobs()
+		s.saveDamagedBlobs()
 	}
 }
 
 // VerifyBlob reads a blob and records whether it is damaged. Damage is not an error:
 // VerifyBlob returns an error only if it can't read the blob for another reason.
-func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file model.File) error {
-	err := v.Blobs.CheckThrottled(ctx, digest, (&txn.Throttle{Activity: v.Activity}).Pause)
+func (s *Storage) VerifyBlob(ctx context.Context, digest blobstore.Digest, file model.File) error {
+	err := s.Blobs.CheckThrottled(ctx, digest, (&txn.Throttle{Activity: s.Activity}).Pause)
 	if err == nil && file.Size >= 0 {
 		var size int64
-		if size, err = v.Blobs.Size(ctx, digest); err == nil && size != file.Size {
+		if size, err = s.Blobs.Size(ctx, digest); err == nil && size != file.Size {
 			err = fmt.Errorf("%w: size in the record is %d bytes, actual size is %d bytes", blobstore.ErrDamaged, file.Size, size)
 		}
 	}
@@ -233,27 +234,27 @@ func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file mo
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil:
-		v.ClearDamage(digest)
+		s.ClearDamage(digest)
 		return nil
 	case !IsDamageError(err):
 		return err
 	}
-	return v.WithFileOfBlob(ctx, digest, func(now model.File) {
+	return s.WithFileOfBlob(ctx, digest, func(now model.File) {
 		if now.Size >= 0 || errors.Is(err, blobstore.ErrDamaged) {
-			v.RecordDamage(ctx, digest, now.ID, err)
+			s.RecordDamage(ctx, digest, now.ID, err)
 		}
 	})
 }
 
 // WithFileOfBlob calls fn with one of the documents that refer to a blob. If no document
 // refers to it, it removes the blob from the set of damaged blobs.
-func (v *Vault) WithFileOfBlob(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
-	if err := v.Store.CheckFile(); err != nil {
+func (s *Storage) WithFileOfBlob(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
+	if err := s.Store.CheckFile(); err != nil {
 		return err
 	}
 	var file model.File
 	var used bool
-	err := v.Store.View(ctx, func(t *store.Tx) error {
+	err := s.Store.View(ctx, func(t *store.Tx) error {
 		file, used = t.FileByDigest(digest)
 		return nil
 	})
@@ -262,8 +263,8 @@ func (v *Vault) WithFileOfBlob(ctx context.Context, digest blobstore.Digest, fn 
 		return err
 	case used:
 		fn(file)
-	case v.DamagedBlobs.remove(digest):
-		v.saveDamagedBlobs()
+	case s.DamagedBlobs.remove(digest):
+		s.saveDamagedBlobs()
 	}
 	return nil
 }

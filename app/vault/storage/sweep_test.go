@@ -1,4 +1,4 @@
-package vault_test
+package storage_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package vault
+package storage
 
 import (
 	"context"
@@ -24,37 +24,37 @@ const GenerationFile = "generation"
 
 // advanceGeneration starts a new generation. It reports whether the database is the one
 // that this data directory used last. If the file is missing, it reports true.
-func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
-	current, own, err := v.CheckGeneration(ctx)
+func (s *Storage) advanceGeneration(ctx context.Context) (own bool, err error) {
+	current, own, err := s.CheckGeneration(ctx)
 	if err != nil || !own {
 		return false, err
 	}
-	if err := v.Store.CheckFile(); err != nil {
+	if err := s.Store.CheckFile(); err != nil {
 		return false, err
 	}
-	next, err := secret.NewToken(v.Rand)
+	next, err := secret.NewToken(s.Rand)
 	if err != nil {
 		return false, err
 	}
 	// First write both tokens to the file, then update the database, then remove the old
 	// token from the file. After a crash at any point, the file contains the database's token.
-	if err := durable.WriteLine(filepath.Join(v.Dir, GenerationFile), []byte(current+"\n"+next)); err != nil {
+	if err := durable.WriteLine(filepath.Join(s.Dir, GenerationFile), []byte(current+"\n"+next)); err != nil {
 		return false, err
 	}
-	if err := v.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
+	if err := s.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
 		return false, err
 	}
-	return true, durable.WriteLine(filepath.Join(v.Dir, GenerationFile), []byte(next))
+	return true, durable.WriteLine(filepath.Join(s.Dir, GenerationFile), []byte(next))
 }
 
 // CheckGeneration returns the token of the database and reports whether the file
 // contains it.
-func (v *Vault) CheckGeneration(ctx context.Context) (token string, own bool, err error) {
-	token, err = store.Read(ctx, v.Store, (*store.Tx).Generation)
+func (s *Storage) CheckGeneration(ctx context.Context) (token string, own bool, err error) {
+	token, err = store.Read(ctx, s.Store, (*store.Tx).Generation)
 	if err != nil {
 		return "", false, err
 	}
-	file, err := os.ReadFile(filepath.Join(v.Dir, GenerationFile))
+	file, err := os.ReadFile(filepath.Join(s.Dir, GenerationFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return token, true, nil
 	}
@@ -63,17 +63,17 @@ func (v *Vault) CheckGeneration(ctx context.Context) (token string, own bool, er
 
 // StartGeneration starts a new generation when the server starts. It reports whether it
 // is safe to sweep unreferenced blobs.
-func (v *Vault) StartGeneration(ctx context.Context) (sweep bool) {
-	own, err := v.advanceGeneration(ctx)
-	if v.Reserve.Size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
-		err = v.Reserve.Lend(v.Log, func() error { own, err = v.advanceGeneration(ctx); return err })
+func (s *Storage) StartGeneration(ctx context.Context) (sweep bool) {
+	own, err := s.advanceGeneration(ctx)
+	if s.Reserve.Size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
+		err = s.Reserve.Lend(s.Log, func() error { own, err = s.advanceGeneration(ctx); return err })
 	}
 	switch {
 	case err != nil:
-		v.Log.Error("orphaned files not deleted", "error", err)
+		s.Log.Error("orphaned files not deleted", "error", err)
 	case !own:
-		v.Log.Error("vault.db is older than the one last used in this directory, so documents may lack a record. Orphaned files are not deleted. "+
-			"Restore the newer vault.db, or delete the listed file to accept the older one", "file", filepath.Join(v.Dir, GenerationFile))
+		s.Log.Error("vault.db is older than the one last used in this directory, so documents may lack a record. Orphaned files are not deleted. "+
+			"Restore the newer vault.db, or delete the listed file to accept the older one", "file", filepath.Join(s.Dir, GenerationFile))
 	}
 	return own && err == nil
 }

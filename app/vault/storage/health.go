@@ -1,4 +1,4 @@
-package vault
+package storage
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"deedkeep/app/errs"
 )
 
-// storageHealth counts file system errors, such as a failed rename, that abort an upload
+// health counts file system errors, such as a failed rename, that abort an upload
 // but don't make the vault read-only.
-type storageHealth struct {
+type health struct {
 	mu          sync.Mutex
 	failures    int // consecutive errors since a document was last stored
 	lastFailure time.Time
@@ -27,8 +27,8 @@ const (
 	storageRecovery    = time.Minute
 )
 
-// recordFailure counts err if it is a file system error.
-func (s *storageHealth) recordFailure(now time.Time, err error) {
+// RecordFailure counts err if it is a file system error.
+func (s *health) RecordFailure(now time.Time, err error) {
 	var path *fs.PathError
 	var link *os.LinkError
 	if !errors.As(err, &path) && !errors.As(err, &link) {
@@ -39,15 +39,15 @@ func (s *storageHealth) recordFailure(now time.Time, err error) {
 	s.failures, s.lastFailure, s.err = s.failures+1, now, err
 }
 
-// recordSuccess resets the count of failures.
-func (s *storageHealth) recordSuccess() {
+// RecordSuccess resets the count of failures.
+func (s *health) RecordSuccess() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures = 0
 }
 
 // Err returns Unavailable while documents repeatedly can't be written to the disk.
-func (s *storageHealth) Err(now time.Time) error {
+func (s *health) Err(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failures < maxStorageFailures || now.Sub(s.lastFailure) >= storageRecovery {
@@ -65,14 +65,14 @@ const spaceCheckInterval = 8 << 20
 // concurrent uploads from using up the reserve together.
 type DiskGuardReader struct {
 	io.Reader
-	Vault      *Vault
+	Storage    *Storage
 	sinceCheck int64
 }
 
 // Read reads from the underlying reader and regularly checks the free disk space.
 func (r *DiskGuardReader) Read(p []byte) (int, error) {
 	if r.sinceCheck >= spaceCheckInterval {
-		if err := r.Vault.CheckSpace(); err != nil {
+		if err := r.Storage.CheckSpace(); err != nil {
 			return 0, err
 		}
 		r.sinceCheck = 0

@@ -1,4 +1,4 @@
-package vault
+package storage
 
 import (
 	"context"
@@ -13,15 +13,13 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Sweeper deletes blobs that no record refers to. It runs when the server starts (because
 // there may have been a crash), at regular intervals, and soon after a request fails with
 // its blobs already committed.
 type Sweeper struct {
-	*txn.DB
-	vault *Vault
+	*Storage
 	holds atomic.Int64 // number of backups in progress; they may need any blob
 }
 
@@ -38,6 +36,9 @@ func (s *Sweeper) Hold() (release func()) {
 // sweepDelay is the time from a request for a sweep to its start. It combines several
 // requests into one sweep, because each sweep lists the complete blob directory.
 const sweepDelay = time.Second
+
+// IsHeld reports whether a backup prevents the deletion of blobs.
+func (s *Sweeper) IsHeld() bool { return s.holds.Load() > 0 }
 
 // Run sweeps at intervals and on request until ctx is done.
 func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
@@ -82,7 +83,7 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 	if len(orphans) == 0 {
 		return result, nil
 	}
-	result, err = s.vault.Blobs.Sweep(ctx, func(d blobstore.Digest) (bool, error) {
+	result, err = s.Blobs.Sweep(ctx, func(d blobstore.Digest) (bool, error) {
 		if !orphans[d] {
 			return true, nil
 		}
@@ -90,8 +91,8 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 		if err == nil && !used {
 			// Remove the preview and the OCR results before the blob. If the server crashes in
 			// between, the blob is still an orphan, and the next sweep removes all of them.
-			err = errors.Join(s.vault.Previews.Remove(d.String()), s.vault.Texts.Remove(d.String()))
-			s.vault.DamagedBlobs.remove(d)
+			err = errors.Join(s.Previews.Remove(d.String()), s.Texts.Remove(d.String()))
+			s.DamagedBlobs.remove(d)
 		}
 		return used, err
 	})
@@ -107,14 +108,14 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 // removeOCROrphans deletes the OCR results of documents that are gone. A crash leaves them if a page
 // was read while its document was purged.
 func (s *Sweeper) removeOCROrphans(ctx context.Context) error {
-	return s.vault.OCRFiles.Walk(ctx, func(e blobstore.Entry) error {
+	return s.OCRFiles.Walk(ctx, func(e blobstore.Entry) error {
 		if used, err := s.digestInUse(ctx, e.Digest); err != nil || used {
 			return err
 		}
-		if _, err := s.vault.Blobs.Size(ctx, e.Digest); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.Blobs.Size(ctx, e.Digest); !errors.Is(err, fs.ErrNotExist) {
 			return err // the results of a blob without a record are deleted with it
 		}
-		return s.vault.OCRFiles.Remove(e.Digest.String())
+		return s.OCRFiles.Remove(e.Digest.String())
 	}, nil)
 }
 
@@ -124,7 +125,7 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (bool, er
 	if s.Store.Failure() != nil {
 		return false, errs.DiskFailed(s.Store.Failure())
 	}
-	if s.holds.Load() > 0 {
+	if s.IsHeld() {
 		return true, nil
 	}
 	return store.Read(ctx, s.Store, func(t *store.Tx) (bool, error) { return t.DigestInUse(d), nil })
@@ -135,7 +136,7 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (bool, er
 // delete a document.
 func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) {
 	found := map[blobstore.Digest]bool{}
-	err := s.vault.Blobs.Walk(ctx, func(e blobstore.Entry) error {
+	err := s.Blobs.Walk(ctx, func(e blobstore.Entry) error {
 		used, err := s.digestInUse(ctx, e.Digest)
 		if !used {
 			found[e.Digest] = true
