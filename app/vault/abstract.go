@@ -39,6 +39,7 @@ var AbstractOps = recordOps[AbstractWithFiles]{
 	retainedUntil: func(v *Vault, t *store.Tx, in AbstractWithFiles) (time.Time, error) {
 		return v.abstractRetainedUntil(t, in.Abstract)
 	},
+	before: func(f AbstractWithFiles) any { return f.Abstract },
 	save: func(_ *Vault, t *store.Tx, now AbstractWithFiles, at time.Time) (AbstractWithFiles, error) {
 		now.Abstract = nextVersion(now.Abstract, at)
 		return now, t.PutAbstract(now.Abstract)
@@ -304,6 +305,13 @@ func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p m
 		}
 		return now, rejected.Err()
 	})
+}
+
+// restoreAbstractFields restores the fields that an abstract had before a change. Its documents stay.
+func restoreAbstractFields(_ *store.Tx, now AbstractWithFiles, before model.Abstract) (AbstractWithFiles, error) {
+	a := &now.Abstract
+	a.Status, a.Property, a.TaxMap, a.Custom = before.Status, before.Property, before.TaxMap, before.Custom
+	return now, nil
 }
 
 // templateByID returns a template, even if it is retired. For ID 0, it returns nil.

@@ -2,7 +2,10 @@ package vault
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"deedkeep/app/errs"
@@ -78,4 +81,70 @@ func (v *Vault) StoreLocation(ctx context.Context, keyHash [32]byte, location st
 	return v.Store.Update(ctx, nil, func(t *store.Tx) error {
 		return t.PutStoredResponse(keyHash, model.StoredResponse{Header: map[string]string{"Location": location}, At: v.Now()})
 	})
+}
+
+// Edit is a change that a user made to a record, or to one part of the title work of an abstract. UndoEdit undoes it.
+type Edit struct {
+	Type    string // of the record, such as "instrument"
+	ID      uint64
+	Part    string // such as "names_run"; "" if it isn't about the title work
+	Version uint64 // of the record or the part after the change
+}
+
+// key returns the key under which the stored responses have what was there before the change.
+func (e Edit) key() [32]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "undo\n%s\n%d\n%s\n%d", e.Type, e.ID, e.Part, e.Version))
+}
+
+// keep stores what was there before a change, for as long as responses are stored. Only users undo changes.
+func (e Edit) keep(t *store.Tx, actor model.Actor, at time.Time, before any) error {
+	if actor.Kind != model.ActorUser {
+		return nil
+	}
+	body, err := json.Marshal(before)
+	return errors.Join(err, t.PutStoredResponse(e.key(), model.StoredResponse{Body: body, At: at}))
+}
+
+// read reads what was there before a change. It returns Conflict if that isn't stored any longer.
+func (e Edit) read(t *store.Tx, v *Vault, before any) error {
+	stored, found, err := v.storedResponse(t, e.key())
+	if err == nil && !found {
+		err = &errs.Error{Kind: errs.Conflict, Message: "This change can no longer be undone."}
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(stored.Body, before)
+}
+
+// UndoEdit restores the values that a record had before a change. That is a change, too: it is logged, and can be
+// undone. version is that of the record after it. UndoEdit returns PreconditionFailed if the record was changed in the
+// meantime, and Conflict if the values aren't stored any longer.
+func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (version uint64, err error) {
+	switch {
+	case e.Type == AbstractOps.Name && e.Part != "":
+		return v.TitleWork.undo(ctx, actor, e)
+	case e.Type == AbstractOps.Name:
+		return undo(ctx, v, AbstractOps, actor, e, restoreAbstractFields)
+	case e.Type == OrderOps.Name:
+		return undo(ctx, v, OrderOps, actor, e, v.Orders.restoreFields)
+	case e.Type == noteOps.Name:
+		return undo(ctx, v, noteOps, actor, e, v.Notes.restoreFields(actor))
+	case e.Type == instrumentType:
+		return undo(ctx, v, v.Instruments.ops(ctx), actor, e, v.Instruments.restoreFields(actor))
+	}
+	return 0, errs.RecordNotFound(e.Type, e.ID)
+}
+
+// undo undoes a change of a record. restore returns the record with the fields that it had before.
+func undo[T, R any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, e Edit,
+	restore func(t *store.Tx, now T, before R) (T, error)) (version uint64, err error) {
+	now, err := patch(ctx, v, ops, actor, e.ID, MatchVersion(e.Version), func(t *store.Tx, now T) (T, error) {
+		var before R
+		if err := e.read(t, v, &before); err != nil {
+			return now, err
+		}
+		return restore(t, now, before)
+	})
+	return ops.version(now), err
 }

@@ -70,6 +70,7 @@ func (s *Instruments) opsAt(ctx context.Context, position int) recordOps[Instrum
 			}
 			return changes
 		},
+		before: func(i InstrumentView) any { return i.Instrument },
 		save: func(_ *Vault, t *store.Tx, now InstrumentView, at time.Time) (InstrumentView, error) {
 			i := now.Instrument
 			i.Version, i.UpdatedAt = i.Version+1, nextUpdateTime(at, i.UpdatedAt)

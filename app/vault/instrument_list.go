@@ -290,3 +290,19 @@ func setSequence(t *store.Tx, work model.TitleWork, sequence, before []uint64) e
 	work.RunsheetVersion++
 	return t.PutTitleWork(work)
 }
+
+// restoreFields returns a function that restores the fields that an instrument had before a change. Its place in the
+// runsheet stays if a person chose it. It returns Invalid if it was linked to a document or an instrument that can't be
+// linked any longer.
+func (s *Instruments) restoreFields(actor model.Actor,
+) func(t *store.Tx, now InstrumentView, before model.Instrument) (InstrumentView, error) {
+	return func(t *store.Tx, now InstrumentView, before model.Instrument) (InstrumentView, error) {
+		if _, err := s.check(t, actor, now.Instrument, InstrumentPatch{Input: before.Input("relations", "documents")}); err != nil {
+			return now, err
+		}
+		before.AbstractID, before.Version, before.UpdatedAt = now.AbstractID, now.Version, now.UpdatedAt
+		before.Trashed, before.RetainedUntil = now.Trashed, now.RetainedUntil
+		now.Instrument = before
+		return now, nil
+	}
+}

@@ -124,6 +124,7 @@ var noteOps = recordOps[model.Note]{
 	version:           func(n model.Note) uint64 { return n.Version },
 	trashed:           func(n model.Note) *model.Trashed { return n.Trashed },
 	changes:           model.Note.Changes,
+	before:            func(n model.Note) any { return n },
 	partOf: func(n model.Note) (record string, detail map[string]string) {
 		return n.Record, map[string]string{"note": fmt.Sprint(n.ID), "author": n.By.Record()}
 	},
@@ -176,6 +177,15 @@ func (s *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in mode
 		note.EditedBy = new(actor.Stored())
 		return note, rejected.Err()
 	})
+}
+
+// restoreFields returns a function that restores what a note was before a change. It returns Forbidden unless the actor
+// is the author or an administrator.
+func (s *Notes) restoreFields(actor model.Actor) func(t *store.Tx, now, before model.Note) (model.Note, error) {
+	return func(t *store.Tx, now, before model.Note) (model.Note, error) {
+		now.Text, now.Page, now.EditedBy = before.Text, before.Page, &model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
+		return now, s.checkAuthor(t, actor, now)
+	}
 }
 
 // Trash moves a note to the trash. It returns Forbidden unless the actor is the author or an

@@ -20,6 +20,7 @@ var OrderOps = recordOps[model.Order]{
 	version:           func(o model.Order) uint64 { return o.Version },
 	trashed:           func(o model.Order) *model.Trashed { return o.Trashed },
 	changes:           model.Order.Changes,
+	before:            func(o model.Order) any { return o },
 	save: func(_ *Vault, t *store.Tx, now model.Order, at time.Time) (model.Order, error) {
 		now.Version, now.UpdatedAt = now.Version+1, nextUpdateTime(at, now.UpdatedAt)
 		return now, t.PutOrder(now)
@@ -89,6 +90,16 @@ func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p mode
 		}
 		return now, rejected.Err()
 	})
+}
+
+// restoreFields restores the fields that an order had before a change. If order numbers must be unique and another order
+// has the number now, it returns Invalid.
+func (o *Orders) restoreFields(t *store.Tx, now, before model.Order) (model.Order, error) {
+	before.Version, before.UpdatedAt, before.Trashed = now.Version, now.UpdatedAt, now.Trashed
+	if model.Fold(now.Number) == model.Fold(before.Number) {
+		return before, nil
+	}
+	return before, o.checkUniqueNumber(t, before.Number, nil).Err()
 }
 
 // Trash moves an order to the trash.

@@ -27,6 +27,10 @@ type recordOps[T any] struct {
 	// that record, and those for a deletion have what the part contained. The function is nil for other types.
 	partOf func(T) (record string, detail map[string]string)
 
+	// before returns what to keep of a version, so that a user can undo the change that replaced it; see Vault.UndoEdit. The
+	// function is nil for types whose changes aren't undone that way.
+	before func(T) any
+
 	// save writes the next version.
 	save func(v *Vault, t *store.Tx, now T, at time.Time) (T, error)
 
@@ -53,11 +57,10 @@ func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Qu
 // the version stays the same, and there is no audit entry.
 func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, match Match,
 	change func(t *store.Tx, old T) (T, error)) (T, error) {
-	var now T
+	var old, now T
 	var changes []model.Change
-	err := v.Write(ctx, actor, func(t *store.Tx) error {
-		old, err := ops.get(t, id)
-		if err != nil {
+	err := v.Write(ctx, actor, func(t *store.Tx) (err error) {
+		if old, err = ops.get(t, id); err != nil {
 			return err
 		}
 		if err := match.check(ops.version(old)); err != nil {
@@ -78,8 +81,10 @@ func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.A
 		if err := v.AddEntry(t, entry); err != nil {
 			return err
 		}
-		now, err = ops.save(v, t, now, at)
-		return err
+		if now, err = ops.save(v, t, now, at); err != nil || ops.before == nil {
+			return err
+		}
+		return Edit{Type: ops.Name, ID: id, Version: ops.version(now)}.keep(t, actor, at, ops.before(old))
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"deedkeep/app/errs"
@@ -48,13 +49,20 @@ func existingTitleWork(t *store.Tx, abstract uint64) (model.TitleWork, error) {
 type titlePart struct {
 	event   string
 	version func(*model.TitleWork) *uint64
+	copy    func(to, from *model.TitleWork) // copies the part; nil if UndoEdit doesn't undo its changes
 }
 
+// name returns the name of the part in an Edit.
+func (p titlePart) name() string { return strings.TrimSuffix(p.event, ".changed") }
+
 var (
-	orderPart        = titlePart{"order_link.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.Order }}
-	assignmentPart   = titlePart{"assignment.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.Assignment }}
-	namesRunPart     = titlePart{"names_run.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.NamesRun }}
-	requirementsPart = titlePart{"requirements.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.Requirements }}
+	orderPart      = titlePart{"order_link.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.Order }, nil}
+	assignmentPart = titlePart{"assignment.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.Assignment },
+		func(to, from *model.TitleWork) { to.Assignment = from.Assignment }}
+	namesRunPart = titlePart{"names_run.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.NamesRun },
+		func(to, from *model.TitleWork) { to.NamesRun = from.NamesRun }}
+	requirementsPart = titlePart{"requirements.changed", func(w *model.TitleWork) *uint64 { return &w.Versions.Requirements },
+		func(to, from *model.TitleWork) { to.Requirements = from.Requirements }}
 )
 
 // change changes one part of the title work of an abstract. If the change leaves it as it is,
@@ -89,7 +97,13 @@ func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint
 		if event == orderPart.event && now.OrderID == 0 {
 			event = "order_link.removed"
 		}
-		return errors.Join(t.PutTitleWork(now), s.v.logTitleWork(t, s.v.Now(), actor, event, old, now))
+		at := s.v.Now()
+		if err := errors.Join(t.PutTitleWork(now), s.v.logTitleWork(t, at, actor, event, old, now)); err != nil || part.copy == nil {
+			return err
+		}
+		var before model.TitleWork
+		part.copy(&before, &old)
+		return Edit{AbstractOps.Name, abstract, part.name(), *part.version(&now)}.keep(t, actor, at, before)
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
@@ -313,4 +327,22 @@ func (s *TitleWork) Requirements(ctx context.Context, abstract uint64) (list []R
 		return err
 	})
 	return list, version, err
+}
+
+// undo undoes a change of one part; see Vault.UndoEdit.
+func (s *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (version uint64, err error) {
+	for _, part := range []titlePart{assignmentPart, namesRunPart, requirementsPart} {
+		if part.name() != e.Part {
+			continue
+		}
+		work, err := s.change(ctx, actor, e.ID, part, MatchVersion(e.Version),
+			func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
+				var before model.TitleWork
+				err := e.read(t, s.v, &before)
+				part.copy(work, &before)
+				return err
+			})
+		return *part.version(&work), err
+	}
+	return 0, errs.RecordNotFound(e.Part, e.ID)
 }

@@ -1,0 +1,184 @@
+package vault_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// undoable is a record with a change that a user makes and undoes.
+type undoable struct {
+	edit   vault.Edit                                     // without the version
+	change func(ctx context.Context, n int) error         // changes the record to its nth state
+	state  func(ctx context.Context) (any, uint64, error) // what the record contains, and its version
+}
+
+// undoables returns a record of each type, and each part of the title work.
+func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[string]undoable {
+	t.Helper()
+	always, long := vault.Match{}, strings.Repeat("Subject to the rights of others. ", 60)
+	text := func(n int) string { return strings.Repeat(long, n) }
+	abstract := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a")).Abstract.ID
+	order := vaulttest.CreateOrder(t, p.Instance, "T-1").ID
+	deed := vaulttest.CreateInstrument(t, p.Instance, abstract,
+		`{"type":"Warranty Deed","grantors":["Smith, Ann","Jones, Bea"],"consideration":"$5","recorded":"2020-01-02"}`).ID
+	note, err := p.Notes.Create(t.Context(), actor, "abstract", abstract, model.NoteInput{Text: vaulttest.SomeText("As typed")},
+		vault.Idempotency[model.Note]{})
+	vaulttest.NoError(t, err)
+	work := func(version func(model.TitleWork) (any, uint64)) func(context.Context) (any, uint64, error) {
+		return func(ctx context.Context) (any, uint64, error) {
+			work, err := p.TitleWork.Get(ctx, abstract)
+			state, at := version(work)
+			return state, at, err
+		}
+	}
+	rows := func(n int, member string) model.Input {
+		list := []map[string]string{{"kind": "requirement", member: "First"}, {"kind": "requirement", member: "Second"}}
+		list = append(list, map[string]string{"kind": "exception", member: strings.Repeat("Third ", n)})
+		text, err := json.Marshal(list[n%2:])
+		vaulttest.NoError(t, err)
+		return model.JSONInput(string(text))
+	}
+	return map[string]undoable{
+		"abstract": {vault.Edit{Type: "abstract", ID: abstract}, func(ctx context.Context, n int) error {
+			_, err := p.Abstracts.Patch(ctx, actor, abstract, model.AbstractPatch{TaxMap: vaulttest.SomeText(text(n)[:n]),
+				Custom: model.Some(vaulttest.CustomText("legal_description", fmt.Sprintf("%q", text(n))))}, always)
+			return err
+		}, func(ctx context.Context) (any, uint64, error) {
+			a, err := p.Abstracts.Get(ctx, abstract)
+			return []any{a.Abstract.Property, a.Abstract.TaxMap, a.Abstract.Custom, a.Abstract.Files}, a.Abstract.Version, err
+		}},
+		"order": {vault.Edit{Type: "order", ID: order}, func(ctx context.Context, n int) error {
+			_, err := p.Orders.Patch(ctx, actor, order, model.OrderPatch{DueDate: vaulttest.SomeText([]string{"", "2026-12-01"}[n%2]),
+				Number: vaulttest.SomeText(text(n)[:n])}, always)
+			return err
+		}, func(ctx context.Context) (any, uint64, error) {
+			o, err := p.Orders.Get(ctx, order)
+			return []any{o.Number, o.DueDate, o.Status, o.Custom}, o.Version, err
+		}},
+		"instrument": {vault.Edit{Type: "instrument", ID: deed}, func(ctx context.Context, n int) error {
+			_, err := p.Instruments.Patch(ctx, actor, deed, vault.InstrumentPatch{Input: model.InstrumentInput{
+				"remarks": model.StringInput(text(n)), "grantors": model.StringsInput([]string{"Cole", "Alder"}[n%2:])}}, always)
+			return err
+		}, func(ctx context.Context) (any, uint64, error) {
+			i, err := p.Instruments.Get(ctx, deed)
+			version := i.Version
+			i.Version, i.UpdatedAt = 0, time.Time{}
+			return i, version, err
+		}},
+		"note": {vault.Edit{Type: "note", ID: note.ID}, func(ctx context.Context, n int) error {
+			_, err := p.Notes.Patch(ctx, actor, note.ID, model.NoteInput{Text: vaulttest.SomeText(text(n))}, always)
+			return err
+		}, func(ctx context.Context) (any, uint64, error) {
+			list, err := p.Notes.List(ctx, "abstract", abstract)
+			return list[0].Text, list[0].Version, err
+		}},
+		"people": {vault.Edit{Type: "abstract", ID: abstract, Part: "assignment"}, func(ctx context.Context, n int) error {
+			members := map[string]model.Input{"due_date": model.StringInput([]string{"", "2026-12-01"}[n%2])}
+			_, err := p.TitleWork.SetAssignment(ctx, actor, abstract, members, always)
+			return err
+		}, work(func(w model.TitleWork) (any, uint64) { return w.Assignment, w.Versions.Assignment })},
+		"names run": {vault.Edit{Type: "abstract", ID: abstract, Part: "names_run"}, func(ctx context.Context, n int) error {
+			_, err := p.TitleWork.SetNamesRun(ctx, actor, abstract, rows(n, "name"), always)
+			return err
+		}, work(func(w model.TitleWork) (any, uint64) { return w.NamesRun, w.Versions.NamesRun })},
+		"requirements": {vault.Edit{Type: "abstract", ID: abstract, Part: "requirements"}, func(ctx context.Context, n int) error {
+			_, err := p.TitleWork.SetRequirements(ctx, actor, abstract, rows(n, "text"), always)
+			return err
+		}, work(func(w model.TitleWork) (any, uint64) { return w.Requirements, w.Versions.Requirements })},
+	}
+}
+
+// A user can undo a change of any record, as long as nothing else changed it, and undo that, too.
+func TestUndoEdit(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "Kim", model.RoleStaff)
+	p.CreateUser(t, "Lee", model.RoleViewer)
+	kim, lee := p.Actor(t, "Kim"), p.Actor(t, "Lee")
+	var last []vault.Edit
+	for name, row := range undoables(t, p, kim) {
+		t.Run(name, func(t *testing.T) {
+			read := func() (string, vault.Edit) {
+				t.Helper()
+				state, version, err := row.state(t.Context())
+				vaulttest.NoError(t, err)
+				text, err := json.Marshal(state)
+				vaulttest.NoError(t, err)
+				edit := row.edit
+				edit.Version = version
+				return string(text), edit
+			}
+			var states []string
+			var edits []vault.Edit
+			for n := range 3 {
+				vaulttest.NoError(t, row.change(t.Context(), n+1))
+				state, edit := read()
+				states, edits = append(states, state), append(edits, edit)
+			}
+			check := func(what, want string) {
+				t.Helper()
+				if got, _ := read(); got != want {
+					t.Errorf("%s: got %s, want %s", what, got, want)
+				}
+			}
+			if _, err := p.UndoEdit(t.Context(), kim, edits[1]); errs.KindOf(err) != errs.PreconditionFailed {
+				t.Errorf("undo an earlier change: got error %v, want PreconditionFailed", err)
+			}
+			if _, err := p.UndoEdit(t.Context(), lee, edits[2]); errs.KindOf(err) != errs.Forbidden {
+				t.Errorf("undo as a viewer: got error %v, want Forbidden", err)
+			}
+			check("after rejected undos", states[2])
+			version, err := p.UndoEdit(t.Context(), kim, edits[2])
+			vaulttest.NoError(t, err)
+			check("after the undo", states[1])
+			entry := vaulttest.AuditEntries(t, p.Instance, 1)[0]
+			if !strings.HasSuffix(entry.Kind, ".changed") || len(entry.Changes) == 0 || entry.Actor.ID != kim.ID {
+				t.Errorf("audit entry of the undo: got %+v, want one of Kim with changes", entry)
+			}
+			redo := row.edit
+			redo.Version = version
+			_, err = p.UndoEdit(t.Context(), kim, redo)
+			vaulttest.NoError(t, err)
+			check("after the undo of the undo", states[2])
+			_, edit := read()
+			last = append(last, edit)
+		})
+	}
+	p.Clock.Advance(25 * time.Hour)
+	kim = p.Actor(t, "Kim")
+	for _, edit := range last {
+		if _, err := p.UndoEdit(t.Context(), kim, edit); errs.KindOf(err) != errs.Conflict {
+			t.Errorf("undo a day later: got error %v, want Conflict", err)
+		}
+	}
+	if _, err := p.UndoEdit(t.Context(), kim, vault.Edit{Type: "folder", ID: 1, Version: 2}); errs.KindOf(err) != errs.NotFound {
+		t.Errorf("undo a change of another type: got error %v, want NotFound", err)
+	}
+}
+
+// The undo of a change doesn't restore what the vault no longer accepts.
+func TestUndoEditChecks(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "Kim", model.RoleStaff)
+	kim := p.Actor(t, "Kim")
+	filed := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a"))
+	deed := vaulttest.CreateInstrument(t, p.Instance, filed.Abstract.ID, `{"documents":[{"file_id":1}]}`)
+	none := vault.InstrumentPatch{Input: model.InstrumentInput{"documents": model.ListInput()}}
+	unlinked, err := p.Instruments.Patch(t.Context(), kim, deed.ID, none, vault.Match{})
+	vaulttest.NoError(t, err)
+	vaulttest.NoError(t, p.Files.Trash(t.Context(), kim, filed.Files[0].ID, vault.Match{}))
+	edit := vault.Edit{Type: "instrument", ID: deed.ID, Version: unlinked.Version}
+	if _, err := p.UndoEdit(t.Context(), kim, edit); errs.KindOf(err) != errs.Invalid {
+		t.Errorf("undo the removal of a document in the trash: got error %v, want Invalid", err)
+	}
+}
