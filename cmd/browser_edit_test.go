@@ -88,6 +88,12 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 	two.checkAccessible(t, "merged")
 	two.screenshot("scene-merged")
 
+	// Undo restores only what this user changed.
+	two.click("#group-details .notice button | Undo")
+	two.waitVisible(".notice | Change undone.")
+	two.waitVisible("#group-details dd | Dana Birch")
+	two.waitVisible("#group-details dd | Ann Poe")
+
 	// After a status change, the notice has an Undo button.
 	two.click("button | In Exam")
 	two.waitVisible("#abstract-top .notice | Status set to “In Exam”.")

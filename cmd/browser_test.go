@@ -59,6 +59,7 @@ func TestBrowser(t *testing.T) {
 		{"runsheet conflict", testRunsheetConflict},
 		{"runsheet conflict choices", testRunsheetConflictChoices},
 		{"runsheet undo", testRunsheetUndo},
+		{"undo in the panel", testUndoInPanel},
 		{"runsheet sorting", testRunsheetSorting},
 		{"runsheet questions", testRunsheetQuestions},
 		{"runsheet places", testRunsheetPlaces},

@@ -405,3 +405,26 @@ func testViewerPanelReading(t *testing.T, env *browserEnv) {
 		}
 	}
 }
+
+// After an edit in the panel, its notice undoes it, and that, too.
+func testUndoInPanel(t *testing.T, env *browserEnv) {
+	p := openPanel(t, env, 1440)
+	const number = "#instrument-instrument_number"
+	p.fill(number, "77")
+	p.click("button[data-then=another]")
+	p.waitVisible(".panel-body .notice button | Undo")
+	p.click(".panel-list a")
+	p.waitValue("instrument_number", "77")
+	p.fill(number, "78")
+	p.click("button[data-then=stay]")
+	p.waitVisible(".panel-body .notice | saved.")
+	p.waitFor(`document.activeElement == document.querySelector(".panel-body .notice button")`)
+	p.waitValue("instrument_number", "78")
+	p.checkAccessible(t, "panel with Undo")
+	p.press(kb.Enter)
+	p.waitVisible("main .notice | Change undone.")
+	p.waitValue("instrument_number", "77")
+	p.click("main .notice button | Undo")
+	p.waitVisible("main .notice | Change undone.")
+	p.waitValue("instrument_number", "78")
+}

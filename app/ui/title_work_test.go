@@ -242,7 +242,7 @@ func TestNamesRun(t *testing.T) {
 	clash.has(t, "Someone else changed the names run", `value="Roe, Bo"`, "Saved in the meantime", "Lee, Ann", `name="version" value="1"`)
 	saved := kim.post(t, 200, section, url.Values{"name": {"Roe, Bo"}, "version": {"1"}}, "HX-Request", "true")
 	saved.has(t, "Roe, Bo", "autofocus")
-	saved.lacks(t, "Lee, Ann", "<input")
+	saved.lacks(t, "Lee, Ann", `<input name=`)
 	if got := saved.Header.Get("HX-Trigger"); got != "deedkeep:changed" {
 		t.Errorf("HX-Trigger = %q, want deedkeep:changed", got)
 	}

@@ -28,8 +28,8 @@ type instrumentPanel struct {
 	HasNext   bool       // the place has a next document
 	HasPart   bool       // the document describes another instrument that isn't recorded
 	Saved     string     // result of the last action
-	Undo      string     // "trash" or "restore": the action that undoes it
-	UndoID    uint64
+	Undo      page.UndoForm
+	Back      string   // address of the page after Undo
 	Focus     bool     // the first field gets the focus
 	PageCount int      // 0 if pages can't be assigned
 	Reading   string   // says that the server reads the text; "" if it has read all pages
@@ -44,13 +44,13 @@ type abstractFacts struct {
 // panelState says which instrument the panel shows.
 type panelState struct {
 	instrument uint64 // 0: the first one of the page
+	changed    uint64 // the instrument that was changed; 0 if there is none
 	page       int    // page that the viewer shows; 0 if unknown
 	blank      bool   // a new instrument, even if the document has others
 	start      int    // first page of a new instrument of a packet
 	focus      bool
 	saved      string
-	undo       string
-	undoID     uint64
+	undo       string // address that undoes the last action; "" if there is none
 }
 
 // Values of the query parameter "panel", which opens the panel.
@@ -134,7 +134,10 @@ func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state pane
 func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) (*instrumentPanel, error) {
 	panel := &instrumentPanel{
 		File: s.File, Path: s.PanelPath(), View: s.PanelView(), HasNext: s.Next != nil,
-		Saved: state.saved, Undo: state.undo, UndoID: state.undoID, Focus: state.focus, Form: form,
+		Saved: state.saved, Undo: page.ParseUndo(state.undo), Back: s.PanelView(), Focus: state.focus, Form: form,
+	}
+	if state.changed != 0 {
+		panel.Back = page.WithQueryValue(panel.Back, "instrument", strconv.FormatUint(state.changed, 10))
 	}
 	if s.File.Pages != nil {
 		panel.PageCount = *s.File.Pages
@@ -318,14 +321,6 @@ func (p *Pages) factsOf(a model.Abstract, heading string) *abstractFacts {
 	return facts
 }
 
-// Undoable reports whether the last action can be undone.
-func (p *instrumentPanel) Undoable() bool { return p.Undo != "" }
-
-// UndoPath returns the address that undoes the last action.
-func (p *instrumentPanel) UndoPath() string {
-	return instrumentActionPath(p.File.ID, p.Undo)
-}
-
 // TrashPath returns the address that moves an instrument to the trash.
 func (p *instrumentPanel) TrashPath() string { return instrumentActionPath(p.File.ID, "trash") }
 
@@ -350,7 +345,7 @@ func instrumentActionPath(file uint64, action string) string {
 	return page.DocumentPath(file) + "/instruments/" + action
 }
 
-// instrumentUndo returns the undo form for an action on an instrument.
+// instrumentUndo returns the address that undoes an action on an instrument.
 func instrumentUndo(file uint64, action string, id uint64) string {
 	return page.UndoAddress(instrumentActionPath(file, action), url.Values{"instrument": {strconv.FormatUint(id, 10)}})
 }

@@ -67,14 +67,14 @@ func (v instrumentSaver) create() error {
 	delete(patch.Input, "documents")
 	if len(patch.Input) == 0 {
 		if v.then == thenNext && form.Part != nil && form.Part.Next > 0 {
-			return v.stay(panelState{saved: nothingEntered, blank: true, focus: true, start: form.Part.Next}, "", 0)
+			return v.stay(panelState{saved: nothingEntered, blank: true, focus: true, start: form.Part.Next})
 		}
 		if v.then != thenNext || v.s.Next == nil {
 			form.Problem = "Enter at least one field."
 			form.Focus()
 			return v.reject(http.StatusUnprocessableEntity, form)
 		}
-		return v.leave(nothingEntered, "", 0)
+		return v.leave(nothingEntered, "")
 	}
 	if form.Asks() {
 		form.Focus()
@@ -102,7 +102,7 @@ func (v instrumentSaver) create() error {
 	case err != nil:
 		return err
 	}
-	return v.follow(created, created.Heading(created.Type)+" saved.", "trash")
+	return v.follow(created, created.Heading(created.Type)+" saved.", instrumentUndo(v.s.File.ID, "trash", created.ID))
 }
 
 // addToDuplicate adds the document to the instrument that the form repeats.
@@ -115,7 +115,7 @@ func (v instrumentSaver) addToDuplicate(patch vault.InstrumentPatch) error {
 	if err != nil {
 		return err
 	}
-	return v.followTo(v.afterAdding(i), notice, undo)
+	return v.Follow(v.r, v.afterAdding(i), notice, undo)
 }
 
 // form returns the form for an instrument with its stored values.
@@ -149,10 +149,12 @@ func (v instrumentSaver) assignPages(form *panelForm) string {
 // change saves the changes of an instrument.
 func (v instrumentSaver) change(id uint64) error {
 	var form *panelForm
+	var was uint64
 	now, again, status, err := instrumentform.Save(v.Site, v.r, id, func(old vault.InstrumentView) (*instrumentform.Form, error) {
 		if old.AbstractID != v.s.File.AbstractID {
 			return nil, page.NotFound(v.r)
 		}
+		was = old.Version
 		var err error
 		if form, err = v.form(old); err != nil {
 			return nil, err
@@ -165,7 +167,8 @@ func (v instrumentSaver) change(id uint64) error {
 	case again != nil:
 		return v.reject(status, form)
 	}
-	return v.follow(now, now.Heading(now.Type)+" saved.", "")
+	undo := v.EditUndo(vault.Edit{Type: "instrument", ID: now.ID, Version: now.Version}, was)
+	return v.follow(now, now.Heading(now.Type)+" saved.", undo)
 }
 
 // afterAdding returns the address of the page after the document was added to an instrument.
@@ -192,12 +195,12 @@ func (v instrumentSaver) reject(status int, form *panelForm) error {
 	return v.showPanel(v.r, status, v.s, panelState{}, form)
 }
 
-// follow continues after an instrument was saved. undo is the action that undoes it, or "".
+// follow continues after an instrument was saved. undo is the address that undoes it, or "".
 func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string) error {
 	if saved.ID != 0 { // for a script whose user typed more in the meantime
 		v.r.W.Header().Set("Content-Location", page.WithQueryValue(v.s.PanelPath(), "instrument", strconv.FormatUint(saved.ID, 10)))
 	}
-	state := panelState{saved: notice, blank: true, focus: true, undo: undo, undoID: saved.ID}
+	state := panelState{saved: notice, blank: true, focus: true, undo: undo, changed: saved.ID}
 	switch v.then {
 	case thenStay:
 		state.instrument, state.blank, state.focus = saved.ID, false, false
@@ -208,15 +211,15 @@ func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string)
 			break
 		}
 		if v.s.Next != nil {
-			return v.leave(notice, undo, saved.ID)
+			return v.leave(notice, undo)
 		}
 		state.saved += " This was the last document."
 	}
-	return v.stay(state, undo, saved.ID)
+	return v.stay(state)
 }
 
 // stay shows the panel of the same document.
-func (v instrumentSaver) stay(state panelState, undo string, id uint64) error {
+func (v instrumentSaver) stay(state panelState) error {
 	if v.r.IsPart() {
 		return v.showPanel(v.r, http.StatusOK, v.s, state, nil)
 	}
@@ -226,7 +229,7 @@ func (v instrumentSaver) stay(state panelState, undo string, id uint64) error {
 	} else if state.start > 0 {
 		to = v.partView(state.start)
 	}
-	return v.RedirectWithUndo(v.r, to, state.saved, v.undoAddress(undo, id))
+	return v.RedirectWithUndo(v.r, to, state.saved, state.undo)
 }
 
 // nextStart returns the page after the last page of an instrument, which is the first page of the
@@ -239,30 +242,9 @@ func (v instrumentSaver) nextStart(saved vault.InstrumentView) int {
 	return min(last+1, *v.s.File.Pages)
 }
 
-func (v instrumentSaver) undoAddress(undo string, id uint64) string {
-	if undo == "" || id == 0 {
-		return ""
-	}
-	return instrumentUndo(v.s.File.ID, undo, id)
-}
-
-// leave opens the next document with the panel. A script gets the address in a
-// header, because it can't read the address of a redirect.
-func (v instrumentSaver) leave(notice, undo string, id uint64) error {
-	return v.followTo(page.WithQueryValue(v.s.Next.Path, "panel", panelNext), notice, v.undoAddress(undo, id))
-}
-
-// followTo opens a page with a notice and an Undo button.
-func (v instrumentSaver) followTo(to, notice, undo string) error {
-	if !v.r.IsPart() {
-		return v.RedirectWithUndo(v.r, to, notice, undo)
-	}
-	v.SetUndoNotice(v.r, notice, undo)
-	h := v.r.W.Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("HX-Redirect", to)
-	v.r.W.WriteHeader(http.StatusNoContent)
-	return nil
+// leave opens the next document with the panel.
+func (v instrumentSaver) leave(notice, undo string) error {
+	return v.Follow(v.r, page.WithQueryValue(v.s.Next.Path, "panel", panelNext), notice, undo)
 }
 
 // trashInstrument moves an instrument of a document to the trash.
@@ -293,9 +275,9 @@ func (p *Pages) moveInstrument(r *page.Request, undo, notice string, act func(id
 	if err := act(id); err != nil {
 		return err
 	}
-	state := panelState{saved: notice, undo: undo, undoID: id}
+	state := panelState{saved: notice, undo: instrumentUndo(s.File.ID, undo, id)}
 	if r.IsPart() {
 		return p.showPanel(r, http.StatusOK, s, state, nil)
 	}
-	return p.RedirectWithUndo(r, page.ReturnAddress(r, s.panelView(panelOpen)), state.saved, instrumentUndo(s.File.ID, undo, id))
+	return p.RedirectWithUndo(r, page.ReturnAddress(r, s.panelView(panelOpen)), state.saved, state.undo)
 }

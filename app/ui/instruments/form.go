@@ -149,10 +149,11 @@ func (p *Pages) editInstrumentPage(r *page.Request) error {
 func (p *Pages) saveInstrument(r *page.Request) error {
 	var form formPage
 	var heading string
+	var was uint64
 	saved, again, status, err := instrumentform.Save(p.Site, r, r.PathID, func(i vault.InstrumentView) (*instrumentform.Form, error) {
 		var err error
 		form, err = p.newForm(r.Context(), i)
-		heading = i.Heading(i.Type)
+		heading, was = i.Heading(i.Type), i.Version
 		return form.Form, err
 	})
 	switch {
@@ -161,5 +162,6 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 	case again != nil:
 		return p.showForm(r, status, heading, form)
 	}
-	return p.RedirectWithNotice(r, p.afterSaving(r, saved.Instrument), "Instrument saved.")
+	undo := p.EditUndo(vault.Edit{Type: "instrument", ID: saved.ID, Version: saved.Version}, was)
+	return p.RedirectWithUndo(r, p.afterSaving(r, saved.Instrument), "Instrument saved.", undo)
 }

@@ -160,7 +160,7 @@ func TestStoredTexts(t *testing.T) {
 func TestFieldLinks(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").Funcs(template.FuncMap{"icon": func(string) string { return "" },
-		"date": FormatDate}).ParseFS(web.Pages(), "part_group.html"))
+		"date": FormatDate}).ParseFS(web.Pages(), "part_group.html", "part_notice.html"))
 	for _, row := range []struct {
 		name string
 		in   Input

@@ -18,10 +18,6 @@ var instrumentUndoPattern = regexp.MustCompile(`^/documents/[0-9]+/instruments/(
 	`|^/abstracts/[0-9A-Za-z]+/instruments/undo\?(file=[0-9]+&)?key=[0-9a-f]{64}$` +
 	`|^/abstracts/[0-9A-Za-z]+/instruments/sort\?undo=1$`)
 
-// SetUndoNotice stores a notice that the next page shows with an Undo button. undo must match
-// undoPattern or instrumentUndoPattern; if it is "", there is no button.
-func (p *Site) SetUndoNotice(r *Request, notice, undo string) { p.setUndoNotice(r, notice, undo) }
-
 // AddedIdempotency is like FormIdempotency for several instruments. It also stores what is needed to undo
 // them; see UndoAdded.
 func AddedIdempotency(r *Request, to string) vault.Idempotency[vault.Added] {

@@ -4,8 +4,11 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
+
+	"deedkeep/app/vault"
 )
 
 // noticeCookie carries a notice and the address of an Undo button to the next page. The cookie is
@@ -22,17 +25,28 @@ const noticeLifetime = time.Minute
 // undoPattern matches the addresses that an Undo button may post to. The form fields follow the
 // question mark.
 var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents|instruments)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
+	`|^/undo\?part=[a-z_]*&record=[a-z]+%3A[0-9A-Za-z]+&version=[0-9]+$` +
 	`|^/(abstracts/[0-9A-Za-z]+/(status|order-link)|orders/[0-9A-Za-z]+/status|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
 
 // maxUndoBytes is the maximum length of an undo address. Browsers limit a cookie to 4,096 bytes,
 // and base64 makes the content a third longer.
 const maxUndoBytes = 2000
 
-// undoForm is the form behind an Undo button.
-type undoForm struct {
+// UndoForm is the form behind an Undo button.
+type UndoForm struct {
 	Path   string // "" if there is no Undo button
 	Fields url.Values
 }
+
+// Notice is the result of an action, for the template "notice".
+type Notice struct {
+	Text string
+	Undo UndoForm
+	Back string // address of the page after Undo
+}
+
+// NewNotice returns a notice with an Undo button that posts to undo, or without one if undo is "".
+func NewNotice(text, undo, back string) *Notice { return &Notice{text, ParseUndo(undo), back} }
 
 // UndoAddress returns the undo form encoded as an address, or "" if the address would be too long.
 func UndoAddress(path string, fields url.Values) string {
@@ -42,12 +56,22 @@ func UndoAddress(path string, fields url.Values) string {
 	return ""
 }
 
-func parseUndo(undo string) undoForm {
+// ParseUndo returns the form of an undo address.
+func ParseUndo(undo string) UndoForm {
 	u, err := url.Parse(undo)
 	if err != nil {
-		return undoForm{}
+		return UndoForm{}
 	}
-	return undoForm{u.Path, u.Query()}
+	return UndoForm{u.Path, u.Query()}
+}
+
+// EditUndo returns the address that undoes a change of a record, or "" if nothing changed. was is the version before it.
+func (p *Site) EditUndo(e vault.Edit, was uint64) string {
+	if e.Version == was {
+		return ""
+	}
+	return UndoAddress("/undo", url.Values{"record": {p.PublicRecordName(e.Type, e.ID)}, "part": {e.Part},
+		"version": {strconv.FormatUint(e.Version, 10)}})
 }
 
 // RedirectWithNotice redirects to a page, which then shows the notice.
@@ -60,6 +84,20 @@ func (p *Site) RedirectWithNotice(r *Request, to, notice string) error {
 func (p *Site) RedirectWithUndo(r *Request, to, notice, undo string) error {
 	p.setUndoNotice(r, notice, undo)
 	return r.Redirect(LocalAddress(to))
+}
+
+// Follow opens a page with a notice and an Undo button. A script gets the address in a header, because it can't read that
+// of a redirect.
+func (p *Site) Follow(r *Request, to, notice, undo string) error {
+	if !r.IsPart() {
+		return p.RedirectWithUndo(r, to, notice, undo)
+	}
+	p.setUndoNotice(r, notice, undo)
+	h := r.W.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("HX-Redirect", LocalAddress(to))
+	r.W.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // SetNotice stores a notice that the next page shows. It does nothing if the notice is "".

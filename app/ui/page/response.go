@@ -27,7 +27,7 @@ func (p *Site) RenderPage(r *Request, status int, name string, content Page) err
 		content.Notice, content.UndoTo = notice, undo
 	}
 	return p.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
-		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Undo: parseUndo(content.UndoTo),
+		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Undo: ParseUndo(content.UndoTo),
 		Warnings: p.visibleWarnings(r),
 	})
 }

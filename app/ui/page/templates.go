@@ -28,7 +28,7 @@ type pageData struct {
 	Path     string    // current address without its query
 	Here     string    // current address, for returning to it
 	Query    string    // text in the search box
-	Undo     undoForm  // undo form for what Notice says
+	Undo     UndoForm  // undo form for what Notice says
 	Warnings []Warning // shown to administrators
 }
 

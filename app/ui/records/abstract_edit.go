@@ -26,10 +26,10 @@ func (p *Pages) editAbstract(r *page.Request) error {
 					Heading: view.Heading, Section: "abstracts", Data: g, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
 				})
 			},
-			save: func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error) {
+			save: func(ctx context.Context, sent map[string][]string) (version uint64, saved showSaved, err error) {
 				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent, p.LocalNow()),
 					vault.MatchVersion(filed.Abstract.Version))
-				return func(show func(*recordView)) error {
+				return now.Abstract.Version, func(show func(*recordView)) error {
 					view, err := p.newAbstractView(ctx, now.Abstract, template)
 					if err != nil {
 						return err

@@ -25,9 +25,9 @@ func (p *Pages) editOrder(r *page.Request) error {
 				}
 				return p.showOrder(r, status, s)
 			},
-			save: func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error) {
+			save: func(ctx context.Context, sent map[string][]string) (version uint64, saved showSaved, err error) {
 				now, err := p.Vault.Orders.Patch(ctx, r.Actor, r.PathID, orderPatch(s.Fields, sent, p.LocalNow()), vault.MatchVersion(s.Version))
-				return func(show func(*recordView)) error {
+				return now.Version, func(show func(*recordView)) error {
 					s, err := p.newOrderView(ctx, now)
 					if err == nil {
 						err = p.addRecentHistory(ctx, &s)

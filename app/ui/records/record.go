@@ -36,11 +36,11 @@ type fieldGroup struct {
 	Fields              []page.Input
 	Kept                []page.Input // values of fields that are no longer in the template
 	Editing             bool
-	Version             uint64 // version of the record that is shown
-	Conflict            bool   // this user and another user entered different values in a field
-	Notice              string // lists the other users' changes that were kept
-	Focus               bool   // the Edit button gets the focus after its form is closed
-	Part                bool   // belongs to a part of the title work, which shows it
+	Version             uint64       // version of the record that is shown
+	Conflict            bool         // this user and another user entered different values in a field
+	Notice              *page.Notice // that the group was saved, and the other users' changes that were kept
+	Focus               bool         // the Edit button gets the focus after its form is closed
+	Part                bool         // belongs to a part of the title work, which shows it
 }
 
 // newRecordView returns the template data for a record with the given version and status.

@@ -36,10 +36,13 @@ func (p *Pages) latestEvents(r *page.Request, recordType string) ([]model.Event,
 type recordEdit struct {
 	recordView
 	showForm func(status int, g fieldGroup) error // shows a page that has the form with the submitted values
-	// save stores the changes. It fails if the record's version is no longer the one that was read.
-	// saved renders the parts of the page that changed, after show has set the group that was saved.
-	save func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error)
+	// save stores the changes and returns the new version. It fails if the record's version is no longer the one that was
+	// read.
+	save func(ctx context.Context, sent map[string][]string) (version uint64, saved showSaved, err error)
 }
+
+// showSaved renders the parts of a page that changed, after show has set the group that was saved.
+type showSaved func(show func(*recordView)) error
 
 // saveGroup saves a field group. If other users changed fields that this form doesn't change, their
 // values are kept. If both changed the same field, the form is shown again with both values, and
@@ -66,7 +69,7 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 			e.group.setProblems(old)
 			return p.showGroupForm(r, http.StatusUnprocessableEntity, recordType, record, e.group)
 		}
-		saved, err := record.save(r.Context(), e.changes)
+		version, saved, err := record.save(r.Context(), e.changes)
 		domainErr, ok := errors.AsType[*errs.Error](err)
 		switch {
 		case ok && domainErr.Kind == errs.Invalid:
@@ -79,10 +82,12 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 		if err != nil {
 			return err
 		}
+		notice = strings.TrimSpace("Saved. " + notice)
+		undo := p.EditUndo(vault.Edit{Type: recordType, ID: r.PathID, Version: version}, e.group.Version)
 		if !r.IsPart() {
-			return p.RedirectWithNotice(r, record.Path+"#group-"+e.group.Name, strings.TrimSpace("Saved. "+notice))
+			return p.RedirectWithUndo(r, record.Path+"#group-"+e.group.Name, notice, undo)
 		}
-		return saved(func(v *recordView) { v.setSaved(e.group.Name, notice) })
+		return saved(func(v *recordView) { v.setSaved(e.group.Name, notice, undo) })
 	})
 }
 
@@ -94,13 +99,36 @@ func (p *Pages) showGroupForm(r *page.Request, status int, recordType string, re
 	return record.showForm(status, g)
 }
 
-// setSaved marks a field group as saved.
-func (v *recordView) setSaved(name, notice string) {
+// undoEdit undoes a change of a record, and returns to the page that offered that.
+func (p *Pages) undoEdit(r *page.Request) error {
+	recordType, id, err := page.SplitRecordName(p.ParseRecordName(r.PostForm.Get("record")))
+	was, versionErr := strconv.ParseUint(r.PostForm.Get("version"), 10, 63)
+	if err != nil || versionErr != nil {
+		return page.NotFound(r)
+	}
+	e := vault.Edit{Type: recordType, ID: id, Part: r.PostForm.Get("part"), Version: was}
+	e.Version, err = p.Vault.UndoEdit(r.Context(), r.Actor, e)
+	notice, undo := "Change undone.", ""
+	switch kind := errs.KindOf(err); {
+	case err == nil:
+		undo = p.EditUndo(e, was)
+	case kind == errs.PreconditionFailed:
+		notice = "This was changed again in the meantime, so your change was not undone."
+	case kind == errs.Conflict || kind == errs.Invalid:
+		notice = "Your change was not undone. " + page.ErrorSentence(err)
+	default:
+		return err
+	}
+	return p.Follow(r, page.ReturnAddress(r, p.RecordPath(recordType, id)), notice, undo)
+}
+
+// setSaved marks a field group as saved. undo is the address that undoes that.
+func (v *recordView) setSaved(name, notice, undo string) {
 	for i := range v.Groups {
 		v.Groups[i].Focus = v.Groups[i].Name == name
 	}
 	v.Saved = v.Group(name)
-	v.Saved.Notice = notice
+	v.Saved.Notice = page.NewNotice(notice, undo, v.Path+"#group-"+name)
 }
 
 // mergeForm compares a form with the stored values, field by field. by computes the fingerprint of

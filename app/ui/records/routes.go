@@ -32,6 +32,7 @@ func New(s *page.Site, showDocument documentHandler, readSheet sheetReader) *Pag
 func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /{$}", page.MayRead, p.dashboardPage),
+		page.NewRoute("POST /undo", page.MayWrite, p.undoEdit),
 		page.NewRoute("GET /documents/latest", page.MayRead, p.latestDocumentsPart),
 		page.NewRoute("GET /find", page.MayRead, p.findPage),
 		page.NewRoute("GET /find/box", page.MayRead, p.findBox),

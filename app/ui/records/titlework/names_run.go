@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-var namesRun = rowList{part: "titlework_names", heading: "Names run", notice: "Names run saved.",
+var namesRun = rowList{name: "names_run", part: "titlework_names", heading: "Names run", notice: "Names run saved.",
 	fields: model.NameRunFields(), read: (*Pages).readNamesRun, set: (*vault.TitleWork).SetNamesRun}
 
 // readNamesRun returns the names run of an abstract.

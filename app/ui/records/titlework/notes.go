@@ -142,12 +142,13 @@ func (p *Pages) addNoteTo(recordType string) page.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		return p.notesChanged(r, of, "Note added.")
+		return p.notesChanged(r, of, "Note added.", "")
 	}
 }
 
-// notesChanged shows the notes after a change. Without scripts, the user returns to the record's page.
-func (p *Pages) notesChanged(r *page.Request, of noteRecord, notice string) error {
+// notesChanged shows the notes after a change. Without scripts, the user returns to the record's page. undo is the address
+// that undoes the change, or "".
+func (p *Pages) notesChanged(r *page.Request, of noteRecord, notice, undo string) error {
 	view, err := p.notes(r, of)
 	if err != nil {
 		return err
@@ -156,9 +157,9 @@ func (p *Pages) notesChanged(r *page.Request, of noteRecord, notice string) erro
 		if view.ForPage { // the viewer shows notes only with scripts
 			view.Home = view.Path
 		}
-		return p.RedirectWithNotice(r, view.Home+"#notes", notice)
+		return p.RedirectWithUndo(r, view.Home+"#notes", notice, undo)
 	}
-	view.Focus = true
+	view.setSaved(notice, undo)
 	changed(r)
 	return p.showNotes(r, http.StatusOK, of, view)
 }
@@ -179,14 +180,18 @@ func (p *Pages) changeNote(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.Vault.Notes.Patch(r.Context(), r.Actor, r.PathID, p.noteInput(r, of.recordType == "file"), match(r))
+	note, err := p.Vault.Notes.Patch(r.Context(), r.Actor, r.PathID, p.noteInput(r, of.recordType == "file"), match(r))
 	if why, ok := rejected(err); ok {
 		return p.showRejectedNote(r, of, why)
 	}
 	if err != nil {
 		return err
 	}
-	return p.notesChanged(r, of, "Note saved.")
+	undo := ""
+	if was, err := strconv.ParseUint(r.PostForm.Get("version"), 10, 64); err == nil {
+		undo = p.EditUndo(vault.Edit{Type: "note", ID: note.ID, Version: note.Version}, was)
+	}
+	return p.notesChanged(r, of, "Note saved.", undo)
 }
 
 // showRejectedNote shows the form of a note with the submitted values.
@@ -227,5 +232,5 @@ func (p *Pages) deleteNote(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.notesChanged(r, of, "Note deleted.")
+	return p.notesChanged(r, of, "Note deleted.", "")
 }

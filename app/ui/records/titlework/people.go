@@ -138,15 +138,17 @@ func (p *Pages) savePeople(r *page.Request) error {
 	if err != nil {
 		return err
 	}
+	const notice = "Searcher, examiner, and due date saved."
+	undo := p.EditUndo(s.edit("assignment", work.Versions.Assignment), s.work.Versions.Assignment)
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, s.path+"#people", "Searcher, examiner, and due date saved.")
+		return p.RedirectWithUndo(r, s.path+"#people", notice, undo)
 	}
 	s.work = work
 	view, err := p.people(r, s)
 	if err != nil {
 		return err
 	}
-	view.Focus = true
+	view.setSaved(notice, undo)
 	changed(r)
 	return p.showPeople(r, http.StatusOK, s, view)
 }

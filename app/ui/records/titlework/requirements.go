@@ -14,8 +14,8 @@ import (
 // an abstract with more of them would be slow.
 const maxInstrumentChoices = 300
 
-var requirements = rowList{part: "titlework_requirements", heading: "Requirements and exceptions",
-	notice: "Requirements and exceptions saved.", fields: model.RequirementFields(), read: (*Pages).readRequirements,
+var requirements = rowList{name: "requirements", part: "titlework_requirements",
+	heading: "Requirements and exceptions", notice: "Requirements and exceptions saved.", fields: model.RequirementFields(), read: (*Pages).readRequirements,
 	set: (*vault.TitleWork).SetRequirements}
 
 // instrumentChoice is an instrument that a row can be linked to.

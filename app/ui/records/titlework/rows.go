@@ -19,6 +19,7 @@ import (
 
 // rowList is a list of rows that is edited as a whole: the names run, or the requirements and exceptions.
 type rowList struct {
+	name          string // in a vault.Edit
 	part, heading string // name of the template, and heading of its page
 	notice        string // shown after the list was saved
 	fields        []model.FieldLabel
@@ -198,14 +199,16 @@ func (l rowList) save(p *Pages) page.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		if !r.IsPart() {
-			return p.RedirectWithNotice(r, s.path+"#"+path.Base(view.Path), l.notice)
-		}
+		before := view.Version
 		s.work = work
 		if view, err = l.read(p, r, s); err != nil {
 			return err
 		}
-		view.Focus = true
+		undo := p.EditUndo(s.edit(l.name, view.Version), before)
+		if !r.IsPart() {
+			return p.RedirectWithUndo(r, s.path+"#"+path.Base(view.Path), l.notice, undo)
+		}
+		view.setSaved(l.notice, undo)
 		changed(r)
 		return p.show(r, http.StatusOK, s, l.part, l.heading, view)
 	}

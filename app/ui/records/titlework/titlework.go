@@ -9,6 +9,7 @@ package titlework
 import (
 	"errors"
 	"net/http"
+	"path"
 	"strconv"
 
 	"deedkeep/app/errs"
@@ -111,10 +112,21 @@ type section struct {
 	Focus   bool // the Edit button gets the focus after its form is closed
 	Clash   bool // another user changed the part in the meantime
 	Problem string
+	Saved   *page.Notice // that the part was saved; nil if it is only shown
+}
+
+// setSaved says that the part was saved, and offers to undo that. undo is the address that does so.
+func (v *section) setSaved(notice, undo string) {
+	v.Focus, v.Saved = true, page.NewNotice(notice, undo, v.Home+"#"+path.Base(v.Path))
 }
 
 func (s source) section(name string, version uint64) section {
 	return section{Path: s.path + "/" + name, Home: s.path, Version: version}
+}
+
+// edit returns a change of a part of the title work; see vault.Edit.
+func (s source) edit(part string, version uint64) vault.Edit {
+	return vault.Edit{Type: vault.AbstractOps.Name, ID: s.abstract.ID, Part: part, Version: version}
 }
 
 // isEditing reports whether the request asks for the form of a part.
