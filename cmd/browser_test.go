@@ -60,6 +60,7 @@ func TestBrowser(t *testing.T) {
 		{"runsheet conflict choices", testRunsheetConflictChoices},
 		{"runsheet undo", testRunsheetUndo},
 		{"undo in the panel", testUndoInPanel},
+		{"viewer panel place", testViewerPanelPlace},
 		{"runsheet sorting", testRunsheetSorting},
 		{"runsheet questions", testRunsheetQuestions},
 		{"runsheet places", testRunsheetPlaces},

@@ -428,3 +428,26 @@ func testUndoInPanel(t *testing.T, env *browserEnv) {
 	p.waitVisible("main .notice | Change undone.")
 	p.waitValue("instrument_number", "78")
 }
+
+// The panel says below the county and the parcel that they differ from those of the abstract.
+func testViewerPanelPlace(t *testing.T, env *browserEnv) {
+	p := openPanel(t, env, 1440)
+	const number = "#instrument-instrument_number"
+	p.fill(number, "77")
+	p.fill("#instrument-parcels", "99-8-77")
+	eval[bool](p.tab, `document.querySelectorAll("#panel details").forEach(e => { e.open = true }), true`)
+	p.fill("#instrument-county", "Polk")
+	p.click("button[data-then=another]")
+	p.waitVisible(".panel-body .notice | saved.")
+	for _, size := range [][2]int64{{1440, 900}, {360, 740}} {
+		p.setSize(size[0], size[1])
+		p.goTo(p.documents[0] + "&panel=next")
+		p.waitFor(focusedField("type_id"))
+		for _, field := range []string{"county", "parcels"} {
+			p.waitFor(fmt.Sprintf(`(([input, warning]) => warning.height > 0 && warning.top >= input.bottom && warning.top < input.bottom + 90)(
+				["", "-warning"].map(end => document.getElementById("instrument-%s" + end).getBoundingClientRect()))`, field))
+		}
+		p.checkFits(int(size[0]))
+		p.screenshot(fmt.Sprintf("scene-panel-place-%d", size[0]))
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -430,8 +431,11 @@ func TestOtherPlace(t *testing.T) {
 	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019\nRecorder of Polk County\nWARRANTY DEED\nParcel ID 99-8-77\n")
 	view := p.path(p.deed, "") + "&panel=new"
 	panel := p.staff.get(t, 200, view)
-	panel.has(t, "This page names Polk County; the abstract is for Story County.",
-		"This page names parcel 99-8-77; the abstract is for parcel 12-7.", `data-accept="instrument-county" data-value="Polk"`,
+	for field, warning := range map[string]string{"county": "This page names Polk County; the abstract is for Story County.",
+		"parcels": "This page names parcel 99-8-77; the abstract is for parcel 12-7."} {
+		panel.matches(t, `(?s)<p class="warning" id="instrument-`+field+`-warning">.{0,300}(`+regexp.QuoteMeta(warning)+`)`)
+	}
+	panel.has(t, `<details open><summary>More fields</summary>`, `data-accept="instrument-county" data-value="Polk"`,
 		"If blank: Story, from the abstract", "Enter the state of Polk County. That of the abstract isn&#39;t filled in for another county.")
 	panel.lacks(t, "If blank: OH")
 	p.post(200, p.deed, fields("county", "Polk", "parcels", "99-8-77", "then", "stay"))

@@ -29,11 +29,10 @@ type instrumentPanel struct {
 	HasPart   bool       // the document describes another instrument that isn't recorded
 	Saved     string     // result of the last action
 	Undo      page.UndoForm
-	Back      string   // address of the page after Undo
-	Focus     bool     // the first field gets the focus
-	PageCount int      // 0 if pages can't be assigned
-	Reading   string   // says that the server reads the text; "" if it has read all pages
-	Place     []string // where the instrument names another county, state, or parcel than the abstract
+	Back      string // address of the page after Undo
+	Focus     bool   // the first field gets the focus
+	PageCount int    // 0 if pages can't be assigned
+	Reading   string // says that the server reads the text; "" if it has read all pages
 }
 
 // abstractFacts are the facts about an abstract that an examiner needs to record instruments.
@@ -202,7 +201,7 @@ func readingText(f model.File) string {
 	return fmt.Sprintf("Text is being read: page %d of %d", f.OCR.Read+1, f.OCR.Pages)
 }
 
-// addPlace sets what the panel says about the place of the instrument: where it differs from that of the abstract, and
+// addPlace sets what the fields say about the place of the instrument: where it differs from that of the abstract, and
 // that an empty county or state is that of the abstract.
 func (p *instrumentPanel) addPlace(a model.Abstract) {
 	of, subject := p.Form.Read, "This page "
@@ -210,17 +209,18 @@ func (p *instrumentPanel) addPlace(a model.Abstract) {
 		of, subject = stored, "This instrument "
 	}
 	for _, difference := range of.PlaceDifferences(a) {
-		p.Place = append(p.Place, subject+difference.String()+".")
+		p.Form.Field(difference.Field).Warning = subject + difference.String() + "."
 	}
 	otherCounty := of.IsInOtherCounty(a)
 	if otherCounty && of.State == "" && a.State != "" {
-		p.Place = append(p.Place, "Enter the state of "+of.County+" County. That of the abstract isn't filled in for another county.")
+		p.Form.Field("state").Warning = "Enter the state of " + of.County +
+			" County. That of the abstract isn't filled in for another county."
 	}
 	for name, value := range map[string]string{"county": a.County, "state": a.State} {
 		if otherCounty && name == "state" {
 			continue
 		}
-		if field := p.Form.Field(name); field != nil && value != "" && p.Form.ID == 0 {
+		if field := p.Form.Field(name); value != "" && p.Form.ID == 0 {
 			field.Hint = "If blank: " + value + ", from the abstract"
 		}
 	}

@@ -61,12 +61,12 @@ func (f *Form) FocusField(name string) {
 	}
 }
 
-// Open reports whether a folded group is open: it has a relation, a problem, a question, a conflict, or the
+// Open reports whether a folded group is open: it has a relation, a problem, a warning, a question, a conflict, or the
 // focus.
 func (g Group) Open() bool {
 	return slices.ContainsFunc(g.Fields, func(field *Field) bool {
 		entered := slices.ContainsFunc(field.Rows, func(row Row) bool { return row.Kind != "" || row.Target != "" || row.Text != "" })
-		return entered || field.Problem != "" || field.Question != "" || field.Clash || field.Input.Focus
+		return entered || field.Warning != "" || field.Problem != "" || field.Question != "" || field.Clash || field.Input.Focus
 	})
 }
 

@@ -26,6 +26,7 @@ type Input struct {
 	Question string          // asks about a value that can't be right
 	Kept     bool            // the user says to keep that value
 	Hint     string
+	Warning  string // what to look at; the value is saved without a question
 	Was      string // fingerprint of the value when the form was rendered; "" if there is none
 	Clash    bool   // this user and another user entered different values
 	Others   string // who else changed the value, and when
@@ -74,7 +75,7 @@ func (i Input) Grouped() bool { return i.Radios() || i.Type == model.Multiselect
 func (i Input) Described() string {
 	var ids []string
 	for _, d := range []struct{ text, id string }{
-		{i.Hint, "-hint"}, {i.Others, "-others"}, {i.Question, "-question"}, {i.Problem, "-problem"},
+		{i.Hint, "-hint"}, {i.Warning, "-warning"}, {i.Others, "-others"}, {i.Question, "-question"}, {i.Problem, "-problem"},
 	} {
 		if d.text != "" {
 			ids = append(ids, i.ID()+d.id)
