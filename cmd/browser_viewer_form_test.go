@@ -180,7 +180,7 @@ func testViewerPanelKeeps(t *testing.T, env *browserEnv) {
 	p.waitFor(`document.querySelector("[data-relation-kind]").value == "releases"`)
 	p.expect("status of 422")
 	p.click("[data-then=stay], [data-then=another]")
-	p.waitVisible("#instrument-relations-problem | Which instrument is released? Choose one or “Not on this runsheet”,")
+	p.waitVisible("#instrument-relations-problem | Which instrument is released? Select one or “Not on this runsheet”,")
 	p.waitFor(`document.activeElement.name == "instrument.relations.0.instrument_id"`)
 	p.waitFor(`document.querySelector("[data-relation-kind]").value == "releases"`)
 	if !eval[bool](p.tab, `document.scrollingElement.scrollTop == 0 && document.body.scrollTop == 0`) {

@@ -107,7 +107,9 @@ func testViewerPanel(t *testing.T, env *browserEnv) {
 	b.waitFor(inType)
 	b.waitVisible(".panel-facts | Jan 1, 1948 – May 1, 2026")
 	b.screenshot("scene-panel")
+	b.setSize(1440, 1600) // no field is partly behind the buttons at the bottom
 	b.checkAccessible(t, "panel")
+	b.setSize(1440, 900)
 	total, control := 0, 0
 	for n, r := range recordings {
 		keys := r.keys()
