@@ -38,7 +38,7 @@ func vaultWithTrash(t *testing.T, data string) (order, file, abstract string) {
 		t.Fatalf("stage file: %v", err)
 	}
 	defer noFiles.Discard()
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Elm St")}}
+	draft := model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput("12 Elm St")}}
 	a, err := v.Abstracts.Create(t.Context(), actor, draft, noFiles, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)

@@ -23,20 +23,21 @@ func newAbstractHandler(s *server) abstractHandler {
 	return abstractHandler{recordHandler[vault.AbstractWithFiles, model.AbstractPatch]{
 		server: s, etag: s.etags[abstractType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
 		id:     func(r *request) (uint64, error) { return r.opaqueID(s.abstracts) },
-		fields: append([]string{"status", "files"}, abstractFields...),
+		fields: append([]string{"status", "files"}, abstractFields()...),
 		patchOf: func(r *request, body patchBody) model.AbstractPatch {
-			return model.AbstractPatch{TemplateID: body.number("template_id"), Status: body.input("status"), Custom: body.custom(r),
-				PropertyPatch: body.property(), TaxMap: body.input("tax_map"), Files: body.numbers("files")}
+			return model.AbstractPatch{TemplateID: body.number("template_id"), Custom: body.custom(r),
+				Files:  body.numbers("files"),
+				Fields: inputs(body, append(model.AbstractInputs(), "status")...)}
 		},
 		render: s.abstractResponse,
 	}, v, s.Vault.Search}
 }
 
-// abstractFields are the fields that POST /abstracts accepts.
-var abstractFields = []string{"template_id", "custom_fields", "address", "city", "county", "state", "tax_map"}
+// abstractFields returns the names of the fields that POST /abstracts accepts.
+func abstractFields() []string { return append(model.AbstractInputs(), "template_id", customFields) }
 
 func (h abstractHandler) create(r *request) (response, error) {
-	form, err := h.server.readForm(r, abstractFields, true)
+	form, err := h.server.readForm(r, abstractFields(), true)
 	if err != nil {
 		return response{}, err
 	}
@@ -44,8 +45,8 @@ func (h abstractHandler) create(r *request) (response, error) {
 	f := form.fields
 	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
 	draft := model.AbstractDraft{
-		TemplateID: f.number("template_id"), Custom: r.custom(f.custom("custom_fields")),
-		PropertyDraft: propertyDraft(f), TaxMap: f.input("tax_map"),
+		TemplateID: f.number("template_id"), Fields: f.inputs(model.AbstractInputs()...),
+		Custom:      r.custom(f.custom(customFields)),
 		NonFilePart: form.nonFilePart,
 	}
 	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {

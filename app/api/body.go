@@ -161,9 +161,12 @@ func (r *request) custom(in model.Custom) model.Custom {
 	return in
 }
 
+// customFields is the name of the field with the custom fields.
+const customFields = "custom_fields"
+
 // bodyFields are the fields of a request that creates a record, sent as a form or as JSON.
 type bodyFields interface {
-	input(name string) model.Input
+	inputs(names ...string) map[string]model.Input
 	number(name string) model.IDInput
 	custom(name string) model.Custom
 }
@@ -171,25 +174,22 @@ type bodyFields interface {
 // jsonFields maps the name of a member of a JSON body to its value.
 type jsonFields map[string]json.RawMessage
 
-func (f jsonFields) input(name string) model.Input    { return model.JSONInput(f[name]) }
-func (f jsonFields) number(name string) model.IDInput { return number(f[name]) }
-func (f jsonFields) custom(name string) model.Custom  { return custom(f[name]) }
-
-// propertyDraft returns the fields of the property.
-func propertyDraft(f bodyFields) model.PropertyDraft {
-	return model.PropertyDraft{Address: f.input("address"), City: f.input("city"), County: f.input("county"), State: f.input("state")}
-}
+func (f jsonFields) inputs(names ...string) map[string]model.Input { return inputs(f, names...) }
+func (f jsonFields) number(name string) model.IDInput              { return number(f[name]) }
+func (f jsonFields) custom(name string) model.Custom               { return custom(f[name]) }
 
 // formFields maps the name of a form field to its value. If a name is repeated, the last
 // value is kept.
 type formFields map[string]string
 
-func (f formFields) input(name string) model.Input {
-	value, sent := f[name]
-	if !sent {
-		return model.Input{}
+func (f formFields) inputs(names ...string) map[string]model.Input {
+	in := map[string]model.Input{}
+	for _, name := range names {
+		if value, sent := f[name]; sent {
+			in[name] = model.StringInput(value)
+		}
 	}
-	return model.StringInput(value)
+	return in
 }
 
 func (f formFields) number(name string) model.IDInput {

@@ -23,10 +23,9 @@ func newOrderHandler(s *server) orderHandler {
 	return orderHandler{recordHandler[model.Order, model.OrderPatch]{
 		server: s, etag: s.etags[orderType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
 		id:     func(r *request) (uint64, error) { return r.opaqueID(s.orders) },
-		fields: append([]string{"status"}, orderFields...),
+		fields: append(model.OrderInputs(), customFields),
 		patchOf: func(r *request, body patchBody) model.OrderPatch {
-			return model.OrderPatch{Number: body.input("order_number"), Status: body.input("status"), DueDate: body.input("due_date"),
-				PropertyPatch: body.property(), Custom: body.custom(r)}
+			return model.OrderPatch{Fields: inputs(body, model.OrderInputs()...), Custom: body.custom(r)}
 		},
 		render: func(_ *request, o model.Order) response { return s.orderResponse(http.StatusOK, o) },
 	}, v, s.Vault.Search}
@@ -48,20 +47,19 @@ func (h orderHandler) statuses(r *request) (response, error) {
 	return okResponse(apitypes.OrderStatuses{Statuses: list})
 }
 
-// orderFields are the fields that POST /orders accepts.
-var orderFields = []string{"order_number", "due_date", "address", "city", "county", "state", "custom_fields"}
+// newOrderFields returns the names of the fields that POST /orders accepts, except the custom fields.
+func newOrderFields() []string {
+	return slices.DeleteFunc(model.OrderInputs(), func(name string) bool { return name == "status" })
+}
 
 func (h orderHandler) create(r *request) (response, error) {
-	sent, err := r.object(h.server.Limits.JSON, orderFields...)
+	fields := newOrderFields()
+	sent, err := r.object(h.server.Limits.JSON, append(fields, customFields)...)
 	if err != nil {
 		return response{}, err
 	}
 	render := func(o model.Order) response { return h.server.orderResponse(http.StatusCreated, o) }
-	f := jsonFields(sent)
-	draft := model.OrderDraft{
-		Number: f.input("order_number"), DueDate: f.input("due_date"), PropertyDraft: propertyDraft(f),
-		Custom: r.custom(f.custom("custom_fields")),
-	}
+	draft := model.OrderDraft{Fields: inputs(sent, fields...), Custom: r.custom(custom(sent[customFields]))}
 	return perform(r, render, func(keep vault.Idempotency[model.Order]) (model.Order, error) {
 		return h.service.Create(r.Context(), r.actor, draft, keep)
 	})

@@ -34,9 +34,9 @@ func BenchmarkOrder(b *testing.B) {
 func BenchmarkOrderList(b *testing.B) {
 	srv := newTestServer(b)
 	for n := range 2_000 {
-		draft := model.OrderDraft{Number: model.StringInput(fmt.Sprintf("2026-%d", n)), PropertyDraft: model.PropertyDraft{
-			Address: model.StringInput("114 Chestnut Ridge Road"), City: model.StringInput("Morgantown"),
-			County: model.StringInput("Monongalia"), State: model.StringInput("WV")}}
+		draft := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(fmt.Sprintf("2026-%d", n)),
+			"address": model.StringInput("114 Chestnut Ridge Road"), "city": model.StringInput("Morgantown"),
+			"county": model.StringInput("Monongalia"), "state": model.StringInput("WV")}}
 		if _, err := srv.vault.Orders.Create(b.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{}); err != nil {
 			b.Fatalf("create order: %v", err)
 		}

@@ -42,7 +42,7 @@ func (body patchBody) opaque(name string, ids *secret.IDs) model.Optional[model.
 
 // custom returns the member custom_fields. The value null removes all custom field values.
 func (body patchBody) custom(r *request) model.Optional[model.Custom] {
-	raw, sent := body["custom_fields"]
+	raw, sent := body[customFields]
 	c := model.Optional[model.Custom]{Present: sent, Value: r.custom(custom(raw))}
 	if sent && jsontext.Value(raw).Kind() == 'n' {
 		c.Value.Kind = model.CustomNull
@@ -81,9 +81,4 @@ func (body patchBody) filename(name string) model.Optional[model.Input] {
 		in.Value.Value = decode.Filename(in.Value.Value)
 	}
 	return in
-}
-
-func (body patchBody) property() model.PropertyPatch {
-	return model.PropertyPatch{Address: body.input("address"), City: body.input("city"), County: body.input("county"),
-		State: body.input("state")}
 }

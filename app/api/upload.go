@@ -75,7 +75,8 @@ func (h uploadHandler) begin(r *request) (response, error) {
 // plan validates the metadata of a new upload.
 func (h uploadHandler) plan(meta map[string]string) (plan upload.Plan, err error) {
 	sent := formFields(meta)
-	draft := model.ResumableUploadDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"),
+	in := sent.inputs("filename", "abstract_id")
+	draft := model.ResumableUploadDraft{Filename: in["filename"], AbstractID: in["abstract_id"],
 		FolderID: sent.number("folder_id")}
 	abstract, ok := h.server.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
 	if !ok {

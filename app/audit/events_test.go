@@ -391,7 +391,7 @@ func TestEventDetails(t *testing.T) {
 	if _, err := v.Folders.Create(ctx, operator, folder, vault.Idempotency[model.Folder]{}); err != nil {
 		t.Fatalf("create folder: %v", err)
 	}
-	order := model.OrderDraft{Number: model.StringInput("2026-17")}
+	order := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-17")}}
 	if _, err := v.Orders.Create(ctx, operator, order, vault.Idempotency[model.Order]{}); err != nil {
 		t.Fatalf("create order: %v", err)
 	}

@@ -158,7 +158,7 @@ func TestTwoFactorRequired(t *testing.T) {
 	if !in.Enroll || actor.Role != "" || actor.Role.Can(model.PermRead) {
 		t.Errorf("sign in before setup: got enroll %v and actor %+v, want enroll and no role", in.Enroll, actor)
 	}
-	draft := model.OrderDraft{Number: model.StringInput("2026-1")}
+	draft := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-1")}}
 	_, err := p.Orders.Create(t.Context(), actor, draft, vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "create an order", err, errs.Forbidden)
 	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")

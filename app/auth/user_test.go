@@ -233,7 +233,7 @@ func TestWriteChecksPermissionsAgain(t *testing.T) {
 	admin := p.CreateUser(t, "admin", model.RoleAdmin)
 	kim := p.CreateUser(t, "kim", model.RoleStaff)
 	createOrder := func(actor model.Actor) error {
-		draft := model.OrderDraft{Number: model.StringInput("2026-1")}
+		draft := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-1")}}
 		_, err := p.Orders.Create(t.Context(), actor, draft, vault.Idempotency[model.Order]{})
 		return err
 	}

@@ -56,7 +56,7 @@ func TestDashboardOfNewVault(t *testing.T) {
 func TestDashboardDueOrders(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	noProperty := model.PropertyDraft{}
+	noProperty := model.Inputs{}
 	for _, o := range []struct{ number, due string }{
 		{"today", today}, {"old", "2019-01-01"}, {"yesterday", "2026-05-28"}, {"week", "2026-06-05"},
 		{"later", "2026-06-06"}, {"never", ""}, {"held", "2026-05-01"}, {"finished", "2026-05-02"},
@@ -64,7 +64,8 @@ func TestDashboardDueOrders(t *testing.T) {
 		vaulttest.CreateOrderForProperty(t, v, o.number, o.due, "", noProperty)
 	}
 	for id, status := range map[uint64]string{7: "on_hold", 8: "completed"} {
-		if _, err := v.Orders.Patch(t.Context(), vaulttest.Operator, id, model.OrderPatch{Status: model.Some(model.StringInput(status))},
+		if _, err := v.Orders.Patch(t.Context(), vaulttest.Operator, id,
+			model.OrderPatch{Fields: model.Inputs{"status": model.StringInput(status)}},
 			vault.Match{}); err != nil {
 			t.Fatalf("update order: %v", err)
 		}
@@ -239,7 +240,8 @@ func TestAbstractStatuses(t *testing.T) {
 	}
 	created := vaulttest.CreateAbstractFromTemplate(t, v, int64(template.ID), nil) // a small number
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, created.ID,
-		model.AbstractPatch{Status: model.Some(model.StringInput("Title Plant"))}, vault.Match{}); err != nil {
+		model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("Title Plant")}},
+		vault.Match{}); err != nil {
 		t.Fatalf("update abstract: %v", err)
 	}
 	added := func() (text string) { // the statuses after those of a new vault

@@ -32,7 +32,8 @@ func TestDataDirectoryMissing(t *testing.T) {
 			v.Start(time.Hour)
 			vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 			vaulttest.WantKind(t, "status", vaulttest.Status(t, v).Denied, errs.Unavailable)
-			_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+			_, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+				model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("A-1")}},
 				vault.Idempotency[model.Order]{})
 			vaulttest.WantKind(t, "create an order", err, errs.Unavailable)
 			_, err = v.Files.Stage(t.Context())

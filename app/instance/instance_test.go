@@ -179,7 +179,8 @@ func TestClosedInstanceReturnsUnavailable(t *testing.T) {
 		t.Fatalf("open instance: %v", err)
 	}
 	vaulttest.Close(t, v)
-	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("1")},
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("1")}},
 		vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "create order", err, errs.Unavailable)
 	_, err = v.Files.Stage(t.Context())
@@ -303,7 +304,8 @@ func TestRevokedKeyCannotUpload(t *testing.T) {
 		vault.Idempotency[vault.AbstractWithFiles]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("upload: got %v, want Unauthenticated", err)
 	}
-	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("1")},
+	if _, err := v.Orders.Create(t.Context(), actor,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("1")}},
 		vault.Idempotency[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("create order: got %v, want Unauthenticated", err)
 	}

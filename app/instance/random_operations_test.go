@@ -120,8 +120,9 @@ func abstractOperations() []operation {
 				vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"abstract patch", func(p *randomClient) error {
-			return onlyError(p.v.Abstracts.Patch(p.Context(), vaulttest.Operator, p.id(), model.AbstractPatch{Status: vaulttest.SomeText("Complete"),
-				PropertyPatch: model.PropertyPatch{County: vaulttest.SomeText(fmt.Sprint("county ", p.r.IntN(3)))}}, p.match()))
+			return onlyError(p.v.Abstracts.Patch(p.Context(), vaulttest.Operator, p.id(),
+				model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("Complete"),
+					"county": model.StringInput(fmt.Sprint("county ", p.r.IntN(3)))}}, p.match()))
 		}},
 		{"abstract reorder", func(p *randomClient) error {
 			abstract, err := p.v.Abstracts.Get(p.Context(), p.id())
@@ -185,11 +186,13 @@ func otherOperations() []operation {
 	return []operation{
 		{"order create", func(p *randomClient) error {
 			return onlyError(p.v.Orders.Create(p.Context(), vaulttest.Operator,
-				model.OrderDraft{Number: model.StringInput(fmt.Sprint(p.r.IntN(5)))}, vaulttest.IdempotencyKey[model.Order](byte(p.r.IntN(99)))))
+				model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(fmt.Sprint(p.r.IntN(5)))}},
+				vaulttest.IdempotencyKey[model.Order](byte(p.r.IntN(99)))))
 		}},
 		{"order patch", func(p *randomClient) error {
 			return onlyError(p.v.Orders.Patch(p.Context(), vaulttest.Operator, p.id(),
-				model.OrderPatch{Number: vaulttest.SomeText(fmt.Sprint(p.r.IntN(5)))}, p.match()))
+				model.OrderPatch{Fields: model.Inputs{"order_number": model.StringInput(fmt.Sprint(p.r.IntN(5)))}},
+				p.match()))
 		}},
 		{"order trash", func(p *randomClient) error {
 			return p.v.Orders.Trash(p.Context(), vaulttest.Operator, p.id(), p.match())

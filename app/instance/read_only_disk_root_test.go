@@ -68,7 +68,8 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 	defer vaulttest.Close(t, v)
 	readAll(t, v, t.TempDir())
-	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("A-1")}},
 		vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "create an order", err, errs.Unavailable)
 }

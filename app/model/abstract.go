@@ -49,10 +49,9 @@ func (a *Abstract) RestoreFile(file uint64, position int) {
 
 // AbstractDraft is the input for a new abstract, before validation.
 type AbstractDraft struct {
-	TemplateID IDInput
-	Custom     Custom
-	PropertyDraft
-	TaxMap      Input
+	TemplateID  IDInput
+	Fields      Inputs
+	Custom      Custom
 	NonFilePart bool // the form has a "files" part that isn't a file
 }
 
@@ -69,7 +68,8 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 		f.Add(field, errs.InvalidChoice)
 	}
 	f.checkCustomKind(d.Custom)
-	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLineLength)}
+	var a Abstract
+	setTexts(&f, abstractTexts, &a, d.Fields)
 	f.files(d.NonFilePart, true)
 	if template == nil {
 		d.Custom.reportUnknownKeys(nil)
@@ -80,15 +80,12 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	return a, f.Fields
 }
 
-// AbstractPatch is the input for updating an abstract. Only the fields with Present set are
-// changed.
+// AbstractPatch is the input for updating an abstract. Only the fields that it has are changed.
 type AbstractPatch struct {
 	TemplateID Optional[IDInput] // if sent, must be the current template
-	Status     Optional[Input]
+	Fields     Inputs
 	Custom     Optional[Custom]
-	PropertyPatch
-	TaxMap Optional[Input]
-	Files  Optional[IDListInput] // the same documents in a new order
+	Files      Optional[IDListInput] // the same documents in a new order
 }
 
 // Check applies the patch to old and returns all errors, not just the first. template is the
@@ -96,18 +93,16 @@ type AbstractPatch struct {
 // weren't sent aren't validated. Custom fields that the template no longer defines keep their
 // values.
 func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abstract, errs.Fields) {
-	var f validation
+	f := validation{status: old.Status}
 	var defs []Field
-	var statuses []string
 	if template != nil {
-		defs, statuses = template.Fields, template.Statuses
+		defs, f.statuses = template.Fields, template.Statuses
 	}
 	a := old
 	f.checkUnchanged("template_id", p.TemplateID, old.TemplateID)
-	a.Status = f.changedStatus(p.Status, old.Status, statuses)
+	setTexts(&f, abstractStatus, &a, p.Fields)
 	f.checkCustomKind(p.Custom.Value)
-	a.Property = p.PropertyPatch.check(&f, old.Property)
-	a.TaxMap = f.changedLine("tax_map", p.TaxMap, old.TaxMap)
+	setTexts(&f, abstractTexts, &a, p.Fields)
 	a.Files = f.reorderIDs("files", p.Files, old.Files)
 	a.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
 	return a, f.Fields
@@ -157,19 +152,34 @@ func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []u
 	return order
 }
 
-var abstractFields = slices.Concat(
+// The fields that every abstract has: the status, which changes apart from the others, and those of the property.
+var (
+	abstractStatus = []textField[Abstract]{
+		{FieldLabel: FieldLabel{Name: statusName, Label: "Status", Type: Choice},
+			text:  func(a *Abstract) *string { return &a.Status },
+			check: (*validation).changedStatus, find: foundAsText},
+	}
+	abstractTexts = append(propertyFields(func(a *Abstract) *Property { return &a.Property }), textField[Abstract]{
+		FieldLabel: FieldLabel{Name: "tax_map", Label: "Parcel ID"},
+		text:       func(a *Abstract) *string { return &a.TaxMap },
+		check:      lineUpTo(MaxLineLength), find: foundAsNumber, apiLabel: "Tax Map"})
+)
+
+var loggedAbstractFields = slices.Concat(loggedTexts(abstractStatus), loggedTexts(abstractTexts),
 	[]recordField[Abstract]{
-		{FieldLabel{Name: "status", Label: "Status", Type: Choice}, func(a *Abstract) any { return a.Status }},
-	},
-	propertyFields(func(a *Abstract) *Property { return &a.Property }),
-	[]recordField[Abstract]{
-		{FieldLabel{Name: "tax_map", Label: "Parcel ID"}, func(a *Abstract) any { return a.TaxMap }},
-		{FieldLabel{Name: "files", Label: "Documents", Refers: "file", IsSequence: true}, func(a *Abstract) any { return a.Files }},
+		{FieldLabel{Name: "files", Label: "Documents", Refers: "file", IsSequence: true},
+			func(a *Abstract) any { return a.Files }},
 		{FieldLabel{Name: customName}, func(a *Abstract) any { return a.Custom }},
 	})
 
 // Changes returns the differences between a and its new version, with API field names.
-func (a Abstract) Changes(to Abstract) []Change { return compareRecords(abstractFields, a, to) }
+func (a Abstract) Changes(to Abstract) []Change { return compareRecords(loggedAbstractFields, a, to) }
+
+// FieldValues returns the values of the fields that every abstract has, in display order, except the status.
+func (a Abstract) FieldValues() []FieldValue { return fieldValues(abstractTexts, &a) }
+
+// AbstractInputs returns the names of the fields of AbstractDraft.Fields. AbstractPatch also has the status.
+func AbstractInputs() []string { return inputNames(abstractTexts) }
 
 // FileNumber returns the firm's own file number, or "" if the abstract has none.
 func (a Abstract) FileNumber() string { return a.Custom.Text(keyFileNumber) }

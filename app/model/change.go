@@ -374,16 +374,6 @@ func textJSON(s string) json.RawMessage {
 	return encodeJSON(s)
 }
 
-// propertyFields are the fields of the property of a record.
-func propertyFields[T any](of func(*T) *Property) []recordField[T] {
-	return []recordField[T]{
-		{FieldLabel{Name: "address", Label: "Street address"}, func(r *T) any { return of(r).Address }},
-		{FieldLabel{Name: "city", Label: "City"}, func(r *T) any { return of(r).City }},
-		{FieldLabel{Name: "county", Label: "County"}, func(r *T) any { return of(r).County }},
-		{FieldLabel{Name: "state", Label: "State"}, func(r *T) any { return of(r).State }},
-	}
-}
-
 // customName is the API name of custom fields.
 const customName = "custom_fields"
 

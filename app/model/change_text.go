@@ -138,8 +138,8 @@ var fieldLabels = func() map[string]FieldLabel {
 	addLabels(labels, userFields)
 	addLabels(labels, folderFields)
 	addLabels(labels, fileFields)
-	addLabels(labels, fieldsOfOrder)
-	addLabels(labels, abstractFields)
+	addLabels(labels, loggedOrderFields)
+	addLabels(labels, loggedAbstractFields)
 	addLabels(labels, loggedInstrumentFields)
 	return labels
 }()

@@ -31,13 +31,17 @@ func TestAbstractDraft(t *testing.T) {
 			[]string{"custom_fields: The custom fields field must be a valid JSON string."}},
 		{"custom_fields is not text", AbstractDraft{Custom: Custom{Kind: CustomInvalidText}}, template, true,
 			[]string{"custom_fields: The custom fields field contains invalid characters."}},
-		{"all fields, in sequence", AbstractDraft{TemplateID: IDInput{true, true, 0}, Custom: Custom{Kind: CustomNotJSON},
-			PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong}, TaxMap: wrong, NonFilePart: true}, nil, false,
+		{"all fields, in sequence", AbstractDraft{Fields: Inputs{"address": wrong, "city": wrong, "county": wrong,
+			"state": wrong, "tax_map": wrong},
+			TemplateID:  IDInput{true, true, 0},
+			Custom:      Custom{Kind: CustomNotJSON},
+			NonFilePart: true}, nil, false,
 			[]string{"template_id: The selected template id is invalid.", "custom_fields: The custom fields field must be a valid JSON string.",
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
 				"state: The state field must be a string.", "tax_map: The tax map field must be a string.", "files: The files field must be a file."}},
-		{"custom fields come last", AbstractDraft{Custom: Custom{Values: map[string]Input{"kind": StringInput("B")}},
-			TaxMap: wrong, NonFilePart: true},
+		{"custom fields come last", AbstractDraft{Fields: Inputs{"tax_map": wrong},
+			Custom:      Custom{Values: map[string]Input{"kind": StringInput("B")}},
+			NonFilePart: true},
 			template, true, []string{"tax_map: The tax map field must be a string.", "files: The files field must be a file.",
 				"custom_fields.kind: The selected kind is invalid."}},
 	} {
@@ -46,8 +50,9 @@ func TestAbstractDraft(t *testing.T) {
 			checkFieldErrors(t, rejected, row.rejected...)
 		})
 	}
-	a, _ := AbstractDraft{PropertyDraft: PropertyDraft{StringInput(" 1 Main St "), StringInput("Troy"), StringInput("Rensselaer"),
-		StringInput("NY")}, TaxMap: StringInput("12-3")}.Check(template, true, Rules{})
+	a, _ := AbstractDraft{Fields: Inputs{"address": StringInput(" 1 Main St "), "city": StringInput("Troy"),
+		"county": StringInput("Rensselaer"), "state": StringInput("NY"),
+		"tax_map": StringInput("12-3")}}.Check(template, true, Rules{})
 	if a.TemplateID != 3 || a.Status != "New" || a.Property != (Property{"1 Main St", "Troy", "Rensselaer", "NY"}) || a.TaxMap != "12-3" {
 		t.Errorf("Check = %+v, want template 3, status New, and the trimmed property", a)
 	}
@@ -66,14 +71,16 @@ func TestOrderDraft(t *testing.T) {
 		rejected []string
 		message  string
 	}{
-		{"only the order number", OrderDraft{Number: StringInput("A-1")}, nil, ""},
+		{"only the order number", OrderDraft{Fields: Inputs{"order_number": StringInput("A-1")}}, nil, ""},
 		{"nothing", OrderDraft{}, []string{"order_number: The order number field is required."}, "The order number field is required."},
-		{"blanks", OrderDraft{Number: StringInput(" \t")}, []string{"order_number: The order number field is required."},
+		{"blanks", OrderDraft{Fields: Inputs{"order_number": StringInput(" \t")}},
+			[]string{"order_number: The order number field is required."},
 			"The order number field is required."},
-		{"a number that isn't a string is not also missing", OrderDraft{Number: wrong},
+		{"a number that isn't a string is not also missing", OrderDraft{Fields: Inputs{"order_number": wrong}},
 			[]string{"order_number: The order number field must be a string."},
 			"The order number field must be a string."},
-		{"all fields, in sequence", OrderDraft{DueDate: wrong, PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong},
+		{"all fields, in sequence", OrderDraft{Fields: Inputs{"due_date": wrong, "address": wrong, "city": wrong,
+			"county": wrong, "state": wrong},
 			Custom: Custom{Kind: CustomNotObject}},
 			[]string{"order_number: The order number field is required.", "due_date: The due date field must match the format Y-m-d.",
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
@@ -94,7 +101,8 @@ func TestOrderDraft(t *testing.T) {
 			}
 		})
 	}
-	o, rejected := OrderDraft{Number: StringInput(" A-1 "), DueDate: StringInput("2026-06-15")}.Check(defs, Rules{})
+	o, rejected := OrderDraft{Fields: Inputs{"order_number": StringInput(" A-1 "),
+		"due_date": StringInput("2026-06-15")}}.Check(defs, Rules{})
 	if len(rejected) > 0 || o.Number != "A-1" || o.DueDate != "2026-06-15" {
 		t.Errorf("Check = %+v, errors %v; want order A-1 due 2026-06-15", o, rejected)
 	}

@@ -45,10 +45,8 @@ func (t FieldType) HasOptions() bool { return t == Dropdown || t == Multiselect 
 // can't use one of them as its key, because filters, exports, and history identify fields only by
 // name.
 var (
-	builtinAbstractKeys = []string{"id", "template_id", "status", "address", "city", "county", "state", "tax_map", "custom_fields",
-		"files", "created_at", "updated_at"}
-	builtinOrderKeys = []string{"id", "order_number", "status", "due_date", "address", "city", "county", "state", "custom_fields",
-		"created_at", "updated_at"}
+	builtinAbstractKeys = append(AbstractInputs(), "id", "template_id", statusName, customName, "files", "created_at", "updated_at")
+	builtinOrderKeys    = append(OrderInputs(), "id", customName, "created_at", "updated_at")
 )
 
 // NewAbstractFieldKey derives a key for a new custom field of abstracts from its label. The key

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,8 +26,7 @@ type Order struct {
 
 // OrderDraft is the input for a new order, before validation.
 type OrderDraft struct {
-	Number, DueDate Input
-	PropertyDraft
+	Fields Inputs
 	Custom Custom
 }
 
@@ -33,22 +34,18 @@ type OrderDraft struct {
 // number is unique, because that needs the store.
 func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
 	var f validation
-	const field = "order_number"
-	o := Order{Number: f.line(field, d.Number, MaxNameLength)}
-	if o.Number == "" && len(f.Fields) == 0 {
-		f.Add(field, errs.Required)
-	}
-	o.DueDate = f.date("due_date", d.DueDate)
-	o.Property = d.PropertyDraft.check(&f)
+	var o Order
+	fields := Inputs{"order_number": {}} // so that it is required
+	maps.Copy(fields, d.Fields)
+	setTexts(&f, orderTexts, &o, fields)
 	f.checkCustomKind(d.Custom)
 	o.Custom = f.checkCustom(d.Custom, defs, rules)
 	return o, f.Fields
 }
 
-// OrderPatch is the input for updating an order. Only the fields with Present set are changed.
+// OrderPatch is the input for updating an order. Only the fields that it has are changed.
 type OrderPatch struct {
-	Number, Status, DueDate Optional[Input]
-	PropertyPatch
+	Fields Inputs
 	Custom Optional[Custom]
 }
 
@@ -56,41 +53,50 @@ type OrderPatch struct {
 // that the number is unique, because that needs the store. Fields that weren't sent aren't
 // validated.
 func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules) (Order, errs.Fields) {
-	var f validation
+	f := validation{status: old.Status, statuses: statuses}
 	o := old
-	o.Number = f.changedName("order_number", p.Number, old.Number)
-	o.Status = f.changedStatus(p.Status, old.Status, statuses)
-	if p.DueDate.Present {
-		o.DueDate = f.date("due_date", p.DueDate.Value)
-	}
-	o.Property = p.PropertyPatch.check(&f, old.Property)
+	setTexts(&f, orderTexts, &o, p.Fields)
 	f.checkCustomKind(p.Custom.Value)
 	o.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
 	return o, f.Fields
 }
 
-var fieldsOfOrder = slices.Concat(
-	[]recordField[Order]{
-		{FieldLabel{Name: "order_number", Label: "Order number"}, func(o *Order) any { return o.Number }},
-		{FieldLabel{Name: "status", Label: "Status", Type: Choice}, func(o *Order) any { return o.Status }},
-		{FieldLabel{Name: "due_date", Label: "Due date", Type: Date}, func(o *Order) any { return o.DueDate }},
+// orderTexts are the fields that every order has, in display order.
+var orderTexts = slices.Concat(
+	[]textField[Order]{
+		{FieldLabel: FieldLabel{Name: "order_number", Label: "Order number"},
+			text:  func(o *Order) *string { return &o.Number },
+			check: lineUpTo(MaxNameLength), required: true, find: foundAsNumber, apiLabel: "Order #"},
+		{FieldLabel: FieldLabel{Name: statusName, Label: "Status", Type: Choice},
+			text:  func(o *Order) *string { return &o.Status },
+			check: (*validation).changedStatus, find: foundAsText},
+		{FieldLabel: FieldLabel{Name: "due_date", Label: "Due date", Type: Date},
+			text:  func(o *Order) *string { return &o.DueDate },
+			check: (*validation).date, find: foundAsText, apiLabel: "Due Date"},
 	},
-	propertyFields(func(o *Order) *Property { return &o.Property }),
-	[]recordField[Order]{{FieldLabel{Name: customName}, func(o *Order) any { return o.Custom }}})
+	propertyFields(func(o *Order) *Property { return &o.Property }))
+
+var loggedOrderFields = append(loggedTexts(orderTexts),
+	recordField[Order]{FieldLabel{Name: customName}, func(o *Order) any { return o.Custom }})
 
 // Changes returns the differences between o and its new version, with API field names.
-func (o Order) Changes(to Order) []Change { return compareRecords(fieldsOfOrder, o, to) }
+func (o Order) Changes(to Order) []Change { return compareRecords(loggedOrderFields, o, to) }
 
-// CoreOrderFields returns the fields that every order has, in display order.
-func CoreOrderFields() []Field {
-	return []Field{
-		{Key: "order_number", Label: "Order #", Type: Text, Required: true},
-		{Key: "due_date", Label: "Due Date", Type: Date},
-		{Key: "address", Label: "Address", Type: Text},
-		{Key: "city", Label: "City", Type: Text},
-		{Key: "county", Label: "County", Type: Text},
-		{Key: "state", Label: "State", Type: Text},
+// FieldValues returns the values of the fields that every order has, in display order, except the status.
+func (o Order) FieldValues() []FieldValue { return fieldValues(orderTexts, &o) }
+
+// OrderInputs returns the names of the fields of OrderPatch.Fields.
+func OrderInputs() []string { return inputNames(orderTexts) }
+
+// CoreOrderFields returns the fields that every order has, in display order, with their labels in the API.
+func CoreOrderFields() (list []Field) {
+	for _, field := range orderTexts {
+		if field.apiLabel != "" {
+			list = append(list, Field{Key: field.Name, Label: field.apiLabel, Type: cmp.Or(field.Type, Text),
+				Required: field.required})
+		}
 	}
+	return list
 }
 
 // ParcelID returns the parcel number sent with the order, or "" if there is none.

@@ -24,14 +24,6 @@ type IDListInput struct {
 	Items   []IDInput
 }
 
-// changedLine returns the value of a one-line text field after a patch.
-func (f *validation) changedLine(field string, in Optional[Input], old string) string {
-	if !in.Present {
-		return old
-	}
-	return f.line(field, in.Value, MaxLineLength)
-}
-
 // changedName returns the value of a required name after a patch. It reports an error if the new
 // name is empty.
 func (f *validation) changedName(field string, in Optional[Input], old string) string {
@@ -46,23 +38,18 @@ func (f *validation) changedName(field string, in Optional[Input], old string) s
 	return name
 }
 
-// changedStatus returns the status after a patch. A new status must be in list. The current
-// status stays valid even if it is no longer in list. If list is empty, the only valid new status
-// is "".
-func (f *validation) changedStatus(in Optional[Input], old string, list []string) string {
-	const field = "status"
-	if !in.Present {
-		return old
-	}
+// changedStatus validates a new status, which must be in f.statuses. The current status, f.status, stays
+// valid even if it is no longer in the list. If the list is empty, the only valid new status is "".
+func (f *validation) changedStatus(field string, in Input) string {
 	before := len(f.Fields)
-	status := f.line(field, in.Value, MaxLineLength)
-	if len(f.Fields) > before || status == old {
+	status := f.line(field, in, MaxLineLength)
+	if len(f.Fields) > before || status == f.status {
 		return status
 	}
 	switch {
-	case status == "" && len(list) > 0:
+	case status == "" && len(f.statuses) > 0:
 		f.Add(field, errs.Required)
-	case status != "" && !slices.Contains(list, status):
+	case status != "" && !slices.Contains(f.statuses, status):
 		f.Add(field, errs.InvalidChoice)
 	}
 	return status

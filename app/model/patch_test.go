@@ -68,12 +68,13 @@ func TestAbstractPatch(t *testing.T) {
 		changes []string
 	}{
 		{"nothing sent", AbstractPatch{}, nil},
-		{"one field", AbstractPatch{PropertyPatch: PropertyPatch{City: sendText(" Albany ")}}, []string{`city "Troy" "Albany"`}},
-		{"null clears", AbstractPatch{PropertyPatch: PropertyPatch{Address: cleared, County: cleared}, TaxMap: cleared},
+		{"one field", AbstractPatch{Fields: Inputs{"city": StringInput(" Albany ")}}, []string{`city "Troy" "Albany"`}},
+		{"null clears", AbstractPatch{Fields: Inputs{"address": Input{}, "county": Input{}, "tax_map": Input{}}},
 			[]string{`address "1 Main St" null`, `county "Rensselaer" null`, `tax_map "12-3" null`}},
-		{"blanks clear", AbstractPatch{PropertyPatch: PropertyPatch{State: sendText(" ")}}, []string{`state "NY" null`}},
-		{"the same value", AbstractPatch{PropertyPatch: PropertyPatch{State: sendText("NY ")}, Status: sendText("New")}, nil},
-		{"status", AbstractPatch{Status: sendText("Done")}, []string{`status "New" "Done"`}},
+		{"blanks clear", AbstractPatch{Fields: Inputs{"state": StringInput(" ")}}, []string{`state "NY" null`}},
+		{"the same value", AbstractPatch{Fields: Inputs{"state": StringInput("NY "), "status": StringInput("New")}},
+			nil},
+		{"status", AbstractPatch{Fields: Inputs{"status": StringInput("Done")}}, []string{`status "New" "Done"`}},
 		{"its own template", AbstractPatch{TemplateID: sendID(3)}, nil},
 		{"files in another sequence", AbstractPatch{Files: sendIDs(9, 4, 7)}, []string{`files 3 1 file:9`}},
 		{"files in the same sequence", AbstractPatch{Files: sendIDs(4, 7, 9)}, nil},
@@ -117,9 +118,12 @@ func TestAbstractPatchRejected(t *testing.T) {
 			[]string{"template_id: The template id field cannot be changed."}},
 		{"a template ID that isn't an integer", AbstractPatch{TemplateID: Some(IDInput{Present: true})}, Rules{},
 			[]string{"template_id: The template id field must be an integer."}},
-		{"an unknown status", AbstractPatch{Status: sendText("new")}, Rules{}, []string{notSelected}},
-		{"a status of another type", AbstractPatch{Status: notString}, Rules{}, []string{"status: The status field must be a string."}},
-		{"no status", AbstractPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}},
+		{"an unknown status", AbstractPatch{Fields: Inputs{"status": StringInput("new")}}, Rules{},
+			[]string{notSelected}},
+		{"a status of another type", AbstractPatch{Fields: Inputs{"status": Input{Kind: InputOther}}}, Rules{},
+			[]string{"status: The status field must be a string."}},
+		{"no status", AbstractPatch{Fields: Inputs{"status": Input{}}}, Rules{},
+			[]string{"status: The status field is required."}},
 		{"a missing file", AbstractPatch{Files: sendIDs(4, 7)}, Rules{}, []string{noFiles}},
 		{"an extra file", AbstractPatch{Files: sendIDs(4, 7, 9, 10)}, Rules{}, []string{noFiles}},
 		{"a file twice", AbstractPatch{Files: sendIDs(4, 7, 7)}, Rules{}, []string{noFiles}},
@@ -138,8 +142,12 @@ func TestAbstractPatchRejected(t *testing.T) {
 		{"all cleared", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})}, Rules{EnforceRequired: true},
 			[]string{"custom_fields.owner: The owner field is required."}},
 		{"all fields, in sequence",
-			AbstractPatch{TemplateID: sendID(4), Status: sendText("x"), Custom: customOf(`{"run":"Z","kind":1}`),
-				PropertyPatch: PropertyPatch{notString, notString, notString, notString}, TaxMap: notString, Files: sendIDs()}, Rules{},
+			AbstractPatch{Fields: Inputs{"status": StringInput("x"), "address": Input{Kind: InputOther},
+				"city": Input{Kind: InputOther}, "county": Input{Kind: InputOther}, "state": Input{Kind: InputOther},
+				"tax_map": Input{Kind: InputOther}},
+				TemplateID: sendID(4),
+				Custom:     customOf(`{"run":"Z","kind":1}`),
+				Files:      sendIDs()}, Rules{},
 			[]string{"template_id: The template id field cannot be changed.", notSelected, "address: The address field must be a string.",
 				"city: The city field must be a string.", "county: The county field must be a string.", "state: The state field must be a string.",
 				"tax_map: The tax map field must be a string.", noFiles, "custom_fields.kind: The selected kind is invalid.",
@@ -157,14 +165,16 @@ func TestPatchValidatesOnlySentFields(t *testing.T) {
 	old, template := sampleAbstract()
 	delete(old.Custom, "owner")
 	old.Status = "Gone"
-	now, rejected := AbstractPatch{TaxMap: sendText("9"), Status: sendText("Gone"), Custom: customOf(`{"kind":"B"}`)}.Check(old,
+	now, rejected := AbstractPatch{Fields: Inputs{"tax_map": StringInput("9"), "status": StringInput("Gone")},
+		Custom: customOf(`{"kind":"B"}`)}.Check(old,
 		template, Rules{EnforceRequired: true})
 	checkFieldErrors(t, rejected)
 	checkChanges(t, old.Changes(now), `tax_map "12-3" "9"`, `custom_fields.kind "A" "B"`)
 	old.Status, old.TemplateID = "", 0
-	_, rejected = AbstractPatch{Status: sendText("New")}.Check(old, nil, Rules{})
+	_, rejected = AbstractPatch{Fields: Inputs{"status": StringInput("New")}}.Check(old, nil, Rules{})
 	checkFieldErrors(t, rejected, "status: The selected status is invalid.")
-	now, rejected = AbstractPatch{Status: cleared, TemplateID: Some(IDInput{}), Custom: customOf(`{"kind":"Z"}`)}.Check(old, nil, Rules{})
+	now, rejected = AbstractPatch{Fields: Inputs{"status": Input{}}, TemplateID: Some(IDInput{}),
+		Custom: customOf(`{"kind":"Z"}`)}.Check(old, nil, Rules{})
 	checkFieldErrors(t, rejected)
 	if !maps.EqualFunc(now.Custom, old.Custom, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
 		t.Errorf("custom fields without a template = %s, want them unchanged", now.Custom)
@@ -184,19 +194,22 @@ func TestOrderPatch(t *testing.T) {
 		changes  []string
 	}{
 		{"nothing sent", OrderPatch{}, Rules{EnforceRequired: true}, nil, nil},
-		{"all fields", OrderPatch{Number: sendText("a-1"), Status: sendText("done"), DueDate: cleared,
-			PropertyPatch: PropertyPatch{City: cleared, State: sendText("NY")},
-			Custom:        customOf(`{"fee":2,"note":""}`)}, Rules{}, nil,
+		{"all fields", OrderPatch{Fields: Inputs{"order_number": StringInput("a-1"), "status": StringInput("done"),
+			"due_date": Input{}, "city": Input{}, "state": StringInput("NY")},
+			Custom: customOf(`{"fee":2,"note":""}`)}, Rules{}, nil,
 			[]string{`order_number "A-1" "a-1"`, `status "active" "done"`, `due_date "2026-06-15" null`, `city "Troy" null`, `state null "NY"`,
 				`custom_fields.fee 1.50 2`, `custom_fields.note "x" null`}},
-		{"no number", OrderPatch{Number: cleared}, Rules{}, []string{"order_number: The order number field is required."}, nil},
-		{"an empty number", OrderPatch{Number: sendText(" ")}, Rules{}, []string{"order_number: The order number field is required."}, nil},
-		{"a number of another type", OrderPatch{Number: notString}, Rules{},
+		{"no number", OrderPatch{Fields: Inputs{"order_number": Input{}}}, Rules{},
+			[]string{"order_number: The order number field is required."}, nil},
+		{"an empty number", OrderPatch{Fields: Inputs{"order_number": StringInput(" ")}}, Rules{},
+			[]string{"order_number: The order number field is required."}, nil},
+		{"a number of another type", OrderPatch{Fields: Inputs{"order_number": Input{Kind: InputOther}}}, Rules{},
 			[]string{"order_number: The order number field must be a string."}, nil},
-		{"no status", OrderPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}, nil},
-		{"all wrong", OrderPatch{Number: sendText(strings.Repeat("é", 256)), Status: sendText("late"), DueDate: sendText("2026-02-30"),
-			PropertyPatch: PropertyPatch{Address: sendText("a\x00")},
-			Custom:        customOf(`{"fee":"x","note":null}`)}, Rules{EnforceRequired: true},
+		{"no status", OrderPatch{Fields: Inputs{"status": Input{}}}, Rules{},
+			[]string{"status: The status field is required."}, nil},
+		{"all wrong", OrderPatch{Fields: Inputs{"order_number": StringInput(strings.Repeat("é", 256)),
+			"status": StringInput("late"), "due_date": StringInput("2026-02-30"), "address": StringInput("a\x00")},
+			Custom: customOf(`{"fee":"x","note":null}`)}, Rules{EnforceRequired: true},
 			[]string{"order_number: The order number field must not be greater than 255 characters.", "status: The selected status is invalid.",
 				"due_date: The due date field must match the format Y-m-d.", "address: The address field contains invalid characters.",
 				"custom_fields.note: The note field is required.", "custom_fields.fee: The fee field must be a number."}, nil},

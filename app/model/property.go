@@ -13,30 +13,6 @@ type Property struct {
 	State   string `json:"state,omitempty"`
 }
 
-// PropertyDraft is the input for a Property.
-type PropertyDraft struct{ Address, City, County, State Input }
-
-func (d PropertyDraft) check(f *validation) Property {
-	return Property{
-		Address: f.line("address", d.Address, MaxLineLength),
-		City:    f.line("city", d.City, MaxLineLength),
-		County:  f.line("county", d.County, MaxLineLength),
-		State:   f.line("state", d.State, MaxLineLength),
-	}
-}
-
-// PropertyPatch is the input for updating a Property.
-type PropertyPatch struct{ Address, City, County, State Optional[Input] }
-
-func (p PropertyPatch) check(f *validation, old Property) Property {
-	return Property{
-		Address: f.changedLine("address", p.Address, old.Address),
-		City:    f.changedLine("city", p.City, old.City),
-		County:  f.changedLine("county", p.County, old.County),
-		State:   f.changedLine("state", p.State, old.State),
-	}
-}
-
 // FullAddress returns the address in the usual format, such as "12 Elm St, Troy, Rensselaer
 // County, NY". Missing parts are omitted.
 func (p Property) FullAddress() string {

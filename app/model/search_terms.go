@@ -19,21 +19,17 @@ type SearchTerms struct {
 // SearchTerms returns the searchable values of the abstract.
 func (a Abstract) SearchTerms() SearchTerms {
 	var k SearchTerms
-	k.number(a.TaxMap)
-	k.property(a.Property)
+	addTexts(&k, abstractTexts, &a)
 	k.custom(a.Custom)
-	k.other(a.Status)
+	addTexts(&k, abstractStatus, &a)
 	return k
 }
 
 // SearchTerms returns the searchable values of the order.
 func (o Order) SearchTerms() SearchTerms {
 	var k SearchTerms
-	k.number(o.Number)
-	k.property(o.Property)
+	addTexts(&k, orderTexts, &o)
 	k.custom(o.Custom)
-	k.other(o.DueDate)
-	k.other(o.Status)
 	return k
 }
 
@@ -65,13 +61,6 @@ func (f File) SearchTerms() SearchTerms {
 const minNumberDigits = 4
 
 func isNameSeparator(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("_,;()[]", r) }
-
-func (k *SearchTerms) property(p Property) {
-	k.name(p.Address)
-	k.name(p.City)
-	k.name(p.County)
-	k.other(p.State)
-}
 
 // custom adds the values of custom fields. It classifies each value by its key and format, so the
 // result doesn't depend on the current template.

@@ -283,4 +283,8 @@ func IsDate(value string) bool {
 
 // validation collects field errors in the order in which the fields are checked. Each of its
 // methods validates one field.
-type validation struct{ errs.Fields }
+type validation struct {
+	errs.Fields
+	status   string   // current status of the record
+	statuses []string // that a record can get
+}

@@ -44,18 +44,20 @@ func TestLine(t *testing.T) {
 
 func TestMaximumLengths(t *testing.T) {
 	long := func(n int) Input { return StringInput(strings.Repeat("é", n)) }
-	_, f := OrderDraft{Number: long(255), PropertyDraft: PropertyDraft{long(2000), long(2000), long(2000), long(2000)}}.Check(nil, Rules{})
+	_, f := OrderDraft{Fields: Inputs{"order_number": long(255), "address": long(2000), "city": long(2000),
+		"county": long(2000), "state": long(2000)}}.Check(nil, Rules{})
 	checkFieldErrors(t, f)
-	_, f = OrderDraft{Number: long(256), PropertyDraft: PropertyDraft{long(2001), long(2001), long(2001), long(2001)}}.Check(nil, Rules{})
+	_, f = OrderDraft{Fields: Inputs{"order_number": long(256), "address": long(2001), "city": long(2001),
+		"county": long(2001), "state": long(2001)}}.Check(nil, Rules{})
 	checkFieldErrors(t, f,
 		"order_number: The order number field must not be greater than 255 characters.",
 		"address: The address field must not be greater than 2000 characters.",
 		"city: The city field must not be greater than 2000 characters.",
 		"county: The county field must not be greater than 2000 characters.",
 		"state: The state field must not be greater than 2000 characters.")
-	_, f = AbstractDraft{TaxMap: long(2000)}.Check(nil, true, Rules{})
+	_, f = AbstractDraft{Fields: Inputs{"tax_map": long(2000)}}.Check(nil, true, Rules{})
 	checkFieldErrors(t, f)
-	_, f = AbstractDraft{TaxMap: long(2001)}.Check(nil, true, Rules{})
+	_, f = AbstractDraft{Fields: Inputs{"tax_map": long(2001)}}.Check(nil, true, Rules{})
 	checkFieldErrors(t, f, "tax_map: The tax map field must not be greater than 2000 characters.")
 	_, f = FolderDraft{Name: long(255)}.Check(true)
 	checkFieldErrors(t, f)

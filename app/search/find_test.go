@@ -13,9 +13,9 @@ import (
 )
 
 // createAbstract creates an abstract without documents.
-func createAbstract(t *testing.T, v *instance.Instance, number, parcel string, at model.PropertyDraft) model.Abstract {
+func createAbstract(t *testing.T, v *instance.Instance, number, parcel string, at model.Inputs) model.Abstract {
 	t.Helper()
-	draft := model.AbstractDraft{PropertyDraft: at, TaxMap: model.StringInput(parcel)}
+	draft := model.AbstractDraft{Fields: vaulttest.MergeInputs(at, model.Inputs{"tax_map": model.StringInput(parcel)})}
 	if number != "" {
 		draft.Custom = vaulttest.CustomText("file_number", fmt.Sprintf("%q", number))
 	}
@@ -28,18 +28,18 @@ func createAbstract(t *testing.T, v *instance.Instance, number, parcel string, a
 }
 
 // elmStreet returns a property in a city and county. The street address is always the same.
-func elmStreet(city, county string) model.PropertyDraft {
-	return model.PropertyDraft{Address: model.StringInput("12 Elm St."), City: model.StringInput(city),
-		County: model.StringInput(county), State: model.StringInput("NY")}
+func elmStreet(city, county string) model.Inputs {
+	return model.Inputs{"address": model.StringInput("12 Elm St."), "city": model.StringInput(city),
+		"county": model.StringInput(county), "state": model.StringInput("NY")}
 }
 
 func TestFind(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.CreateOrderForProperty(t, v, "26-100", "", "12.-3-45", elmStreet("Troy", "Rensselaer"))
-	vaulttest.CreateOrderForProperty(t, v, "26-1", "", "", model.PropertyDraft{})
+	vaulttest.CreateOrderForProperty(t, v, "26-1", "", "", model.Inputs{})
 	createAbstract(t, v, "26-1", "12.-3-4", elmStreet("Troy", "Rensselaer"))
-	createAbstract(t, v, "", "", model.PropertyDraft{})
+	createAbstract(t, v, "", "", model.Inputs{})
 	for _, row := range []struct {
 		text   string
 		want   []string
@@ -82,8 +82,8 @@ func TestFind(t *testing.T) {
 func TestHeadingOfEmptyAbstract(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	empty := createAbstract(t, v, "", "", model.PropertyDraft{})
-	other := createAbstract(t, v, "26-1", "", model.PropertyDraft{})
+	empty := createAbstract(t, v, "", "", model.Inputs{})
+	other := createAbstract(t, v, "26-1", "", model.Inputs{})
 	headings, err := v.Abstracts.Headings(t.Context(), empty, other)
 	if want := []string{"Abstract " + v.Secrets.IDs("abstracts").Encode(empty.ID), "26-1"}; err != nil || !slices.Equal(headings, want) {
 		t.Fatalf("Headings() = %q, %v; want %q", headings, err, want)
@@ -96,15 +96,16 @@ func TestRelated(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	first := vaulttest.CreateOrderForProperty(t, v, "26-1", "", "12.-3-4", elmStreet("Troy", "Rensselaer"))
-	vaulttest.CreateOrderForProperty(t, v, "26-2", "", "12-34", model.PropertyDraft{})       // same parcel
+	vaulttest.CreateOrderForProperty(t, v, "26-2", "", "12-34", model.Inputs{})              // same parcel
 	vaulttest.CreateOrderForProperty(t, v, "26-3", "", "12-34", elmStreet("Troy", "Albany")) // another county
-	vaulttest.CreateOrderForProperty(t, v, "26-4", "", "12-345", model.PropertyDraft{})      // same prefix only
-	vaulttest.CreateOrderForProperty(t, v, "12-34", "", "", model.PropertyDraft{})           // same value as order number
-	vaulttest.CreateOrderForProperty(t, v, "26-6", "", "", elmStreet("Utica", ""))           // another city
-	parcel := createAbstract(t, v, "26-7", "1234", model.PropertyDraft{})                    // same parcel
-	createAbstract(t, v, "26-8", "9", elmStreet("TROY", "Rensselaer"))                       // same address
-	createAbstract(t, v, "26-9", "9", model.PropertyDraft{})                                 // nothing in common
-	trashed := vaulttest.CreateOrderForProperty(t, v, "26-0", "", "12-34", model.PropertyDraft{})
+	vaulttest.CreateOrderForProperty(t, v, "26-4", "", "12-345", model.Inputs{})             // same prefix only
+	vaulttest.CreateOrderForProperty(t, v, "12-34", "", "",
+		model.Inputs{}) // same value as order number
+	vaulttest.CreateOrderForProperty(t, v, "26-6", "", "", elmStreet("Utica", "")) // another city
+	parcel := createAbstract(t, v, "26-7", "1234", model.Inputs{})                 // same parcel
+	createAbstract(t, v, "26-8", "9", elmStreet("TROY", "Rensselaer"))             // same address
+	createAbstract(t, v, "26-9", "9", model.Inputs{})                              // nothing in common
+	trashed := vaulttest.CreateOrderForProperty(t, v, "26-0", "", "12-34", model.Inputs{})
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, trashed.ID, vault.Match{}))
 	f, err := v.Search.RelatedToOrder(t.Context(), first)
 	want := []string{"order 2 parcel 12-34 exactly", "abstract 2 address 12 Elm St., TROY, NY exactly", "abstract 1 parcel 1234 exactly"}
@@ -137,8 +138,8 @@ func TestRelated(t *testing.T) {
 func TestRelatedFoldsCountyAndState(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	in := func(county, state string) model.PropertyDraft {
-		return model.PropertyDraft{County: model.StringInput(county), State: model.StringInput(state)}
+	in := func(county, state string) model.Inputs {
+		return model.Inputs{"county": model.StringInput(county), "state": model.StringInput(state)}
 	}
 	subject := vaulttest.CreateOrderForProperty(t, v, "26-1", "", "12-34", in("Wexcombe", "NY"))
 	vaulttest.CreateOrderForProperty(t, v, "26-2", "", "12-34", in("Wexcombe County", "New York"))
@@ -154,17 +155,17 @@ func TestRelatedFoldsCountyAndState(t *testing.T) {
 func TestSameNumber(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	first := vaulttest.CreateOrderForProperty(t, v, "A-1", "", "", model.PropertyDraft{})
+	first := vaulttest.CreateOrderForProperty(t, v, "A-1", "", "", model.Inputs{})
 	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || more || len(list) != 0 {
 		t.Errorf("SameNumber() of a unique number = %v, %v, %v; want none", list, more, err)
 	}
-	vaulttest.CreateOrderForProperty(t, v, "a-1", "", "", model.PropertyDraft{})
-	vaulttest.CreateOrderForProperty(t, v, "A-10", "", "", model.PropertyDraft{})
+	vaulttest.CreateOrderForProperty(t, v, "a-1", "", "", model.Inputs{})
+	vaulttest.CreateOrderForProperty(t, v, "A-10", "", "", model.Inputs{})
 	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || more || len(list) != 1 || list[0].ID != 2 {
 		t.Errorf("SameNumber() = %v, %v, %v; want order 2", list, more, err)
 	}
 	for range vault.MaxFound {
-		vaulttest.CreateOrderForProperty(t, v, "A-1", "", "", model.PropertyDraft{})
+		vaulttest.CreateOrderForProperty(t, v, "A-1", "", "", model.Inputs{})
 	}
 	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MaxFound {
 		t.Errorf("SameNumber() = %d orders, more %v, %v; want %d, true", len(list), more, err, vault.MaxFound)

@@ -32,8 +32,8 @@ func openPriorSearches(t *testing.T) *instance.Instance {
 }
 
 // inCounty returns a property that is only known by its county.
-func inCounty(county string) model.PropertyDraft {
-	return model.PropertyDraft{County: model.StringInput(county), State: model.StringInput("NY")}
+func inCounty(county string) model.Inputs {
+	return model.Inputs{"county": model.StringInput(county), "state": model.StringInput("NY")}
 }
 
 // createSearched creates an abstract with a document of each text.
@@ -43,7 +43,7 @@ func createSearched(t *testing.T, v *instance.Instance, number, county string, t
 	for n, text := range texts {
 		docs = append(docs, vaulttest.PDFDoc(fmt.Sprintf("scan %d.pdf", n+1), text))
 	}
-	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: inCounty(county),
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Fields: inCounty(county),
 		Custom: vaulttest.CustomText("file_number", fmt.Sprintf("%q", number))},
 		vaulttest.StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
@@ -186,13 +186,16 @@ func TestPriorSearchesByOwner(t *testing.T) {
 	v := openPriorSearches(t)
 	vaulttest.CreateInstrument(t, v, createSearched(t, v, "99-1", "Wexcombe").ID,
 		`{"type":"Warranty Deed","county":"Wexcombe","state":"NY","grantees":["John T. Quill","Mary Quill"]}`)
-	order, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1"), PropertyDraft: inCounty("Wexcombe"),
-		Custom: vaulttest.CustomText("seller_owner", `"John and Mary Quill"`)}, vault.Idempotency[model.Order]{})
+	order, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+		model.OrderDraft{Fields: vaulttest.MergeInputs(inCounty("Wexcombe"),
+			model.Inputs{"order_number": model.StringInput("A-1")}),
+			Custom: vaulttest.CustomText("seller_owner", `"John and Mary Quill"`)}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("create order: %v", err)
 	}
-	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: inCounty("Wexcombe"),
-		Custom: vaulttest.CustomText("current_owner", `"Quill"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator,
+		model.AbstractDraft{Fields: inCounty("Wexcombe"),
+			Custom: vaulttest.CustomText("current_owner", `"Quill"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}

@@ -317,7 +317,8 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 func TestSearchDocumentsOfAbstract(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
-	draft := model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"F-7"`)}
+	draft := model.AbstractDraft{Fields: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number",
+		`"F-7"`)}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft,
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
@@ -536,7 +537,8 @@ func TestSearchSnippetHasEllipses(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(row.name+".pdf", row.text))[0]
 			vaulttest.ProcessingFailure(t, v, file.ID)
-			draft := model.OrderDraft{Number: model.StringInput(row.name), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
+			draft := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(row.name)},
+				Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
 			order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
 			if err != nil {
 				t.Fatalf("create order: %v", err)
@@ -562,7 +564,8 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 		{"after the limit", strings.Repeat("é", 40_000) + " elm", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			draft := model.OrderDraft{Number: model.StringInput("26-1"), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
+			draft := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("26-1")},
+				Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
 			order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
 			if err != nil {
 				t.Fatalf("create order: %v", err)
@@ -580,7 +583,8 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 func TestSearchSnippetNamesFields(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
-	draft := model.OrderDraft{Number: model.StringInput("26-1"), PropertyDraft: elmStreet("Troy", "Rensselaer"),
+	draft := model.OrderDraft{Fields: vaulttest.MergeInputs(elmStreet("Troy", "Rensselaer"),
+		model.Inputs{"order_number": model.StringInput("26-1")}),
 		Custom: customValues("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`,
 			"seller_owner", `"Johnson"`, "underwriter", `"None"`)}
 	order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
@@ -618,9 +622,9 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 func TestSearchSnippetChoosesFields(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
-	draft := model.AbstractDraft{
-		PropertyDraft: model.PropertyDraft{Address: model.StringInput("14 Square Rd"), City: model.StringInput("Mandeville"),
-			County: model.StringInput("St. Tammany"), State: model.StringInput("LA")},
+	draft := model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput("14 Square Rd"),
+		"city": model.StringInput("Mandeville"), "county": model.StringInput("St. Tammany"),
+		"state": model.StringInput("LA")},
 		Custom: customValues("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description",
 			`"Being Lot 14, Square 3 of the Hebert Tract"`,
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}

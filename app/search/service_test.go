@@ -37,7 +37,7 @@ func addSampleRecords(t *testing.T, v *instance.Instance) {
 	for i := range 6 {
 		vaulttest.CreateOrderForProperty(t, v, fmt.Sprintf("26-%04d", i), "2026-06-01", fmt.Sprintf("12-3-%03d", i),
 			elmStreet("Troy", "Rensselaer"))
-		draft := model.AbstractDraft{PropertyDraft: elmStreet("Albany", "Albany"),
+		draft := model.AbstractDraft{Fields: elmStreet("Albany", "Albany"),
 			Custom: vaulttest.CustomText("file_number", fmt.Sprintf(`"F-%04d"`, i))}
 		deed := vaulttest.StageDocs(t, v, vaulttest.PDFDoc(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i)))
 		_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, deed, vault.Idempotency[vault.AbstractWithFiles]{})
@@ -70,7 +70,8 @@ func TestIndexFollowsChanges(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Now = vaulttest.NewClock().Now })
 	vaulttest.WaitIndexed(t, v)
-	draft := model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"26-0017"`)}
+	draft := model.AbstractDraft{Fields: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number",
+		`"26-0017"`)}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft,
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed Bk1022-Pg311.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
@@ -100,7 +101,7 @@ func TestIndexFollowsChanges(t *testing.T) {
 		{"upload document", nil, "bk 1022 pg 311", []string{"file 1"}},
 		{"change status", func() error {
 			_, err := v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID,
-				model.OrderPatch{Status: model.Optional[model.Input]{Present: true, Value: model.StringInput("on_hold")}}, vault.Match{})
+				model.OrderPatch{Fields: model.Inputs{"status": model.StringInput("on_hold")}}, vault.Match{})
 			return err
 		}, "hold", []string{"order 1"}},
 		{"rename file", func() error {
@@ -130,8 +131,7 @@ func TestIndexFollowsChanges(t *testing.T) {
 			return err
 		}, "bk1022", []string{"file 1"}},
 		{"change county", func() error {
-			p := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Optional[model.Input]{Present: true,
-				Value: model.StringInput("Kings")}}}
+			p := model.AbstractPatch{Fields: model.Inputs{"county": model.StringInput("Kings")}}
 			_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, a, p, vault.Match{})
 			return err
 		}, "kings", []string{"abstract 1"}},

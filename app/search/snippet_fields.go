@@ -40,11 +40,13 @@ func (w *fieldCollector) add(name, value string) {
 	w.fields = append(w.fields, fieldText{name, value})
 }
 
-func (w *fieldCollector) addProperty(p model.Property) {
-	w.add("Address", p.Address)
-	w.add("City", p.City)
-	w.add("County", p.County)
-	w.add("State", p.State)
+// addRecord adds the fields that every record of its type has, the status, and the custom fields.
+func (w *fieldCollector) addRecord(fields []model.FieldValue, status string, values model.CustomValues, defs []model.Field) {
+	for _, f := range fields {
+		w.add(f.APILabel, f.Value)
+	}
+	w.add("Status", status)
+	w.addCustom(values, defs)
 }
 
 // addCustom adds custom fields in the order of their definitions. Values without a definition follow,
@@ -65,20 +67,13 @@ func (w *fieldCollector) addCustom(values model.CustomValues, defs []model.Field
 
 func abstractFields(a *model.Abstract, fields []model.Field) []fieldText {
 	w := fieldCollector{left: maxFieldBytes}
-	w.add("Tax Map", a.TaxMap)
-	w.addProperty(a.Property)
-	w.add("Status", a.Status)
-	w.addCustom(a.Custom, fields)
+	w.addRecord(a.FieldValues(), a.Status, a.Custom, fields)
 	return w.fields
 }
 
 func orderFields(o *model.Order, fields []model.Field) []fieldText {
 	w := fieldCollector{left: maxFieldBytes}
-	w.add("Order #", o.Number)
-	w.addProperty(o.Property)
-	w.add("Due Date", o.DueDate)
-	w.add("Status", o.Status)
-	w.addCustom(o.Custom, fields)
+	w.addRecord(o.FieldValues(), o.Status, o.Custom, fields)
 	return w.fields
 }
 

@@ -107,7 +107,8 @@ func prepareExample(t *testing.T, r *running, path, script string) (ready, dir s
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}
-	order, err := r.vault.Orders.Create(t.Context(), operator, model.OrderDraft{Number: model.StringInput("T-1")},
+	order, err := r.vault.Orders.Create(t.Context(), operator,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("T-1")}},
 		vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("create order: %v", err)

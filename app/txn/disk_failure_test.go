@@ -99,7 +99,7 @@ func wantReadOnly(t *testing.T, v *instance.Instance, dir string) {
 	vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 	_, err := v.Files.Stage(t.Context())
 	vaulttest.WantKind(t, "stage an upload", err, errs.Unavailable)
-	order := model.OrderDraft{Number: model.StringInput("1")}
+	order := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("1")}}
 	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, order, vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "create order", err, errs.Unavailable)
 	_, _, err = v.Keys.Create(t.Context(), vaulttest.Operator, model.KeyDraft{Name: "x"})
@@ -134,7 +134,7 @@ func TestDiskReserve(t *testing.T) {
 	vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.InsufficientStorage)
 	_, err = v.Files.Stage(t.Context())
 	vaulttest.WantKind(t, "stage an upload", err, errs.InsufficientStorage)
-	order := model.OrderDraft{Number: model.StringInput("1")}
+	order := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("1")}}
 	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, order, vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "create order", err, errs.InsufficientStorage)
 	folder := model.FolderDraft{Name: model.StringInput("x")}

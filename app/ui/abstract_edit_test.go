@@ -69,7 +69,7 @@ func TestEditAbstract(t *testing.T) {
 
 	// While the form is open, another user changes the county.
 	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=property", cookie))
-	patch := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}
+	patch := model.AbstractPatch{Fields: model.Inputs{"county": model.StringInput("Greene")}}
 	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, patch, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
@@ -115,7 +115,7 @@ func TestBlankFieldFilledByAnotherUser(t *testing.T) {
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	lee, _ := h.newUserCookie(t, "Lee", model.RoleStaff)
 	path, abstract := h.createAbstract(t, actor, nil, model.Property{})
-	order := h.createOrder(t, "26-1", 2, model.PropertyDraft{})
+	order := h.createOrder(t, "26-1", 2, model.Inputs{})
 	stored := func() [2]string {
 		o, err := h.vault.Orders.Get(t.Context(), order.ID)
 		if err != nil {

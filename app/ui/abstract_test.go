@@ -33,9 +33,9 @@ func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[
 			t.Fatalf("stage file: %v", err)
 		}
 	}
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
-		Address: model.StringInput(property.Address), City: model.StringInput(property.City),
-		County: model.StringInput(property.County), State: model.StringInput(property.State)}}
+	draft := model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput(property.Address),
+		"city": model.StringInput(property.City), "county": model.StringInput(property.County),
+		"state": model.StringInput(property.State)}}
 	draft.Custom.Values = textInputs(custom)
 	created, err := h.vault.Abstracts.Create(t.Context(), actor, draft, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
@@ -85,7 +85,7 @@ func TestAbstractList(t *testing.T) {
 		_, created := h.createAbstract(t, actor, map[string]string{"file_number": a.number},
 			model.Property{Address: a.address, County: a.county, State: a.state})
 		if i == 0 {
-			patch := model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}
+			patch := model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("In Exam")}}
 			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, created.Abstract.ID, patch, vault.Match{}); err != nil {
 				t.Fatalf("Abstracts.Patch: %v", err)
 			}

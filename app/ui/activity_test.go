@@ -28,7 +28,7 @@ func (h *testServer) createAbstractAt(t *testing.T, actor model.Actor, address s
 	}
 	defer staged.Discard()
 	created, err := h.vault.Abstracts.Create(t.Context(), actor,
-		model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}, staged,
+		model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput(address)}}, staged,
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
@@ -43,16 +43,16 @@ func TestActivity(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	h.newUser(t, formula, model.RoleStaff)
 	id := h.createAbstractAt(t, admin.actor, `12 <b>Mill</b> Road`).Abstract.ID
-	patch := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Ada"))}}
+	patch := model.AbstractPatch{Fields: model.Inputs{"county": model.StringInput("Ada")}}
 	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, patch, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	file := h.upload(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
 	h.vault.Events.RecordAccess(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
 	admin.submitChange(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
-	order := h.createOrder(t, "26-7", 1, model.PropertyDraft{})
-	h.createOrder(t, "26-8", 1, model.PropertyDraft{})
-	duplicate := h.createOrder(t, "26-8", 1, model.PropertyDraft{})
+	order := h.createOrder(t, "26-7", 1, model.Inputs{})
+	h.createOrder(t, "26-8", 1, model.Inputs{})
+	duplicate := h.createOrder(t, "26-8", 1, model.Inputs{})
 	h.vault.Events.RecordAccess(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
@@ -209,7 +209,7 @@ func TestActivityCSVNames(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	order := h.createOrder(t, formula, 1, model.PropertyDraft{})
+	order := h.createOrder(t, formula, 1, model.Inputs{})
 	created := order.CreatedAt.In(time.Local).Format(time.DateTime)
 	got := admin.get(t, 200, "/admin/activity.csv?kind=order.created")
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(got.body), "\ufeff"))).ReadAll()

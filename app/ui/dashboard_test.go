@@ -10,15 +10,17 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
 )
 
 // createOrder creates an order that is due the given number of days after the current date of the
 // test clock.
-func (h *testServer) createOrder(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
+func (h *testServer) createOrder(t *testing.T, number string, days int, at model.Inputs) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
 	created, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
-		model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Idempotency[model.Order]{})
+		model.OrderDraft{Fields: vaulttest.MergeInputs(at, model.Inputs{"order_number": model.StringInput(number),
+			"due_date": model.StringInput(due)})}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)
 	}
@@ -29,8 +31,9 @@ func (h *testServer) orderPath(o model.Order) string {
 	return "/orders/" + h.vault.Secrets.IDs("orders").Encode(o.ID)
 }
 
-func elmStreet() model.PropertyDraft {
-	return model.PropertyDraft{Address: model.StringInput("12 Elm <St>"), City: model.StringInput("Troy"), State: model.StringInput("NY")}
+func elmStreet() model.Inputs {
+	return model.Inputs{"address": model.StringInput("12 Elm <St>"), "city": model.StringInput("Troy"),
+		"state": model.StringInput("NY")}
 }
 
 func TestDashboardOfEmptyVault(t *testing.T) {

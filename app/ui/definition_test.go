@@ -196,9 +196,10 @@ func TestOrderDefinitions(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	order, err := h.vault.Orders.Create(t.Context(), admin.actor, model.OrderDraft{
-		Number: model.StringInput("2026-1"), Custom: model.Custom{Values: map[string]model.Input{"rush": model.StringInput("Rush")}},
-	}, vault.Idempotency[model.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), admin.actor,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-1")},
+			Custom: model.Custom{Values: map[string]model.Input{"rush": model.StringInput("Rush")}}},
+		vault.Idempotency[model.Order]{})
 	if err != nil || order.Status != "active" {
 		t.Fatalf("Orders.Create = %+v, %v, want an active order", order, err)
 	}

@@ -133,7 +133,8 @@ func (h *testServer) createAbstractWithDocument(t *testing.T) (string, uint64) {
 func (h *testServer) createNumberedOrder(t *testing.T) string {
 	t.Helper()
 	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
-		model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-1")}},
+		vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)
 	}

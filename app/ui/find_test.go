@@ -39,7 +39,7 @@ func TestFindPage(t *testing.T) {
 	h := newTestServer(t)
 	one := h.createOrder(t, "26-<1>", 5, elmStreet())
 	other := h.createOrder(t, "26-2", 5, elmStreet())
-	h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
+	h.createOrder(t, "77", 5, model.Inputs{"address": model.StringInput("8 Mill Lane")})
 	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // the search index doesn't exist yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Results include only numbers, Parcel IDs, and addresses that start with your text.", h.orderPath(one),
@@ -189,7 +189,7 @@ func TestFindWhileIndexIsBuilt(t *testing.T) {
 func TestFindPartialWord(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
+	h.createOrder(t, "77", 5, model.Inputs{"address": model.StringInput("8 Mill Lane")})
 	h.waitForIndex(t)
 	viewer := h.openBrowser(t, model.RoleViewer)
 	ask := func(path string) reply { return viewer.get(t, 200, path, "HX-Request", "true") }

@@ -423,9 +423,8 @@ func TestSaveAndNextInPacket(t *testing.T) {
 func TestOtherPlace(t *testing.T) {
 	t.Parallel()
 	p := newPanelTest(t)
-	county := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Story")),
-		State: model.Some(model.StringInput("OH"))},
-		TaxMap: model.Some(model.StringInput("12-7"))}
+	county := model.AbstractPatch{Fields: model.Inputs{"county": model.StringInput("Story"),
+		"state": model.StringInput("OH"), "tax_map": model.StringInput("12-7")}}
 	_, err := p.vault.Abstracts.Patch(t.Context(), vaulttest.Operator, p.deed.AbstractID, county, vault.Match{})
 	vaulttest.NoError(t, err)
 	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019\nRecorder of Polk County\nWARRANTY DEED\nParcel ID 99-8-77\n")

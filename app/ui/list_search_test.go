@@ -11,7 +11,8 @@ func TestListSearch(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	elm := h.createOrder(t, "26-1", 5, elmStreet())
-	mill := h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane"), County: model.StringInput("Dane")})
+	mill := h.createOrder(t, "77", 5, model.Inputs{"address": model.StringInput("8 Mill Lane"),
+		"county": model.StringInput("Dane")})
 	g := h.openBrowser(t, model.RoleViewer)
 	const button = `href="/find?all=1&amp;q=lane">`
 	// Without a search index, lists find only numbers and addresses that start with the text.

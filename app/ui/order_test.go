@@ -127,7 +127,7 @@ func TestOrderTrashAndUndo(t *testing.T) {
 func TestRelatedOrders(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	one, two := h.createOrder(t, "26-1", 2, elmStreet()), h.createOrder(t, "26-1", 3, model.PropertyDraft{})
+	one, two := h.createOrder(t, "26-1", 2, elmStreet()), h.createOrder(t, "26-1", 3, model.Inputs{})
 	three := h.createOrder(t, "26-3", 3, elmStreet())
 	viewer := h.openBrowser(t, model.RoleViewer)
 	page := viewer.get(t, 200, h.orderPath(one))
@@ -141,7 +141,7 @@ func TestRelatedOrders(t *testing.T) {
 	}
 	defer staged.Discard()
 	created, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"},
-		model.AbstractDraft{PropertyDraft: elmStreet()}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
+		model.AbstractDraft{Fields: elmStreet()}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
@@ -166,13 +166,14 @@ func orderNumbers(page reply) string {
 func TestOrderList(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	at := func(address, county string) model.PropertyDraft {
-		return model.PropertyDraft{Address: model.StringInput(address), County: model.StringInput(county), State: model.StringInput("NY")}
+	at := func(address, county string) model.Inputs {
+		return model.Inputs{"address": model.StringInput(address), "county": model.StringInput(county),
+			"state": model.StringInput("NY")}
 	}
 	for i, o := range []struct {
 		number string
 		days   int
-		at     model.PropertyDraft
+		at     model.Inputs
 		status string
 	}{
 		{"C", -3, at("3 Oak", "Albany"), ""}, {"B", -5, at("1 Oak", "Troy"), "completed"}, {"A", 2, at("2 Oak", "Albany"), "on_hold"},
@@ -184,7 +185,7 @@ func TestOrderList(t *testing.T) {
 			t.Fatalf("ID of order %s = %d, want %d", o.number, created.ID, i+1)
 		}
 		if o.status != "" {
-			patch := model.OrderPatch{Status: model.Some(model.StringInput(o.status))}
+			patch := model.OrderPatch{Fields: model.Inputs{"status": model.StringInput(o.status)}}
 			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, created.ID, patch, vault.Match{}); err != nil {
 				t.Fatalf("Orders.Patch: %v", err)
 			}
@@ -245,7 +246,7 @@ func TestOrderListPages(t *testing.T) {
 	h := newTestServer(t)
 	var want []string
 	for n := range 120 {
-		h.createOrder(t, fmt.Sprintf("N%03d", n), 3, model.PropertyDraft{})
+		h.createOrder(t, fmt.Sprintf("N%03d", n), 3, model.Inputs{})
 		want = append(want, fmt.Sprintf("N%03d", n))
 	}
 	viewer := h.openBrowser(t, model.RoleViewer)

@@ -149,7 +149,8 @@ func TestAbstractWorkHeader(t *testing.T) {
 	h := newTestServer(t)
 	staff := h.openBrowser(t, model.RoleStaff)
 	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
-	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("T-<7>")},
+	order, err := h.vault.Orders.Create(t.Context(), staff.actor,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("T-<7>")}},
 		vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)

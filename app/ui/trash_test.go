@@ -19,7 +19,8 @@ func TestTrash(t *testing.T) {
 	h := newTestServer(t)
 	staff := h.newUser(t, "sue", model.RoleStaff)
 	abstract := h.createAbstractAt(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
-	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")},
+	order, err := h.vault.Orders.Create(t.Context(), staff.actor,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-7")}},
 		vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)

@@ -89,7 +89,7 @@ func TestTus(t *testing.T) {
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleAdmin)
 	created, err := h.vault.Abstracts.Create(t.Context(), actor,
-		model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.newStagedUpload(t),
+		model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput("12 Oak St")}}, h.newStagedUpload(t),
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)

@@ -90,7 +90,7 @@ func newServerWithDocuments(t *testing.T) (h *testServer, abstract string, files
 			t.Fatalf("stage file: %v", err)
 		}
 	}
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("118 Orchard <Lane>")}}
+	draft := model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput("118 Orchard <Lane>")}}
 	draft.Custom = model.Custom{}
 	created, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, staged,
 		vault.Idempotency[vault.AbstractWithFiles]{})

@@ -354,7 +354,7 @@ func TestUploadBatchOrder(t *testing.T) {
 func TestUploadDuplicates(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}
+	draft := model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput("12 Oak St")}}
 	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "same")),
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 func createAbstractNumbered(t *testing.T, v *instance.Instance, number, parcel, address string,
 	docs ...vaulttest.Doc) vault.AbstractWithFiles {
 	t.Helper()
-	draft := model.AbstractDraft{TaxMap: model.StringInput(parcel), PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}
+	draft := model.AbstractDraft{Fields: model.Inputs{"tax_map": model.StringInput(parcel),
+		"address": model.StringInput(address)}}
 	draft.Custom.Values = map[string]model.Input{"file_number": model.StringInput(number)}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, docs...),
 		vault.Idempotency[vault.AbstractWithFiles]{})
@@ -48,7 +49,7 @@ func TestAbstractsByNumber(t *testing.T) {
 	}
 	// Filters apply to all abstracts with the prefix, not only to the first ones up to the limit.
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 3,
-		model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}, vault.Match{}); err != nil {
+		model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("In Exam")}}, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	q := vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
@@ -74,7 +75,8 @@ func TestAbstractHistory(t *testing.T) {
 	id := created.Abstract.ID
 	createAbstractNumbered(t, v, "2", "", "", vaulttest.PDFDoc("z.pdf", "z"))
 	for i := range 5 {
-		patch := model.AbstractPatch{Status: model.Some(model.StringInput([]string{"In Search", "In Exam"}[i%2]))}
+		patch := model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput([]string{"In Search",
+			"In Exam"}[i%2])}}
 		if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, id, patch, vault.Match{}); err != nil {
 			t.Fatalf("Abstracts.Patch: %v", err)
 		}

@@ -21,7 +21,7 @@ import (
 func TestAbstractCreate(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{City: model.StringInput(" Camden ")},
+	draft := model.AbstractDraft{Fields: model.Inputs{"city": model.StringInput(" Camden ")},
 		Custom: vaulttest.CustomText("file_number", `"24-1"`)}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft,
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1)),
@@ -63,7 +63,8 @@ func TestAbstractCreateRejectsInvalidFields(t *testing.T) {
 		{"negative template", model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: -1}}, "template_id"},
 		{"template that is not an integer", model.AbstractDraft{TemplateID: model.IDInput{Present: true}}, "template_id"},
 		{"value outside the options", model.AbstractDraft{Custom: vaulttest.CustomText("search_type", `"Psychic"`)}, "custom_fields.search_type"},
-		{"control character", model.AbstractDraft{TaxMap: model.StringInput("a\x00b")}, "tax_map"},
+		{"control character", model.AbstractDraft{Fields: model.Inputs{"tax_map": model.StringInput("a\x00b")}},
+			"tax_map"},
 		{"files part without a file", model.AbstractDraft{NonFilePart: true}, "files"},
 	}
 	v, opts := vaulttest.OpenVerified(t, nil)

@@ -29,10 +29,11 @@ func TestBringDown(t *testing.T) {
 	kim, gone := f.CreateUser(t, "Kim", model.RoleStaff), f.CreateUser(t, "Gone", model.RoleStaff)
 	v := f.Instance
 	order := vaulttest.CreateOrder(t, v, "2026-1")
-	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{
-		PropertyDraft: model.PropertyDraft{County: model.StringInput("Wexcombe")}, Custom: customTexts("file_number", `"26-17"`,
-			"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "borrower", `"Bo Roe"`, "vesting", `"Fee"`,
-			"tax_status", `"Paid"`, "effective_date", `"2026-01-02"`)},
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator,
+		model.AbstractDraft{Fields: model.Inputs{"county": model.StringInput("Wexcombe")},
+			Custom: customTexts("file_number", `"26-17"`,
+				"search_type", `"60 Year"`, "current_owner", `"Ann Lee"`, "borrower", `"Bo Roe"`, "vesting", `"Fee"`,
+				"tax_status", `"Paid"`, "effective_date", `"2026-01-02"`)},
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
 	id := created.Abstract.ID
@@ -155,7 +156,7 @@ func TestBringDownWithoutTemplate(t *testing.T) {
 	order := vaulttest.CreateOrder(t, v, "2026-1")
 	_, err = v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, created.Abstract.ID, order.ID, vault.Match{})
 	vaulttest.NoError(t, err)
-	done := model.OrderPatch{Status: vaulttest.SomeText("completed")}
+	done := model.OrderPatch{Fields: model.Inputs{"status": model.StringInput("completed")}}
 	_, err = v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID, done, vault.Match{})
 	vaulttest.NoError(t, err)
 	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, created.Abstract.ID, vault.Idempotency[vault.BroughtDown]{})

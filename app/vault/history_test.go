@@ -79,8 +79,9 @@ func walkSteps() map[string]walkStep {
 			return err
 		}, "file.filed", ""},
 		"Abstracts.Patch": {func(w *auditWalk) error {
-			_, err := w.v.Abstracts.Patch(w.Context(), who, w.abstract, model.AbstractPatch{TaxMap: text("9"),
-				Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, always)
+			_, err := w.v.Abstracts.Patch(w.Context(), who, w.abstract,
+				model.AbstractPatch{Fields: model.Inputs{"tax_map": model.StringInput("9")},
+					Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, always)
 			return err
 		}, "abstract.changed", "tax_map custom_fields.file_number"},
 		"Abstracts.Reorder": {func(w *auditWalk) error {
@@ -98,7 +99,8 @@ func walkSteps() map[string]walkStep {
 
 		"Orders.Create": {func(w *auditWalk) error { vaulttest.CreateOrder(w.T, w.v, "T-2"); return nil }, "order.created", ""},
 		"Orders.Patch": {func(w *auditWalk) error {
-			_, err := w.v.Orders.Patch(w.Context(), who, w.order, model.OrderPatch{DueDate: text("2026-12-01")}, always)
+			_, err := w.v.Orders.Patch(w.Context(), who, w.order,
+				model.OrderPatch{Fields: model.Inputs{"due_date": model.StringInput("2026-12-01")}}, always)
 			return err
 		}, "order.changed", "due_date"},
 		"Orders.Trash":   {func(w *auditWalk) error { return w.v.Orders.Trash(w.Context(), who, w.order, always) }, "order.trashed", ""},

@@ -65,7 +65,8 @@ func TestIdempotency(t *testing.T) {
 				vaulttest.StageDocs(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
 		}},
 		{"create an order", func(n byte) (any, error) {
-			return v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+			return v.Orders.Create(t.Context(), vaulttest.Operator,
+				model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("A-1")}},
 				vaulttest.IdempotencyKey[model.Order](n))
 		}},
 		{"create a folder", func(n byte) (any, error) {
@@ -165,7 +166,8 @@ func TestIdempotencyConcurrently(t *testing.T) {
 	results := make(chan error)
 	for range 8 {
 		go func() {
-			_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+			_, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+				model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("A-1")}},
 				vaulttest.IdempotencyKey[model.Order](1))
 			results <- err
 		}()
@@ -188,7 +190,8 @@ func TestIdempotencyExpires(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
 	createOrder := func() error {
-		_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+		_, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+			model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("A-1")}},
 			vaulttest.IdempotencyKey[model.Order](1))
 		return err
 	}
@@ -218,7 +221,8 @@ func TestIdempotencyExpires(t *testing.T) {
 func TestPruneWithoutExpiredResponses(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := vaulttest.OpenWithClock(t)
-	_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+	_, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("A-1")}},
 		vaulttest.IdempotencyKey[model.Order](1))
 	vaulttest.NoError(t, err)
 	purge := func() (changed bool) {

@@ -20,7 +20,8 @@ func TestOrderCreate(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for n := range 2 { // by default, order numbers don't have to be unique
 		created, err := v.Orders.Create(t.Context(), vaulttest.Operator,
-			model.OrderDraft{Number: model.StringInput(" A-1 "), Custom: vaulttest.CustomText("rush", `"Rush"`)}, vault.Idempotency[model.Order]{})
+			model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(" A-1 ")},
+				Custom: vaulttest.CustomText("rush", `"Rush"`)}, vault.Idempotency[model.Order]{})
 		if err != nil || created.ID != uint64(n+1) || created.Number != "A-1" || created.Status != "active" || created.Version != 1 ||
 			len(created.Custom) != 1 {
 			t.Errorf("Orders.Create: got %+v, %v, want version 1 of active order %d, number A-1, with one custom field", created, err, n+1)
@@ -30,7 +31,8 @@ func TestOrderCreate(t *testing.T) {
 	if err != nil || len(fields) == 0 || fields[0].Key != "transaction_type" {
 		t.Errorf("Orders.Fields: got %v, %v, want transaction_type first", fields, err)
 	}
-	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{DueDate: model.StringInput("2026-02-30")},
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator,
+		model.OrderDraft{Fields: model.Inputs{"due_date": model.StringInput("2026-02-30")}},
 		vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "order with invalid fields", err, errs.Invalid)
 	if s := vaulttest.Status(t, v); s.Orders != 2 {
@@ -55,7 +57,8 @@ func TestOrderUniqueNumberRace(t *testing.T) {
 					number = "STRASSE-9"
 				}
 				wg.Go(func() {
-					_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(number)},
+					_, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+						model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(number)}},
 						vault.Idempotency[model.Order]{})
 					if err == nil {
 						successes.Add(1)
@@ -86,13 +89,15 @@ func TestOrderUniqueNumberComparesCompleteNumbers(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.UniqueOrderNumber = true })
 	long := strings.Repeat("9", 255)
 	for _, number := range []string{"9", "99", " 99x", long} {
-		if _, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(number)},
+		if _, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+			model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(number)}},
 			vault.Idempotency[model.Order]{}); err != nil {
 			t.Errorf("create order %s: %v", number, err)
 		}
 	}
 	_, err := v.Orders.Create(t.Context(), vaulttest.Operator,
-		model.OrderDraft{Number: model.StringInput(long + " "), DueDate: model.StringInput("x")}, vault.Idempotency[model.Order]{})
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(long + " "),
+			"due_date": model.StringInput("x")}}, vault.Idempotency[model.Order]{})
 	var invalid *errs.Error
 	if !errors.As(err, &invalid) || len(invalid.Fields) != 2 || invalid.Fields[0].Field != "order_number" {
 		t.Errorf("duplicate number and invalid due date: got %v, want 2 invalid fields, order_number first", err)

@@ -40,11 +40,11 @@ func TestAbstractPatch(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	before := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
 	first, second := before.Files[0].ID, before.Files[1].ID
-	patch := model.AbstractPatch{
-		Status: vaulttest.SomeText("In Search"), PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText("Troy")},
+	patch := model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("In Search"),
+		"city": model.StringInput("Troy")},
 		Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`)),
-		Files:  model.Some(model.IDListInput{IsArray: true, Items: []model.IDInput{vaulttest.IDInput(second), vaulttest.IDInput(first)}}),
-	}
+		Files: model.Some(model.IDListInput{IsArray: true, Items: []model.IDInput{vaulttest.IDInput(second),
+			vaulttest.IDInput(first)}})}
 	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vaulttest.MatchVersions(before.Abstract.Version))
 	if err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
@@ -70,10 +70,12 @@ func TestAbstractPatch(t *testing.T) {
 	}
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vaulttest.MatchVersions(1))
 	vaulttest.WantKind(t, "patch without changes of an old version", err, errs.PreconditionFailed)
-	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Status: vaulttest.SomeText("x")},
+	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
+		model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("x")}},
 		vaulttest.MatchVersions(1))
 	vaulttest.WantKind(t, "invalid patch of an old version", err, errs.PreconditionFailed)
-	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Status: vaulttest.SomeText("x")},
+	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
+		model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("x")}},
 		vaulttest.MatchVersions(7, 2))
 	vaulttest.WantKind(t, "unknown status", err, errs.Invalid)
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 9, patch, vaulttest.MatchVersions(1))
@@ -89,8 +91,9 @@ func TestAbstractPatchRetiredTemplate(t *testing.T) {
 		t.Fatalf("retire template 1: %v", err)
 	}
 	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
-		model.AbstractPatch{TemplateID: model.Some(vaulttest.IDInput(1)), Status: vaulttest.SomeText("Complete"),
-			Custom: model.Some(vaulttest.CustomText("search_type", `"Update"`))}, vault.Match{})
+		model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("Complete")},
+			TemplateID: model.Some(vaulttest.IDInput(1)),
+			Custom:     model.Some(vaulttest.CustomText("search_type", `"Update"`))}, vault.Match{})
 	if err != nil || after.Abstract.Status != "Complete" || string(after.Abstract.Custom["search_type"]) != `"Update"` {
 		t.Errorf("Abstracts.Patch: got %+v, %v, want a complete abstract of search type Update", after.Abstract, err)
 	}
@@ -108,7 +111,7 @@ func TestAbstractPatchConcurrently(t *testing.T) {
 	for i, city := range cities {
 		wg.Go(func() {
 			_, results[i] = v.Abstracts.Patch(context.Background(), vaulttest.Operator, 1,
-				model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText(city)}}, vaulttest.MatchVersions(1))
+				model.AbstractPatch{Fields: model.Inputs{"city": model.StringInput(city)}}, vaulttest.MatchVersions(1))
 		})
 	}
 	wg.Wait()
@@ -122,7 +125,7 @@ func TestAbstractPatchConcurrently(t *testing.T) {
 		t.Fatalf("Abstracts.Get: got %+v, %v, want city %s", read.Abstract, err, cities[winner])
 	}
 	read, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
-		model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText(cities[1-winner])}},
+		model.AbstractPatch{Fields: model.Inputs{"city": model.StringInput(cities[1-winner])}},
 		vaulttest.MatchVersions(read.Abstract.Version))
 	if err != nil || read.Abstract.City != cities[1-winner] || read.Abstract.Version != 3 {
 		t.Errorf("patch of the new version: got %+v, %v, want version 3 with city %s", read.Abstract, err, cities[1-winner])
@@ -135,18 +138,21 @@ func TestOrderPatch(t *testing.T) {
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.CreateOrder(t, v, "A-2")
 	after, err := v.Orders.Patch(t.Context(), vaulttest.Operator, 1,
-		model.OrderPatch{Number: vaulttest.SomeText("a-1"), Status: vaulttest.SomeText("on_hold"),
-			DueDate: vaulttest.SomeText("2026-06-15")}, vaulttest.MatchVersions(1))
+		model.OrderPatch{Fields: model.Inputs{"order_number": model.StringInput("a-1"),
+			"status": model.StringInput("on_hold"), "due_date": model.StringInput("2026-06-15")}},
+		vaulttest.MatchVersions(1))
 	if err != nil || after.Number != "a-1" || after.Status != "on_hold" || after.Version != 2 {
 		t.Fatalf("Orders.Patch: got %+v, %v, want version 2 of order a-1, on hold", after, err)
 	}
 	wantLogged(t, v, `order.changed order:1 order_number:"A-1">"a-1" status:"active">"on_hold" due_date:null>"2026-06-15"`)
-	_, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1, model.OrderPatch{Number: vaulttest.SomeText("a-2 ")}, vault.Match{})
+	_, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1,
+		model.OrderPatch{Fields: model.Inputs{"order_number": model.StringInput("a-2 ")}}, vault.Match{})
 	vaulttest.WantKind(t, "number of another order", err, errs.Invalid)
 	if err := v.Orders.Trash(t.Context(), vaulttest.Operator, 2, vault.Match{}); err != nil {
 		t.Fatalf("Orders.Trash: %v", err)
 	}
-	if after, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1, model.OrderPatch{Number: vaulttest.SomeText("A-2")},
+	if after, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1,
+		model.OrderPatch{Fields: model.Inputs{"order_number": model.StringInput("A-2")}},
 		vault.Match{}); err != nil {
 		t.Fatalf("Orders.Patch: %v", err)
 	}
@@ -298,7 +304,8 @@ func TestAbstractPatchEnforcesRequiredFields(t *testing.T) {
 	_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
 		model.AbstractPatch{Custom: model.Some(vaulttest.CustomText("file_number", "null"))}, vault.Match{})
 	wantInvalidField(t, err, "custom_fields.file_number")
-	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{TaxMap: vaulttest.SomeText("9")}, vault.Match{})
+	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
+		model.AbstractPatch{Fields: model.Inputs{"tax_map": model.StringInput("9")}}, vault.Match{})
 	if err != nil || string(after.Abstract.Custom["file_number"]) != `"24-1"` || after.Abstract.TaxMap != "9" {
 		t.Errorf("Abstracts.Patch: got %+v, %v, want file number 24-1, Parcel ID 9", after.Abstract, err)
 	}

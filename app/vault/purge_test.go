@@ -174,7 +174,8 @@ func TestTrashBelowDiskReserve(t *testing.T) {
 	created, order, folder := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), vaulttest.CreateOrder(t, v, "A-1"),
 		vaulttest.CreateFolder(t, v, "Box", 0)
 	v.MinFree = 1 << 62
-	_, err := v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID, model.OrderPatch{Number: vaulttest.SomeText("A-2")}, vault.Match{})
+	_, err := v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID,
+		model.OrderPatch{Fields: model.Inputs{"order_number": model.StringInput("A-2")}}, vault.Match{})
 	vaulttest.WantKind(t, "change an order", err, errs.InsufficientStorage)
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, created.Files[0].ID, vault.Match{}))

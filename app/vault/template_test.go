@@ -298,7 +298,8 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for n := range 2 {
-		draft := model.OrderDraft{Number: model.StringInput(fmt.Sprint(n)), Custom: vaulttest.CustomText("rush", `"Rush"`)}
+		draft := model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(fmt.Sprint(n))},
+			Custom: vaulttest.CustomText("rush", `"Rush"`)}
 		if _, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{}); err != nil {
 			t.Fatalf("Orders.Create: %v", err)
 		}
@@ -337,7 +338,8 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	if list, err := v.Orders.Statuses(t.Context()); err != nil || strings.Join(list, ",") != "open,active" {
 		t.Errorf("Orders.Statuses: got %v, %v, want open, active", list, err)
 	}
-	if created, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("n")},
+	if created, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("n")}},
 		vault.Idempotency[model.Order]{}); err != nil || created.Status != "open" {
 		t.Errorf("Orders.Create: got %+v, %v, want status open", created, err)
 	}

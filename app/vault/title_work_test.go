@@ -404,7 +404,8 @@ func TestEntriesDontFollowTheirRecords(t *testing.T) {
 	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "a"))
 	b := vaulttest.CreateAbstract(t, v).Abstract.ID
 	name := func(id uint64, text string) {
-		_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, id, model.AbstractPatch{TaxMap: vaulttest.SomeText(text)}, vault.Match{})
+		_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, id,
+			model.AbstractPatch{Fields: model.Inputs{"tax_map": model.StringInput(text)}}, vault.Match{})
 		vaulttest.NoError(t, err)
 	}
 	name(a.Abstract.ID, "Old A")

@@ -282,7 +282,8 @@ func TestChangesWithRevokedKey(t *testing.T) {
 			return err
 		},
 		"patch order": func() error {
-			_, err := v.Orders.Patch(t.Context(), revoked, 1, model.OrderPatch{Number: vaulttest.SomeText("x")}, vault.Match{})
+			_, err := v.Orders.Patch(t.Context(), revoked, 1,
+				model.OrderPatch{Fields: model.Inputs{"order_number": model.StringInput("x")}}, vault.Match{})
 			return err
 		},
 		"remove folder": func() error { return v.Folders.Remove(t.Context(), revoked, 1, vault.Match{}) },

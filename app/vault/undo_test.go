@@ -49,7 +49,8 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 	}
 	return map[string]undoable{
 		"abstract": {vault.Edit{Type: "abstract", ID: abstract}, func(ctx context.Context, n int) error {
-			_, err := p.Abstracts.Patch(ctx, actor, abstract, model.AbstractPatch{TaxMap: vaulttest.SomeText(text(n)[:n]),
+			_, err := p.Abstracts.Patch(ctx, actor, abstract, model.AbstractPatch{
+				Fields: model.Inputs{"tax_map": model.StringInput(text(n)[:n])},
 				Custom: model.Some(vaulttest.CustomText("legal_description", fmt.Sprintf("%q", text(n))))}, always)
 			return err
 		}, func(ctx context.Context) (any, uint64, error) {
@@ -57,8 +58,8 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 			return []any{a.Abstract.Property, a.Abstract.TaxMap, a.Abstract.Custom, a.Abstract.Files}, a.Abstract.Version, err
 		}},
 		"order": {vault.Edit{Type: "order", ID: order}, func(ctx context.Context, n int) error {
-			_, err := p.Orders.Patch(ctx, actor, order, model.OrderPatch{DueDate: vaulttest.SomeText([]string{"", "2026-12-01"}[n%2]),
-				Number: vaulttest.SomeText(text(n)[:n])}, always)
+			_, err := p.Orders.Patch(ctx, actor, order, model.OrderPatch{Fields: model.Inputs{
+				"due_date": model.StringInput([]string{"", "2026-12-01"}[n%2]), "order_number": model.StringInput(text(n)[:n])}}, always)
 			return err
 		}, func(ctx context.Context) (any, uint64, error) {
 			o, err := p.Orders.Get(ctx, order)

@@ -3,6 +3,7 @@ package vaulttest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 
 	"deedkeep/app/instance"
@@ -49,7 +50,9 @@ func CreateAbstractFromTemplate(t testing.TB, v *instance.Instance, template int
 // CreateOrder creates an order.
 func CreateOrder(t *testing.T, v *instance.Instance, number string) model.Order {
 	t.Helper()
-	order, err := v.Orders.Create(t.Context(), Operator, model.OrderDraft{Number: model.StringInput(number)}, vault.Idempotency[model.Order]{})
+	order, err := v.Orders.Create(t.Context(), Operator,
+		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput(number)}},
+		vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("create order %s: %v", number, err)
 	}
@@ -57,9 +60,11 @@ func CreateOrder(t *testing.T, v *instance.Instance, number string) model.Order 
 }
 
 // CreateOrderForProperty creates an order with a due date and a property. parcel is the Parcel ID, or "" for none.
-func CreateOrderForProperty(t *testing.T, v *instance.Instance, number, due, parcel string, property model.PropertyDraft) model.Order {
+func CreateOrderForProperty(t *testing.T, v *instance.Instance, number, due, parcel string,
+	property model.Inputs) model.Order {
 	t.Helper()
-	draft := model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: property}
+	draft := model.OrderDraft{Fields: MergeInputs(property, model.Inputs{"order_number": model.StringInput(number),
+		"due_date": model.StringInput(due)})}
 	if parcel != "" {
 		draft.Custom = CustomText("parcel_id", fmt.Sprintf("%q", parcel))
 	}
@@ -111,6 +116,15 @@ func AuditEntries(t *testing.T, v *instance.Instance, limit int) []model.Event {
 		t.Fatalf("list the audit log: %v", err)
 	}
 	return page.Items
+}
+
+// MergeInputs returns the fields of all lists.
+func MergeInputs(lists ...model.Inputs) model.Inputs {
+	all := model.Inputs{}
+	for _, list := range lists {
+		maps.Copy(all, list)
+	}
+	return all
 }
 
 // CustomText returns a custom field with a value in JSON.

@@ -138,6 +138,37 @@ func newTextInput(name, label, value string) Input {
 	return Input{Name: name, Label: label, Type: model.Text, Values: []string{value}}
 }
 
+// FieldInputs returns the inputs for the fields that every order or abstract has, with their values.
+func FieldInputs(fields []model.FieldValue) (list []Input) {
+	for _, f := range fields {
+		list = append(list, Input{Name: f.Key, Label: f.Label, Type: f.Type, Required: f.Required,
+			Values: []string{f.Value}})
+	}
+	return list
+}
+
+// SubmittedFieldInputs returns the inputs for these fields with submitted values and their problems.
+func SubmittedFieldInputs(fields []model.FieldValue, form url.Values, rejected map[string]string,
+	now time.Time) []Input {
+	list := FieldInputs(fields)
+	for i := range list {
+		in := &list[i]
+		in.Values, in.Problem = SubmittedValues(in.Type, in.Name, []string{form.Get(in.Name)}, now), rejected[in.Name]
+	}
+	return list
+}
+
+// SubmittedFields returns those of these fields that a form contains.
+func SubmittedFields(fields []model.FieldValue, form url.Values, now time.Time) model.Inputs {
+	in := model.Inputs{}
+	for _, f := range fields {
+		if values, sent := form[f.Key]; sent {
+			in[f.Key] = model.StringInput(strings.Join(SubmittedValues(f.Type, f.Key, values, now), ""))
+		}
+	}
+	return in
+}
+
 // StoredInputs returns the inputs for custom fields with their stored values.
 func StoredInputs(defs []model.Field, values model.CustomValues) []Input {
 	list := make([]Input, 0, len(defs))

@@ -125,10 +125,8 @@ func abstractGroups(a model.Abstract, template model.Template, all []model.Templ
 	for _, other := range all {
 		others = append(others, other.Fields...)
 	}
-	property := page.PropertyInputs(func(name string) string {
-		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
-	}, nil)
-	return withParts(newFieldGroups(fieldGroup{Name: "property", Heading: "Property", Fields: property},
+	return withParts(newFieldGroups(fieldGroup{Name: "property", Heading: "Property",
+		Fields: page.FieldInputs(a.FieldValues())},
 		fieldGroup{Name: "details", Heading: cmp.Or(template.Name, "Details")}, fieldGroup{Name: "notes", Heading: "Descriptions and notes"},
 		template.Fields, others, a.Custom))
 }
@@ -159,8 +157,8 @@ func (p *Pages) setAbstractStatus(r *page.Request) error {
 		func(filed vault.AbstractWithFiles) (string, uint64) {
 			return filed.Abstract.Status, filed.Abstract.Version
 		},
-		func(status model.Optional[model.Input], match vault.Match) (vault.AbstractWithFiles, error) {
-			return p.Vault.Abstracts.Patch(r.Context(), r.Actor, r.PathID, model.AbstractPatch{Status: status}, match)
+		func(status model.Inputs, match vault.Match) (vault.AbstractWithFiles, error) {
+			return p.Vault.Abstracts.Patch(r.Context(), r.Actor, r.PathID, model.AbstractPatch{Fields: status}, match)
 		})
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 		return err
 	}
 	view.Template = chosenTemplate(view.Templates, form.Get("template"))
-	view.Property = page.PropertyInputs(form.Get, rejected)
+	view.Property = page.SubmittedFieldInputs(model.Abstract{}.FieldValues(), form, rejected, p.LocalNow())
 	view.Fields = page.SubmittedInputs(view.Template.Fields, form, rejected, p.LocalNow())
 	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
 	switch {
@@ -174,12 +174,10 @@ func (p *Pages) createAbstract(r *page.Request) error {
 
 // abstractDraft returns the abstract that a form describes.
 func abstractDraft(form url.Values, template model.Template, now time.Time) model.AbstractDraft {
-	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	number, _ := strconv.ParseUint(form.Get("template"), 10, 63) // 0 selects the default template
 	return model.AbstractDraft{
-		TemplateID:    model.NewIDInput(number),
-		Custom:        page.SubmittedCustom(template.Fields, form, now),
-		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
-		TaxMap:        line("tax_map"),
+		TemplateID: model.NewIDInput(number),
+		Fields:     page.SubmittedFields(model.Abstract{}.FieldValues(), form, now),
+		Custom:     page.SubmittedCustom(template.Fields, form, now),
 	}
 }

@@ -48,11 +48,9 @@ func (p *Pages) editAbstract(r *page.Request) error {
 
 // abstractPatch returns the patch for the submitted fields.
 func abstractPatch(defs []model.Field, sent map[string][]string, now time.Time) model.AbstractPatch {
-	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
 	custom := page.SubmittedCustom(defs, url.Values(sent), now)
 	return model.AbstractPatch{
-		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
-		TaxMap:        line("tax_map"),
-		Custom:        model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
+		Fields: page.SubmittedFields(model.Abstract{}.FieldValues(), sent, now),
+		Custom: model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
 	}
 }

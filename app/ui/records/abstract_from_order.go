@@ -46,10 +46,10 @@ func prefillFromOrder(form url.Values, o model.Order, template model.Template) u
 			form[name] = values
 		}
 	}
-	for name, value := range map[string]string{"address": o.Address, "city": o.City, "county": o.County, "state": o.State,
-		"due_date": o.DueDate, "custom_fields.file_number": o.Number} {
-		fill(name, value)
+	for _, f := range o.FieldValues() {
+		fill(f.Key, f.Value)
 	}
+	fill("custom_fields.file_number", o.Number)
 	for key, raw := range o.Custom {
 		fill(page.CustomFieldName(key), optionsOf(template, key, page.StoredTexts(raw))...)
 	}
@@ -137,7 +137,8 @@ func (s orderView) NewAbstract() string {
 
 // isBlankForm reports whether all fields of the new-abstract form are blank.
 func isBlankForm(form url.Values, template model.Template, now time.Time) bool {
-	for _, list := range [][]page.Input{page.PropertyInputs(form.Get, nil), page.SubmittedInputs(template.Fields, form, nil, now)} {
+	for _, list := range [][]page.Input{page.SubmittedFieldInputs(model.Abstract{}.FieldValues(), form, nil, now),
+		page.SubmittedInputs(template.Fields, form, nil, now)} {
 		for _, in := range list {
 			if !in.Empty() {
 				return false

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"time"
 
 	"deedkeep/app/model"
 	"deedkeep/app/search"
@@ -88,33 +87,19 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 	return s, nil
 }
 
-// orderInputs returns the inputs for the fields that all orders have, with their values and
-// problems.
-func orderInputs(value func(name string) string, rejected map[string]string, now time.Time) (list []page.Input) {
-	for _, def := range model.CoreOrderFields() {
-		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required,
-			Values: page.SubmittedValues(def.Type, def.Key, []string{value(def.Key)}, now)}
-		in.Problem = rejected[def.Key]
-		list = append(list, in)
-	}
-	return list
-}
-
 // orderGroups returns the field groups of an order. Its number is the first field of the first
 // group.
 func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
-	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County,
-		"state": o.State}
-	property := orderInputs(func(name string) string { return core[name] }, nil, time.Time{}) // stored dates have all digits of the year
-	return newFieldGroups(fieldGroup{Name: "property", Heading: "Order and property", Fields: property},
+	return newFieldGroups(fieldGroup{Name: "property", Heading: "Order and property",
+		Fields: page.FieldInputs(o.FieldValues())},
 		fieldGroup{Name: "details", Heading: "Details"}, fieldGroup{Name: "notes", Heading: "Notes"}, defs, nil, o.Custom)
 }
 
 // setOrderStatus changes the status of an order.
 func (p *Pages) setOrderStatus(r *page.Request) error {
 	o, change, err := changeStatus(p, r, "order", p.Vault.Orders.Get, func(o model.Order) (string, uint64) { return o.Status, o.Version },
-		func(status model.Optional[model.Input], match vault.Match) (model.Order, error) {
-			return p.Vault.Orders.Patch(r.Context(), r.Actor, r.PathID, model.OrderPatch{Status: status}, match)
+		func(status model.Inputs, match vault.Match) (model.Order, error) {
+			return p.Vault.Orders.Patch(r.Context(), r.Actor, r.PathID, model.OrderPatch{Fields: status}, match)
 		})
 	if err != nil {
 		return err

@@ -30,7 +30,8 @@ func (p *Pages) renderNewOrder(r *page.Request, status int, form url.Values, rej
 		return err
 	}
 	now := p.LocalNow()
-	view := orderForm{Core: orderInputs(form.Get, rejected, now), Once: form.Get("once"),
+	view := orderForm{Core: page.SubmittedFieldInputs(model.Order{}.FieldValues(), form, rejected, now),
+		Once:   form.Get("once"),
 		Custom: page.SubmittedInputs(defs, form, rejected, now)}
 	view.Wrong = wrongInputs(view.Core, view.Custom)
 	view.Core[0].Lookup = numberLookupPath("")
@@ -48,16 +49,13 @@ func (p *Pages) createOrder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	inputs := append(orderInputs(form.Get, nil, now), page.SubmittedInputs(defs, form, nil, now)...)
+	fields := model.Order{}.FieldValues()
+	inputs := append(page.SubmittedFieldInputs(fields, form, nil, now), page.SubmittedInputs(defs, form, nil, now)...)
 	if old := page.LegacyDateProblems(inputs, form); len(old) > 0 {
 		return p.renderNewOrder(r, http.StatusUnprocessableEntity, form, old)
 	}
-	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
-	draft := model.OrderDraft{
-		Number: line("order_number"), DueDate: model.StringInput(page.TypedDate("due_date", form.Get("due_date"), now)),
-		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
-		Custom:        page.SubmittedCustom(defs, form, now),
-	}
+	draft := model.OrderDraft{Fields: page.SubmittedFields(fields, form, now), Custom: page.SubmittedCustom(defs,
+		form, now)}
 	return createRecord(p, r, "Order created.", func(created model.Order) string { return p.OrderPath(created.ID) },
 		func(idempotency vault.Idempotency[model.Order]) (model.Order, error) {
 			return p.Vault.Orders.Create(r.Context(), r.Actor, draft, idempotency)

@@ -45,11 +45,9 @@ func (p *Pages) editOrder(r *page.Request) error {
 
 // orderPatch returns the patch for the submitted fields.
 func orderPatch(defs []model.Field, sent map[string][]string, now time.Time) model.OrderPatch {
-	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
 	custom := page.SubmittedCustom(defs, url.Values(sent), now)
 	return model.OrderPatch{
-		Number: line("order_number"), DueDate: line("due_date"),
-		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
-		Custom:        model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
+		Fields: page.SubmittedFields(model.Order{}.FieldValues(), sent, now),
+		Custom: model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
 	}
 }

@@ -165,16 +165,6 @@ func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc, now time.
 // pickTheirs is the form value that selects the other user's value of a field.
 const pickTheirs = "theirs"
 
-// submittedText returns the submitted value of a text field, or the zero value if the form doesn't
-// contain the field.
-func submittedText(sent map[string][]string, name string) model.Optional[model.Input] {
-	values, there := sent[name]
-	if !there {
-		return model.Optional[model.Input]{}
-	}
-	return model.Some(model.StringInput(values[len(values)-1]))
-}
-
 // setProblems sets the problem of each field. The first field with a problem gets the focus.
 func (g *fieldGroup) setProblems(rejected map[string]string) {
 	focused := false

@@ -70,9 +70,9 @@ func (p *Pages) showStatusNotice(r *page.Request, v recordView, change statusCha
 // changeStatus sets the submitted status of the requested record. If another user changed the status
 // in the meantime, it reports the conflict in change.Clash.
 func changeStatus[T any](p *Pages, r *page.Request, recordType string, get func(context.Context, uint64) (T, error),
-	statusOf func(T) (status string, version uint64), patch func(model.Optional[model.Input], vault.Match) (T, error),
+	statusOf func(T) (status string, version uint64), patch func(model.Inputs, vault.Match) (T, error),
 ) (record T, change statusChange, err error) {
-	status := model.Some(model.StringInput(r.PostForm.Get("status")))
+	status := model.Inputs{"status": model.StringInput(r.PostForm.Get("status"))}
 	err = vault.RetryEdit(func() (err error) {
 		if record, err = get(r.Context(), r.PathID); err != nil {
 			return err

@@ -112,13 +112,10 @@ func isInternal(f model.Field) bool {
 // that are no longer in the template, and those of a certificate, if there is one.
 func (s source) printedFacts(certified bool) (facts []page.Input) {
 	a := s.abstract
-	property := page.PropertyInputs(func(name string) string {
-		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
-	}, nil)
 	defs := slices.DeleteFunc(slices.Clone(s.template.Fields), func(f model.Field) bool {
 		return isInternal(f) || slices.Contains(separateFields, f.Key) || certified && slices.Contains(certifiedFields, f.Key)
 	})
-	facts = slices.Concat(property, page.StoredInputs(defs, a.Custom))
+	facts = slices.Concat(page.FieldInputs(a.FieldValues()), page.StoredInputs(defs, a.Custom))
 	facts = slices.DeleteFunc(facts, page.Input.Empty)
 	slices.SortStableFunc(facts, func(a, b page.Input) int {
 		long := func(in page.Input) int {
