@@ -133,11 +133,6 @@ func (i Input) UnchangedValues() []string {
 	return []string{i.Value()}
 }
 
-// newTextInput returns the input for a built-in text field.
-func newTextInput(name, label, value string) Input {
-	return Input{Name: name, Label: label, Type: model.Text, Values: []string{value}}
-}
-
 // FieldInputs returns the inputs for the fields that every order or abstract has, with their values.
 func FieldInputs(fields []model.FieldValue) (list []Input) {
 	for _, f := range fields {
