@@ -51,7 +51,7 @@ func readLayout(comment string) (layout, error) {
 
 // addRow adds a table row: rank, package, the words of its purpose, and libraries. The cell "-"
 // means no libraries.
-func (p layout) addRow(cells []string) error {
+func (l layout) addRow(cells []string) error {
 	if len(cells) < 4 {
 		return fmt.Errorf("want rank, package, purpose, libraries")
 	}
@@ -63,16 +63,16 @@ func (p layout) addRow(cells []string) error {
 		return err
 	}
 	folder := cells[1]
-	if _, twice := p.rank[folder]; twice {
+	if _, twice := l.rank[folder]; twice {
 		return fmt.Errorf("%s has two rows", folder)
 	}
-	p.rank[folder] = rank
+	l.rank[folder] = rank
 	if cells[len(cells)-1] == "-" {
 		return nil
 	}
 	libraries := 0
 	for i := len(cells) - 1; i > 1 && isLibrary(cells[i]); i-- {
-		p.owners[cells[i]] = append(p.owners[cells[i]], folder)
+		l.owners[cells[i]] = append(l.owners[cells[i]], folder)
 		libraries++
 	}
 	if libraries == 0 {
@@ -123,21 +123,21 @@ func checkImports(tree fs.FS, p layout) ([]string, error) {
 }
 
 // check returns the reason why the named file may not import the package, or "" if it may.
-func (p layout) check(name, imported string) string {
+func (l layout) check(name, imported string) string {
 	folder, isTest := path.Dir(name), strings.HasSuffix(name, "_test.go")
 	target, ours := folderOf(imported)
 	if !ours {
-		return p.checkOwner(name, imported)
+		return l.checkOwner(name, imported)
 	}
-	to, known := p.rank[target]
-	from := p.rank[folder]
+	to, known := l.rank[target]
+	from := l.rank[folder]
 	switch {
 	case !known:
 		return target + " has no row in app/doc.go"
 	case to == testRank && !isTest && from != testRank:
 		return "only tests may import it"
 	case isTest, to == testRank, to < from, strings.HasPrefix(target, folder+"/"):
-		return p.checkOwner(name, imported)
+		return l.checkOwner(name, imported)
 	case to == from:
 		return fmt.Sprintf("sideways on rank %d", from)
 	}
@@ -145,12 +145,12 @@ func (p layout) check(name, imported string) string {
 }
 
 // checkOwner checks the import against the last column of the table. Tests are exempt.
-func (p layout) checkOwner(name, imported string) string {
+func (l layout) checkOwner(name, imported string) string {
 	folder := path.Dir(name)
-	if strings.HasSuffix(name, "_test.go") || p.rank[folder] == testRank {
+	if strings.HasSuffix(name, "_test.go") || l.rank[folder] == testRank {
 		return ""
 	}
-	for library, owners := range p.owners {
+	for library, owners := range l.owners {
 		if !slices.Contains(owners, folder) && (imported == library || strings.HasPrefix(imported, library+"/")) {
 			return "alone may import it: " + strings.Join(owners, ", ")
 		}

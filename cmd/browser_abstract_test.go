@@ -18,16 +18,16 @@ import (
 const documentNames = `[...document.querySelectorAll(".documents .document-name")].map(e => e.innerText.trim())`
 
 // drag drags an element onto the middle of another one with the mouse.
-func (b *tab) drag(from, to string) {
-	b.t.Helper()
-	b.waitVisible(from)
-	b.waitVisible(to)
-	b.waitFor(`document.readyState == "complete"`) // by then, scripts have made the list sortable
-	at := eval[[]float64](b, `(() => { const f = `+findJS(from)+`, t = `+findJS(to)+`;
+func (ta *tab) drag(from, to string) {
+	ta.t.Helper()
+	ta.waitVisible(from)
+	ta.waitVisible(to)
+	ta.waitFor(`document.readyState == "complete"`) // by then, scripts have made the list sortable
+	at := eval[[]float64](ta, `(() => { const f = `+findJS(from)+`, t = `+findJS(to)+`;
 		f.scrollIntoView({block: "center", behavior: "instant"});
 		const a = f.getBoundingClientRect(), b = t.getBoundingClientRect();
 		return [a.x + a.width / 2, a.y + a.height / 2, b.x + b.width / 2, b.y + b.height / 2] })()`)
-	b.run(chromedp.DragAndDropXY(at[0], at[1], at[2], at[3]))
+	ta.run(chromedp.DragAndDropXY(at[0], at[1], at[2], at[3]))
 }
 
 // Editing an abstract doesn't reload the page. That includes changing the status, a field,

@@ -34,42 +34,42 @@ func (v violation) String() string {
 
 // violations checks the page with all axe-core rules that are enabled by default, including
 // best practices, and with the rule for the minimum target size (WCAG 2.2, 2.5.8).
-func (b *tab) violations() []violation { return b.runAxe(`rules: {"target-size": {enabled: true}}`) }
+func (ta *tab) violations() []violation { return ta.runAxe(`rules: {"target-size": {enabled: true}}`) }
 
 // colorViolations checks only the colors. It is for a page that was checked in the other theme,
 // which differs in nothing else.
-func (b *tab) colorViolations() []violation {
-	return b.runAxe(`runOnly: ["color-contrast", "link-in-text-block"]`)
+func (ta *tab) colorViolations() []violation {
+	return ta.runAxe(`runOnly: ["color-contrast", "link-in-text-block"]`)
 }
 
 // runAxe runs axe-core with the given options, in JavaScript.
-func (b *tab) runAxe(options string) []violation {
-	b.t.Helper()
+func (ta *tab) runAxe(options string) []violation {
+	ta.t.Helper()
 	script, err := axeScript()
 	if err != nil {
-		b.t.Fatalf("axe-core is missing: run \"go generate ./...\": %v", err)
+		ta.t.Fatalf("axe-core is missing: run \"go generate ./...\": %v", err)
 	}
 	// The Content-Security-Policy of the page doesn't apply to scripts injected through the
 	// DevTools protocol.
-	if !eval[bool](b, "!!window.axe") {
-		eval[bool](b, string(script)+"; true")
+	if !eval[bool](ta, "!!window.axe") {
+		eval[bool](ta, string(script)+"; true")
 	}
-	return eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"], `+options+`})
+	return eval[[]violation](ta, `axe.run(document, {resultTypes: ["violations"], `+options+`})
 		.then(r => r.violations.map(v =>
 			({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({Target: n.target, FailureSummary: n.failureSummary}))})))`)
 }
 
 // checkAccessible reports a test error for each accessibility violation on the page, except
 // violations of the ignored rules.
-func (b *tab) checkAccessible(t *testing.T, page string, ignored ...string) {
+func (ta *tab) checkAccessible(t *testing.T, page string, ignored ...string) {
 	t.Helper()
-	reportViolations(t, page, b.violations(), ignored...)
+	reportViolations(t, page, ta.violations(), ignored...)
 }
 
 // checkColors is like checkAccessible for a page whose theme was changed.
-func (b *tab) checkColors(t *testing.T, page string) {
+func (ta *tab) checkColors(t *testing.T, page string) {
 	t.Helper()
-	reportViolations(t, page, b.colorViolations())
+	reportViolations(t, page, ta.colorViolations())
 }
 
 func reportViolations(t *testing.T, page string, list []violation, ignored ...string) {

@@ -118,16 +118,16 @@ func testDocsWithPublicURL(t *testing.T, env *browserEnv) {
 
 // recordRequests records all requests to /v1 from now on. The returned function returns the
 // number of cookies that each of them sent.
-func (b *tab) recordRequests() func() map[string]int {
-	b.t.Helper()
+func (ta *tab) recordRequests() func() map[string]int {
+	ta.t.Helper()
 	var mu sync.Mutex
 	requests, cookies := map[network.RequestID]string{}, map[network.RequestID]int{}
-	err := chromedp.Listen(b.ctx, func(event any) {
+	err := chromedp.Listen(ta.ctx, func(event any) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
-			if strings.HasPrefix(e.Request.URL, b.origin+"/v1/") {
+			if strings.HasPrefix(e.Request.URL, ta.origin+"/v1/") {
 				requests[e.RequestID] = fmt.Sprintf("%s %s (%s)", e.Request.Method, e.Request.URL, e.RequestID)
 			}
 		case *network.EventRequestWillBeSentExtraInfo:
@@ -139,7 +139,7 @@ func (b *tab) recordRequests() func() map[string]int {
 		}
 	})
 	if err != nil {
-		b.t.Fatalf("listen for requests: %v", err)
+		ta.t.Fatalf("listen for requests: %v", err)
 	}
 	return func() map[string]int {
 		mu.Lock()

@@ -158,12 +158,12 @@ func printedSearch(t *testing.T, srv *testServer) string {
 
 // printedPages prints the client's copy of an abstract and returns the text of each sheet. If screenshots are saved, it saves
 // the PDF, too.
-func (b *tab) printedPages(t *testing.T, abstract, name string) (texts []string) {
+func (ta *tab) printedPages(t *testing.T, abstract, name string) (texts []string) {
 	t.Helper()
-	b.goTo(abstract + "/print")
-	b.checkAccessible(t, name)
+	ta.goTo(abstract + "/print")
+	ta.checkAccessible(t, name)
 	preferred := true
-	printed := call(b, pageproto.PrintToPDF, pageproto.PrintToPDFParams{PreferCSSPageSize: &preferred})
+	printed := call(ta, pageproto.PrintToPDF, pageproto.PrintToPDFParams{PreferCSSPageSize: &preferred})
 	content := printed.Data
 	if dir := os.Getenv("DEEDKEEP_SCREENSHOTS"); dir != "" {
 		if err := os.WriteFile(filepath.Join(dir, name+".pdf"), content, 0o644); err != nil {

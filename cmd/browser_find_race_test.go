@@ -27,9 +27,9 @@ func testFindRaces(t *testing.T, env *browserEnv) {
 
 // delayResponses delays the find box requests whose URL includes part until the JavaScript
 // function release is called.
-func (b *tab) delayResponses(part string) {
-	b.t.Helper()
-	eval[bool](b, fmt.Sprintf(`(() => {
+func (ta *tab) delayResponses(part string) {
+	ta.t.Helper()
+	eval[bool](ta, fmt.Sprintf(`(() => {
 		const realFetch = window.fetch, released = new Promise(r => { window.release = r })
 		window.fetch = async (url, options) => {
 			if (String(url).startsWith("/find/box") && decodeURIComponent(url).includes(%q)) await released

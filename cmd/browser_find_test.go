@@ -14,11 +14,11 @@ import (
 )
 
 // pressCtrl presses a key while holding Ctrl.
-func (b *tab) pressCtrl(key, code string, keyCode int64) {
-	b.t.Helper()
+func (ta *tab) pressCtrl(key, code string, keyCode int64) {
+	ta.t.Helper()
 	const ctrl = 2
 	for _, event := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+		call(ta, input.DispatchKeyEvent, input.DispatchKeyEventParams{
 			Type: event, Key: key, Code: code, Modifiers: ctrl, WindowsVirtualKeyCode: keyCode, NativeVirtualKeyCode: keyCode,
 		})
 	}
@@ -32,18 +32,18 @@ const (
 
 // waitResults waits until the find box shows a response that has an option containing text. It
 // returns the texts of all options.
-func (b *tab) waitResults(text string) []string {
-	b.t.Helper()
-	b.waitFor(fmt.Sprintf(`!document.querySelector("#palette [aria-busy]") &&
+func (ta *tab) waitResults(text string) []string {
+	ta.t.Helper()
+	ta.waitFor(fmt.Sprintf(`!document.querySelector("#palette [aria-busy]") &&
 		[...document.querySelectorAll("#palette [role=option]")].some(o => %s)`, hasTextJS("o", text)))
-	return eval[[]string](b, `[...document.querySelectorAll("#palette [role=option]")].map(o => o.innerText.replace(/\s+/g, " "))`)
+	return eval[[]string](ta, `[...document.querySelectorAll("#palette [role=option]")].map(o => o.innerText.replace(/\s+/g, " "))`)
 }
 
 // waitSelected waits until the selected option contains text and is the active descendant of
 // the input field.
-func (b *tab) waitSelected(text string) {
-	b.t.Helper()
-	b.waitFor(`(() => { const o = ` + selectedOption + `; return o && ` + hasTextJS("o", text) +
+func (ta *tab) waitSelected(text string) {
+	ta.t.Helper()
+	ta.waitFor(`(() => { const o = ` + selectedOption + `; return o && ` + hasTextJS("o", text) +
 		` && document.querySelector("#palette-q").getAttribute("aria-activedescendant") == o.id })()`)
 }
 

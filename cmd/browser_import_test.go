@@ -18,26 +18,26 @@ import (
 )
 
 // saveFile downloads a file with the session of the page and returns its path.
-func (b *tab) saveFile(address, name string) string {
-	b.t.Helper()
-	text := eval[string](b, fmt.Sprintf(`fetch(%q).then(r => r.arrayBuffer()).then(a => String.fromCharCode(...new Uint8Array(a)))`, address))
+func (ta *tab) saveFile(address, name string) string {
+	ta.t.Helper()
+	text := eval[string](ta, fmt.Sprintf(`fetch(%q).then(r => r.arrayBuffer()).then(a => String.fromCharCode(...new Uint8Array(a)))`, address))
 	raw := make([]byte, 0, len(text))
 	for _, r := range text {
 		raw = append(raw, byte(r))
 	}
-	path := filepath.Join(b.t.TempDir(), name)
+	path := filepath.Join(ta.t.TempDir(), name)
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		b.t.Fatalf("write %s: %v", name, err)
+		ta.t.Fatalf("write %s: %v", name, err)
 	}
 	return path
 }
 
 // importFile uploads a runsheet file to an abstract and waits for its review.
-func (b *tab) importFile(abstract, path string) {
-	b.t.Helper()
-	b.goTo(abstract + "/runsheet/upload")
-	b.chooseFiles(func() { b.click("#file") }, path)
-	b.waitNavigation(func() { b.click("button | Review rows") })
+func (ta *tab) importFile(abstract, path string) {
+	ta.t.Helper()
+	ta.goTo(abstract + "/runsheet/upload")
+	ta.chooseFiles(func() { ta.click("#file") }, path)
+	ta.waitNavigation(func() { ta.click("button | Review rows") })
 }
 
 // rowsOf returns what a runsheet has in its cells, with relations by position.

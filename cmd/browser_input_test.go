@@ -17,25 +17,25 @@ import (
 )
 
 // dropFiles drops files onto an element, as if the user dragged them from a file manager.
-func (b *tab) dropFiles(selector string, files ...string) {
-	b.t.Helper()
-	b.waitVisible(selector)
-	at := eval[[]float64](b, `(() => { const r = `+findJS(selector)+`.getBoundingClientRect();
+func (ta *tab) dropFiles(selector string, files ...string) {
+	ta.t.Helper()
+	ta.waitVisible(selector)
+	at := eval[[]float64](ta, `(() => { const r = `+findJS(selector)+`.getBoundingClientRect();
 		return [r.x + r.width / 2, Math.min(r.y + r.height / 2, innerHeight - 10)] })()`)
 	data := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1}
 	for _, event := range []input.DispatchDragEventType{
 		input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop,
 	} {
-		call(b, input.DispatchDragEvent, input.DispatchDragEventParams{Type: event, X: at[0], Y: at[1], Data: data})
+		call(ta, input.DispatchDragEvent, input.DispatchDragEventParams{Type: event, X: at[0], Y: at[1], Data: data})
 	}
 }
 
 // chooseFiles calls act, which must open a file chooser, and selects files in the file
 // chooser.
-func (b *tab) chooseFiles(act func(), files ...string) {
-	b.t.Helper()
-	call(b, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: true})
-	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
+func (ta *tab) chooseFiles(act func(), files ...string) {
+	ta.t.Helper()
+	call(ta, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: true})
+	ctx, cancel := context.WithTimeout(ta.ctx, tabTimeout)
 	defer cancel()
 	open := chromedp.Func(func(context.Context, *chromedp.Target) error {
 		act()
@@ -43,46 +43,46 @@ func (b *tab) chooseFiles(act func(), files ...string) {
 	})
 	chooser, err := chromedp.Run(ctx, chromedp.WaitEvent(pageproto.FileChooserOpened, nil, open))
 	if err != nil {
-		b.t.Fatalf("open file chooser: %v\n%s", err, b.describe())
+		ta.t.Fatalf("open file chooser: %v\n%s", err, ta.describe())
 	}
-	call(b, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, BackendNodeID: chooser.BackendNodeID})
-	call(b, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: false})
+	call(ta, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, BackendNodeID: chooser.BackendNodeID})
+	call(ta, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: false})
 }
 
 // attachFiles sets the files of a file input without opening the file chooser.
-func (b *tab) attachFiles(selector string, files ...string) {
-	b.t.Helper()
-	b.run(chromedp.SetUploadFiles(chromedp.CSS(selector), files))
+func (ta *tab) attachFiles(selector string, files ...string) {
+	ta.t.Helper()
+	ta.run(chromedp.SetUploadFiles(chromedp.CSS(selector), files))
 }
 
 // limitUpload limits the upload speed to rate bytes per second. 0 removes the limit.
-func (b *tab) limitUpload(rate float64) {
-	b.t.Helper()
+func (ta *tab) limitUpload(rate float64) {
+	ta.t.Helper()
 	if rate == 0 {
 		rate = -1
 	}
-	call(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+	call(ta, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
 		MatchedNetworkConditions: []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: rate}},
 	})
 }
 
 // tabTo presses Tab until an element has the focus. The focus indicator must be visible.
-func (b *tab) tabTo(selector string) {
-	b.t.Helper()
-	b.waitVisible(selector)
+func (ta *tab) tabTo(selector string) {
+	ta.t.Helper()
+	ta.waitVisible(selector)
 	css, text, _ := strings.Cut(selector, " | ")
 	focused := fmt.Sprintf(`document.activeElement.matches(%s) && %s`, strconv.Quote(css), hasTextJS("document.activeElement", text))
 	const visible = `(() => { const e = document.activeElement, style = getComputedStyle(e), r = e.getBoundingClientRect();
 		return (style.outlineStyle != "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow != "none") &&
 			r.bottom > 0 && r.top < innerHeight })()`
 	for range 80 {
-		if eval[bool](b, focused) {
-			if !eval[bool](b, visible) {
-				b.t.Errorf("focus on %s: got invisible, want visible", selector)
+		if eval[bool](ta, focused) {
+			if !eval[bool](ta, visible) {
+				ta.t.Errorf("focus on %s: got invisible, want visible", selector)
 			}
 			return
 		}
-		b.press(kb.Tab)
+		ta.press(kb.Tab)
 	}
-	b.t.Fatalf("got no focus on %s after pressing Tab 80 times\n%s", selector, b.describe())
+	ta.t.Fatalf("got no focus on %s after pressing Tab 80 times\n%s", selector, ta.describe())
 }

@@ -68,22 +68,22 @@ func uploadAll(t *testing.T, c *client.Client, folder *int64) (accepted []apityp
 }
 
 // navigate opens a path that may be a download. A download aborts the navigation.
-func (b *tab) navigate(path string) {
-	b.t.Helper()
-	result := call(b, pageproto.Navigate, pageproto.NavigateParams{URL: b.origin + path})
+func (ta *tab) navigate(path string) {
+	ta.t.Helper()
+	result := call(ta, pageproto.Navigate, pageproto.NavigateParams{URL: ta.origin + path})
 	if result.ErrorText != "" && !strings.Contains(result.ErrorText, "ERR_ABORTED") {
-		b.t.Fatalf("open %s: %s", path, result.ErrorText)
+		ta.t.Fatalf("open %s: %s", path, result.ErrorText)
 	}
-	b.waitFor(`document.readyState == "complete"`)
+	ta.waitFor(`document.readyState == "complete"`)
 }
 
 // checkNotRun waits long enough for a document to run a script and checks that the canary
 // script didn't run.
-func (b *tab) checkNotRun(name string) {
-	b.t.Helper()
+func (ta *tab) checkNotRun(name string) {
+	ta.t.Helper()
 	time.Sleep(30 * time.Millisecond) // there is no event to wait for if a script doesn't run
-	title := eval[string](b, `document.title`)
+	title := eval[string](ta, `document.title`)
 	if strings.HasPrefix(title, "canary") {
-		b.t.Errorf("%s: got title %q, so its script ran", name, title)
+		ta.t.Errorf("%s: got title %q, so its script ran", name, title)
 	}
 }

@@ -130,15 +130,15 @@ func (m *monitor) check(fail func(...any)) {
 
 // bytesLoaded calls act and returns the number of bytes received over the network until all
 // resources of the page are loaded.
-func (b *tab) bytesLoaded(act func()) float64 {
-	b.Lock()
-	b.received = 0
-	b.Unlock()
+func (ta *tab) bytesLoaded(act func()) float64 {
+	ta.Lock()
+	ta.received = 0
+	ta.Unlock()
 	act()
-	b.waitFor(`performance.getEntriesByType("resource").every(e => e.responseEnd > 0)`)
-	b.Lock()
-	defer b.Unlock()
-	return b.received
+	ta.waitFor(`performance.getEntriesByType("resource").every(e => e.responseEnd > 0)`)
+	ta.Lock()
+	defer ta.Unlock()
+	return ta.received
 }
 
 // reset discards the problems recorded so far and the expected problems.

@@ -64,8 +64,8 @@ func testNotes(t *testing.T, env *browserEnv) {
 }
 
 // switchUser signs another user in.
-func (b *tab) switchUser(name string) {
-	b.t.Helper()
-	eval[bool](b, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams()}).then(() => true)`)
-	b.signIn(name)
+func (ta *tab) switchUser(name string) {
+	ta.t.Helper()
+	eval[bool](ta, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams()}).then(() => true)`)
+	ta.signIn(name)
 }

@@ -197,10 +197,10 @@ func (f *firm) sessionCookies(b *tab, names ...string) map[string][]*network.Coo
 }
 
 // setSession signs the tab in by setting the cookies of a session.
-func (b *tab) setSession(cookies []*network.CookieParam) {
-	b.t.Helper()
+func (ta *tab) setSession(cookies []*network.CookieParam) {
+	ta.t.Helper()
 	if len(cookies) > 0 {
-		call(b, network.SetCookies, network.SetCookiesParams{Cookies: cookies})
+		call(ta, network.SetCookies, network.SetCookiesParams{Cookies: cookies})
 	}
 }
 
@@ -225,63 +225,63 @@ func TestScreens(t *testing.T) {
 }
 
 // checkScreen checks a page in both themes and at two window widths.
-func (b *tab) checkScreen(s screen) {
-	b.t.Helper()
-	b.openScreen(s)
-	b.setTheme("light")
-	b.checkAccessible(b.t, "light")
-	b.screenshot(s.name + "-wide-light")
-	b.setTheme("dark")
-	b.checkColors(b.t, "dark")
-	b.screenshot(s.name + "-wide-dark")
-	b.setSize(360, 740)
-	b.openScreen(s) // reload, because some parts depend on the window width when the page loads
+func (ta *tab) checkScreen(s screen) {
+	ta.t.Helper()
+	ta.openScreen(s)
+	ta.setTheme("light")
+	ta.checkAccessible(ta.t, "light")
+	ta.screenshot(s.name + "-wide-light")
+	ta.setTheme("dark")
+	ta.checkColors(ta.t, "dark")
+	ta.screenshot(s.name + "-wide-dark")
+	ta.setSize(360, 740)
+	ta.openScreen(s) // reload, because some parts depend on the window width when the page loads
 	for _, theme := range []string{"dark", "light"} {
-		b.setTheme(theme)
-		b.checkFits(360)
-		b.screenshot(s.name + "-narrow-" + theme)
+		ta.setTheme(theme)
+		ta.checkFits(360)
+		ta.screenshot(s.name + "-narrow-" + theme)
 	}
-	b.checkControlsApart()
+	ta.checkControlsApart()
 	// Also check the page with all menus and sections open.
-	eval[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
-	b.checkAccessible(b.t, "narrow, menus open", "target-size") // open menus cover other targets
-	b.checkFits(360)
+	eval[bool](ta, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
+	ta.checkAccessible(ta.t, "narrow, menus open", "target-size") // open menus cover other targets
+	ta.checkFits(360)
 }
 
 // openScreen opens a page, checks its status, and waits until it is fully loaded.
-func (b *tab) openScreen(s screen) {
-	b.t.Helper()
+func (ta *tab) openScreen(s screen) {
+	ta.t.Helper()
 	status := max(s.status, http.StatusOK)
 	if status != http.StatusOK {
-		b.expect(strconv.Itoa(status))
+		ta.expect(strconv.Itoa(status))
 	}
-	b.goTo(s.path)
-	if got := eval[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
-		b.t.Fatalf("status of %s: got %d, want %d\n%s", s.path, got, status, b.describe())
+	ta.goTo(s.path)
+	if got := eval[int](ta, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
+		ta.t.Fatalf("status of %s: got %d, want %d\n%s", s.path, got, status, ta.describe())
 	}
-	b.waitImages()
+	ta.waitImages()
 }
 
 // waitImages waits until all fonts and all images in the window are loaded.
-func (b *tab) waitImages() {
-	b.t.Helper()
-	b.waitFor(`[...document.images].every(i => i.complete || i.loading == "lazy" && i.getBoundingClientRect().top > innerHeight)`)
-	eval[bool](b, `document.fonts.ready.then(() => true)`)
+func (ta *tab) waitImages() {
+	ta.t.Helper()
+	ta.waitFor(`[...document.images].every(i => i.complete || i.loading == "lazy" && i.getBoundingClientRect().top > innerHeight)`)
+	eval[bool](ta, `document.fonts.ready.then(() => true)`)
 }
 
 // checkFits reports a test error if the page scrolls horizontally.
-func (b *tab) checkFits(width int) {
-	b.t.Helper()
-	if wide := b.overflow(width); len(wide) > 0 {
-		b.t.Errorf("elements wider than %d px: got %s, want none", width, strings.Join(wide, ", "))
+func (ta *tab) checkFits(width int) {
+	ta.t.Helper()
+	if wide := ta.overflow(width); len(wide) > 0 {
+		ta.t.Errorf("elements wider than %d px: got %s, want none", width, strings.Join(wide, ", "))
 	}
 }
 
 // checkControlsApart checks that no two controls of a bar overlap, with controls of the size that
 // touch screens get and a document of many pages.
-func (b *tab) checkControlsApart() {
-	b.t.Helper()
-	overlaps := eval[[]string](b, `(() => {
+func (ta *tab) checkControlsApart() {
+	ta.t.Helper()
+	overlaps := eval[[]string](ta, `(() => {
 		document.documentElement.style.setProperty("--control", "2.5rem");
 		document.querySelectorAll(".viewer-number span").forEach(e => { e.textContent = "of 1,500" });
 		const found = [];
@@ -299,15 +299,15 @@ func (b *tab) checkControlsApart() {
 		return found;
 	})()`)
 	if len(overlaps) > 0 {
-		b.t.Errorf("controls at 360 px: got %s, want none over another", strings.Join(overlaps, ", "))
+		ta.t.Errorf("controls at 360 px: got %s, want none over another", strings.Join(overlaps, ", "))
 	}
 }
 
 // overflow returns nothing if the page fits the window. Otherwise, it returns the width of
 // the page and up to six elements that are too wide.
-func (b *tab) overflow(width int) []string {
-	b.t.Helper()
-	return eval[[]string](b, fmt.Sprintf(`(() => {
+func (ta *tab) overflow(width int) []string {
+	ta.t.Helper()
+	return eval[[]string](ta, fmt.Sprintf(`(() => {
 		if (document.scrollingElement.scrollWidth <= %d) return [];
 		const wide = [...document.body.querySelectorAll("*")].filter(e => {
 			const r = e.getBoundingClientRect(); return r.right > %[1]d + 0.5 && r.width > 0 });

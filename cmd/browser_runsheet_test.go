@@ -53,23 +53,23 @@ const (
 )
 
 // pressWith presses a key together with modifier keys.
-func (b *tab) pressWith(modifiers int64, key string) {
-	b.t.Helper()
+func (ta *tab) pressWith(modifiers int64, key string) {
+	ta.t.Helper()
 	for _, r := range key {
 		for _, event := range kb.Encode(r) {
 			if event.Type == input.DispatchKeyEventTypeChar {
 				continue
 			}
 			event.Modifiers |= modifiers
-			call(b, input.DispatchKeyEvent, *event)
+			call(ta, input.DispatchKeyEvent, *event)
 		}
 	}
 }
 
 // paste pastes text where the focus is.
-func (b *tab) paste(text string) {
-	b.t.Helper()
-	eval[bool](b, fmt.Sprintf(`(() => { const data = new DataTransfer(); data.setData("text/plain", %s);
+func (ta *tab) paste(text string) {
+	ta.t.Helper()
+	eval[bool](ta, fmt.Sprintf(`(() => { const data = new DataTransfer(); data.setData("text/plain", %s);
 		document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true})); return true })()`,
 		strconv.Quote(text)))
 }
@@ -79,16 +79,16 @@ const sheetRows = `[...document.querySelectorAll(".runsheet tbody tr[data-id]:no
 	.map(tr => [0, 1, 3, 4].map(n => tr.cells[n].innerText.trim()).join(" ").trim())`
 
 // waitSaved waits until all cells are saved.
-func (b *tab) waitSaved() {
-	b.t.Helper()
-	b.waitFor(`!document.querySelector(".runsheet .unsaved, .runsheet td > input")`)
+func (ta *tab) waitSaved() {
+	ta.t.Helper()
+	ta.waitFor(`!document.querySelector(".runsheet .unsaved, .runsheet td > input")`)
 }
 
-func (b *tab) checkRows(t *testing.T, what string, want ...string) {
+func (ta *tab) checkRows(t *testing.T, what string, want ...string) {
 	t.Helper()
 	list := strings.Join(want, "\n")
-	b.waitFor(sheetRows + `.join("\n") == ` + strconv.Quote(list) + ` || window.giveUp`)
-	if got := strings.Join(eval[[]string](b, sheetRows), "\n"); got != list {
+	ta.waitFor(sheetRows + `.join("\n") == ` + strconv.Quote(list) + ` || window.giveUp`)
+	if got := strings.Join(eval[[]string](ta, sheetRows), "\n"); got != list {
 		t.Errorf("%s: got rows\n%s\nwant\n%s", what, got, list)
 	}
 }

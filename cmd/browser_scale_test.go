@@ -67,13 +67,13 @@ func readMix(t *testing.T, dir string) vaulttest.Mix {
 
 // waitIndexed waits until a search finds words and not just numbers. Then the search index
 // is complete.
-func (b *tab) waitIndexed() {
-	b.t.Helper()
+func (ta *tab) waitIndexed() {
+	ta.t.Helper()
 	const indexed = `fetch("/find/box?q=grantor", {headers: {"HX-Request": "true"}}).then(r => r.text())
 		.then(html => html.includes("palette-list") && !html.includes("found-note"))`
-	for end := time.Now().Add(time.Hour); !eval[bool](b, indexed); time.Sleep(time.Second) {
+	for end := time.Now().Add(time.Hour); !eval[bool](ta, indexed); time.Sleep(time.Second) {
 		if time.Now().After(end) {
-			b.t.Fatal("got no complete search index after an hour")
+			ta.t.Fatal("got no complete search index after an hour")
 		}
 	}
 }
@@ -106,73 +106,73 @@ type keystroke struct {
 }
 
 // openFindBox opens an empty find box with Ctrl+K.
-func (b *tab) openFindBox() {
-	b.t.Helper()
-	b.goTo("/orders")
-	eval[bool](b, `(sessionStorage.removeItem("find"), `+recordTimings+`)`)
-	b.pressCtrl("k", "KeyK", 'K')
-	b.waitFor(findBoxOpen)
+func (ta *tab) openFindBox() {
+	ta.t.Helper()
+	ta.goTo("/orders")
+	eval[bool](ta, `(sessionStorage.removeItem("find"), `+recordTimings+`)`)
+	ta.pressCtrl("k", "KeyK", 'K')
+	ta.waitFor(findBoxOpen)
 }
 
 // waitLastKey waits until the results for the last letter are displayed, and returns the
 // measurements.
-func (b *tab) waitLastKey(text string) keystroke {
-	b.t.Helper()
-	b.waitFor(fmt.Sprintf(`typed.at(-1)?.text === %q && typed.at(-1).ms > 0`, text))
-	return eval[keystroke](b, `(k => ({Text: k.text, MS: k.ms, Rows: k.rows, First: k.first}))(typed.at(-1))`)
+func (ta *tab) waitLastKey(text string) keystroke {
+	ta.t.Helper()
+	ta.waitFor(fmt.Sprintf(`typed.at(-1)?.text === %q && typed.at(-1).ms > 0`, text))
+	return eval[keystroke](ta, `(k => ({Text: k.text, MS: k.ms, Rows: k.rows, First: k.first}))(typed.at(-1))`)
 }
 
 // measureTyping types text one letter at a time and prints how long the results took. It
 // does this twice: waiting for the results of each letter, and without waiting.
-func (b *tab) measureTyping(n int, text string) {
-	b.t.Helper()
-	b.openFindBox()
+func (ta *tab) measureTyping(n int, text string) {
+	ta.t.Helper()
+	ta.openFindBox()
 	var slowest keystroke
 	for i := range text {
-		if b.press(text[i : i+1]); text[i] == ' ' {
+		if ta.press(text[i : i+1]); text[i] == ' ' {
 			continue // a space doesn't change the search
 		}
-		key := b.waitLastKey(text[:i+1])
+		key := ta.waitLastKey(text[:i+1])
 		if key.MS > slowest.MS {
 			slowest = key
 		}
 		fmt.Printf("| `%s` | %.0f | %d: %.60s |\n", key.Text, key.MS, key.Rows, strings.ReplaceAll(key.First, "\n", " "))
 		if n == 1 || i == len(text)-1 {
-			b.screenshot(fmt.Sprintf("find-%02d-%02d", n, i+1))
+			ta.screenshot(fmt.Sprintf("find-%02d-%02d", n, i+1))
 		}
 	}
 	// Type at the speed of a fast typist, without waiting for results.
-	b.openFindBox()
+	ta.openFindBox()
 	for i := range text {
-		b.press(text[i : i+1])
+		ta.press(text[i : i+1])
 		time.Sleep(90 * time.Millisecond)
 	}
-	key := b.waitLastKey(text)
+	key := ta.waitLastKey(text)
 	fmt.Printf("| `%s` without waiting | %.0f after the last letter; the slowest letter %.0f, at `%s` | %d |\n",
 		text, key.MS, slowest.MS, slowest.Text, key.Rows)
 	if key.Rows == 0 {
-		b.t.Errorf("search for %q: got no results and %q, want results", text, key.First)
+		ta.t.Errorf("search for %q: got no results and %q, want results", text, key.First)
 	}
 }
 
 // openFirstResult searches for a word, opens the first result with Down and Enter, and waits
 // for the page of the document that contains the word.
-func (b *tab) openFirstResult(word string) {
-	b.t.Helper()
-	b.openFindBox()
-	b.press(word)
-	b.waitLastKey(word)
-	b.press(kb.ArrowDown)
-	b.screenshot("find-chosen")
+func (ta *tab) openFirstResult(word string) {
+	ta.t.Helper()
+	ta.openFindBox()
+	ta.press(word)
+	ta.waitLastKey(word)
+	ta.press(kb.ArrowDown)
+	ta.screenshot("find-chosen")
 	start := time.Now()
-	b.waitNavigation(func() { b.press(kb.Enter) })
-	page := eval[int](b, `Number(new URL(location.href).searchParams.get("page"))`)
+	ta.waitNavigation(func() { ta.press(kb.Enter) })
+	page := eval[int](ta, `Number(new URL(location.href).searchParams.get("page"))`)
 	if page < 1 {
-		b.t.Fatalf("address after Enter: got %s, want a page of a document\n%s", eval[string](b, "location.href"), b.describe())
+		ta.t.Fatalf("address after Enter: got %s, want a page of a document\n%s", eval[string](ta, "location.href"), ta.describe())
 	}
-	b.waitPageImage(page)
+	ta.waitPageImage(page)
 	fmt.Printf("| `%s`, Down, Enter | %d until page %d of the document is visible | %s |\n",
-		word, time.Since(start).Milliseconds(), page, eval[string](b, "location.pathname"))
-	b.waitVisible("mark, .mark, [class*=mark]")
-	b.screenshot("find-opened")
+		word, time.Since(start).Milliseconds(), page, eval[string](ta, "location.pathname"))
+	ta.waitVisible("mark, .mark, [class*=mark]")
+	ta.screenshot("find-opened")
 }

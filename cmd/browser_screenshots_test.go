@@ -150,16 +150,16 @@ func (f *firm) takeScreenshots(t *testing.T, b *tab) map[string][]byte {
 }
 
 // scrollTo scrolls an element to the top of the window.
-func (b *tab) scrollTo(selector string) {
-	b.t.Helper()
-	eval[bool](b, fmt.Sprintf(`(() => { document.querySelector(%q).scrollIntoView(); return true })()`, selector))
+func (ta *tab) scrollTo(selector string) {
+	ta.t.Helper()
+	eval[bool](ta, fmt.Sprintf(`(() => { document.querySelector(%q).scrollIntoView(); return true })()`, selector))
 }
 
 // compressedScreenshot returns the window as a PNG file with the 256 most frequent colors.
-func (b *tab) compressedScreenshot(t *testing.T) []byte {
+func (ta *tab) compressedScreenshot(t *testing.T) []byte {
 	t.Helper()
-	eval[bool](b, `(() => { document.activeElement?.matches("main, body") || document.querySelector("dialog[open]") || document.activeElement.blur(); return true })()`)
-	captured := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{Format: pageproto.CaptureScreenshotFormatPng})
+	eval[bool](ta, `(() => { document.activeElement?.matches("main, body") || document.querySelector("dialog[open]") || document.activeElement.blur(); return true })()`)
+	captured := call(ta, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{Format: pageproto.CaptureScreenshotFormatPng})
 	full, err := png.Decode(bytes.NewReader(captured.Data))
 	if err != nil {
 		t.Fatalf("decode screenshot: %v", err)

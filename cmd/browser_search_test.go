@@ -101,86 +101,86 @@ func testSearch(t *testing.T, env *browserEnv) {
 }
 
 // screenSizes saves screenshots of the page in a wide window and in a narrow one.
-func (b *tab) screenSizes(name string) {
-	b.t.Helper()
+func (ta *tab) screenSizes(name string) {
+	ta.t.Helper()
 	if os.Getenv("DEEDKEEP_SCREENSHOTS") == "" {
 		return
 	}
-	b.setSize(1440, 900)
-	b.screenshot(name + "-1440")
-	b.setSize(360, 740)
-	b.screenshot(name + "-360")
-	b.setSize(1280, 900)
+	ta.setSize(1440, 900)
+	ta.screenshot(name + "-1440")
+	ta.setSize(360, 740)
+	ta.screenshot(name + "-360")
+	ta.setSize(1280, 900)
 }
 
 // startSearch creates an abstract from the page of its order and returns its path.
-func (b *tab) startSearch(t *testing.T) string {
+func (ta *tab) startSearch(t *testing.T) string {
 	t.Helper()
-	b.clickLink(".page-head a.primary | New abstract")
-	b.waitVisible("legend + p | Filled in from order 2026-9001")
+	ta.clickLink(".page-head a.primary | New abstract")
+	ta.waitVisible("legend + p | Filled in from order 2026-9001")
 	for selector, want := range map[string]string{"[name='custom_fields.file_number']": "2026-9001",
 		"[name='custom_fields.borrower']": "Dana Birch", "[name=address]": "14 Orchard Ridge Road", "[name=county]": "Wexcombe",
 		"[name=tax_map]": "21-4-117", "[name='custom_fields.search_type']": "60 Year", "[name=due_date]": "2026-12-01"} {
-		if got := eval[string](b, findJS(selector)+`.value`); got != want {
+		if got := eval[string](ta, findJS(selector)+`.value`); got != want {
 			t.Errorf("%s: got %q, want %q", selector, got, want)
 		}
 	}
-	b.fill("[name='custom_fields.borrower']", "Dana R. Birch")
-	b.fill("[name=due_date]", "2026-11-30")
-	b.screenSizes("search-new-abstract")
-	b.clickLink("main form button.primary")
-	b.waitVisible("#abstract-work a | 2026-9001")
-	b.waitVisible("#abstract-work dd | Harlow Savings Bank")
-	b.waitVisible(".abstract-work time | Nov 30, 2026")
-	b.waitVisible("main dd | Dana R. Birch")
-	if eval[bool](b, `!!document.getElementById("ordered")`) {
+	ta.fill("[name='custom_fields.borrower']", "Dana R. Birch")
+	ta.fill("[name=due_date]", "2026-11-30")
+	ta.screenSizes("search-new-abstract")
+	ta.clickLink("main form button.primary")
+	ta.waitVisible("#abstract-work a | 2026-9001")
+	ta.waitVisible("#abstract-work dd | Harlow Savings Bank")
+	ta.waitVisible(".abstract-work time | Nov 30, 2026")
+	ta.waitVisible("main dd | Dana R. Birch")
+	if eval[bool](ta, `!!document.getElementById("ordered")`) {
 		t.Error("page of the abstract: got a card with other orders, want none, because the only order is linked")
 	}
-	return eval[string](b, "location.pathname")
+	return eval[string](ta, "location.pathname")
 }
 
 // uploadSearch drops the documents on the page. Their names suggest instruments.
-func (b *tab) uploadSearch(t *testing.T) {
+func (ta *tab) uploadSearch(t *testing.T) {
 	t.Helper()
-	eval[bool](b, `window.notReloaded = true`)
-	b.dropFiles("h1", copySearchDocuments(t)...)
-	b.waitFor(fmt.Sprintf(`document.querySelectorAll("#document-list .document").length == %d`, len(searchDocuments)))
-	b.waitFor(`[...document.querySelectorAll(".upload")].every(e => e.dataset.state == "filed")`)
-	b.waitVisible("#suggestions-heading | 5 suggested instruments")
-	if !eval[bool](b, `window.notReloaded`) {
+	eval[bool](ta, `window.notReloaded = true`)
+	ta.dropFiles("h1", copySearchDocuments(t)...)
+	ta.waitFor(fmt.Sprintf(`document.querySelectorAll("#document-list .document").length == %d`, len(searchDocuments)))
+	ta.waitFor(`[...document.querySelectorAll(".upload")].every(e => e.dataset.state == "filed")`)
+	ta.waitVisible("#suggestions-heading | 5 suggested instruments")
+	if !eval[bool](ta, `window.notReloaded`) {
 		t.Error("after uploads: got a page that was reloaded, want the same page")
 	}
-	names := eval[[]string](b, `[...document.querySelectorAll("#document-list .document-name")].map(e => e.innerText)`)
+	names := eval[[]string](ta, `[...document.querySelectorAll("#document-list .document-name")].map(e => e.innerText)`)
 	for n, d := range searchDocuments {
 		if n >= len(names) || names[n] != d.name {
 			t.Fatalf("documents: got %q, want %q in position %d", names, d.name, n+1)
 		}
 	}
-	b.screenSizes("search-documents")
+	ta.screenSizes("search-documents")
 }
 
 // recordSearch records the instruments in the panel of the viewer. It reports how many keys that
 // takes.
-func (b *tab) recordSearch(t *testing.T) {
+func (ta *tab) recordSearch(t *testing.T) {
 	t.Helper()
-	b.clickLink("#document-list .document a | " + searchDocuments[0].name)
-	b.waitPageImage(1)
-	b.press("i")
+	ta.clickLink("#document-list .document a | " + searchDocuments[0].name)
+	ta.waitPageImage(1)
+	ta.press("i")
 	total, control, filled, maxControl := 0, 0, 0, 0
 	for n, d := range searchDocuments[:recordedInstruments] {
-		b.waitRecording(d.name)
+		ta.waitRecording(d.name)
 		if n == 2 {
-			b.screenSizes("search-viewer")
+			ta.screenSizes("search-viewer")
 		}
-		b.press(d.typed)
-		b.press(kb.Enter)
+		ta.press(d.typed)
+		ta.press(kb.Enter)
 		tabs := strings.Count(d.typed, kb.Tab)
 		total, control, maxControl = total+len([]rune(d.typed))+1, control+tabs+1, max(maxControl, tabs+1)
 		if tabs == 0 {
 			filled++
 		}
 	}
-	b.waitRecording(searchDocuments[recordedInstruments].name)
+	ta.waitRecording(searchDocuments[recordedInstruments].name)
 	t.Logf("%d instruments, %d of them with fields from the document's name: %.1f keys per instrument, %.1f of them Tab and Enter, at most %d",
 		recordedInstruments, filled, float64(total)/recordedInstruments, float64(control)/recordedInstruments, maxControl)
 	if limit := 6; control > limit*recordedInstruments {
@@ -190,14 +190,14 @@ func (b *tab) recordSearch(t *testing.T) {
 
 // waitRecording waits until the viewer shows a document and the form for its instrument has the focus.
 // The image of its page may be loading.
-func (b *tab) waitRecording(name string) {
-	b.t.Helper()
+func (ta *tab) waitRecording(name string) {
+	ta.t.Helper()
 	const ready = `!new URLSearchParams(location.search).has("panel") && ` // the script removes the parameter when it is ready
 	focused := inType
 	if name == release {
 		focused = `document.activeElement?.name == "instrument.relations.0.instrument_id"`
 	}
-	b.waitFor(fmt.Sprintf(`document.title.includes(%q) && `, name) + ready + focused)
+	ta.waitFor(fmt.Sprintf(`document.title.includes(%q) && `, name) + ready + focused)
 }
 
 // sheetRow returns a JavaScript expression for the row of the runsheet with a book and page.
@@ -206,92 +206,92 @@ func sheetRow(place string) string {
 }
 
 // checkSearch opens the runsheet, which shows the released mortgage and the gap.
-func (b *tab) checkSearch(t *testing.T) {
+func (ta *tab) checkSearch(t *testing.T) {
 	t.Helper()
-	b.clickLink(".panel-facts a | 2026-9001")
-	b.waitVisible("#view-runsheet | 10")
+	ta.clickLink(".panel-facts a | 2026-9001")
+	ta.waitVisible("#view-runsheet | 10")
 	want := []string{
 		"1 Warranty Deed 3/1/1948 Deed Book 211/17", "2 Plat 8/5/1969 Plat Cabinet 4/12", "3 Easement or Right of Way 5/2/1976 455/9",
 		"4 Mortgage 6/2/1998 Mortgage Book 320/41", "5 Warranty Deed 6/2/1998 Deed Book 611/87", "6 Release or Satisfaction 9/11/2003 588/3",
 		"7 Warranty Deed 3/14/2019 1022/311", "8 Mortgage 3/14/2019 1022/315", "9 Quitclaim Deed 5/5/2020 1040/7", "10 Judgment 11/3/2021",
 	}
-	if got := eval[[]string](b, sheetRows); !slices.Equal(got, want) {
+	if got := eval[[]string](ta, sheetRows); !slices.Equal(got, want) {
 		t.Errorf("runsheet: got rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for place, want := range map[string]string{"320/41": "Released", "1022/315": "Open", "588/3": "No. 4"} {
-		if got := eval[string](b, sheetRow(place)+`.cells[9].innerText`); !strings.Contains(got, want) {
+		if got := eval[string](ta, sheetRow(place)+`.cells[9].innerText`); !strings.Contains(got, want) {
 			t.Errorf("status of %s: got %q, want %q in it", place, got, want)
 		}
 	}
-	b.waitVisible(".runsheet .gap | Possible gap in the chain of title: no earlier instrument in this runsheet names Finch")
-	if n := eval[int](b, `document.querySelectorAll(".runsheet .gap").length`); n != 1 {
+	ta.waitVisible(".runsheet .gap | Possible gap in the chain of title: no earlier instrument in this runsheet names Finch")
+	if n := eval[int](ta, `document.querySelectorAll(".runsheet .gap").length`); n != 1 {
 		t.Errorf("gaps in the chain: got %d, want 1", n)
 	}
-	b.screenSizes("search-runsheet")
+	ta.screenSizes("search-runsheet")
 }
 
 // certifySearch certifies the search. A later change of the runsheet is visible.
-func (b *tab) certifySearch(t *testing.T, abstract string) {
+func (ta *tab) certifySearch(t *testing.T, abstract string) {
 	t.Helper()
-	b.click("#certificates a | Certify search")
-	b.fill("#effective_date", "2026-11-20")
-	b.fill("#search_from", "1948-01-01")
-	b.click("#certificates label | Judgments")
-	b.acceptFindings("Checked.")
-	b.screenSizes("search-certify")
-	b.clickLink("#certificates button | Certify")
-	b.waitVisible(".notice | Search certified.")
-	b.waitVisible("#certificates th | Nov 20, 2026")
-	b.waitVisible("#certificates td | Jan 1, 1948")
-	b.waitVisible("#certificates td | Judgments")
-	b.waitVisible("#certificates a | As certified")
-	b.screenSizes("search-certified")
-	b.waitNavigation(func() { b.press("d") })
-	b.waitVisible("#document-list .document-name | Runsheet certified")
-	if n := eval[int](b, `document.querySelectorAll("#document-list .document").length`); n != len(searchDocuments)+1 {
+	ta.click("#certificates a | Certify search")
+	ta.fill("#effective_date", "2026-11-20")
+	ta.fill("#search_from", "1948-01-01")
+	ta.click("#certificates label | Judgments")
+	ta.acceptFindings("Checked.")
+	ta.screenSizes("search-certify")
+	ta.clickLink("#certificates button | Certify")
+	ta.waitVisible(".notice | Search certified.")
+	ta.waitVisible("#certificates th | Nov 20, 2026")
+	ta.waitVisible("#certificates td | Jan 1, 1948")
+	ta.waitVisible("#certificates td | Judgments")
+	ta.waitVisible("#certificates a | As certified")
+	ta.screenSizes("search-certified")
+	ta.waitNavigation(func() { ta.press("d") })
+	ta.waitVisible("#document-list .document-name | Runsheet certified")
+	if n := eval[int](ta, `document.querySelectorAll("#document-list .document").length`); n != len(searchDocuments)+1 {
 		t.Errorf("documents: got %d, want the %d of the search and the certified runsheet", n, len(searchDocuments))
 	}
-	if eval[bool](b, findJS("#certificates .badge | Changed since certified")+` != null`) {
+	if eval[bool](ta, findJS("#certificates .badge | Changed since certified")+` != null`) {
 		t.Error("certificate: got a change, want none")
 	}
-	b.waitNavigation(func() { b.press("r") })
-	eval[bool](b, `document.querySelector(".runsheet td[tabindex]").focus(), true`)
-	b.pressWith(withCtrl, kb.Home)
-	b.press(kb.End)
-	b.press("Recorded again in 1950" + kb.Enter)
-	b.waitSaved()
-	b.goTo(abstract)
-	b.waitVisible(".runsheet td | Recorded again in 1950")
-	b.waitVisible("#certificates .badge | Changed since certified")
-	b.goTo(abstract + "/print?remarks=1")
-	b.waitText("Recorded again in 1950")
-	b.screenSizes("search-print")
+	ta.waitNavigation(func() { ta.press("r") })
+	eval[bool](ta, `document.querySelector(".runsheet td[tabindex]").focus(), true`)
+	ta.pressWith(withCtrl, kb.Home)
+	ta.press(kb.End)
+	ta.press("Recorded again in 1950" + kb.Enter)
+	ta.waitSaved()
+	ta.goTo(abstract)
+	ta.waitVisible(".runsheet td | Recorded again in 1950")
+	ta.waitVisible("#certificates .badge | Changed since certified")
+	ta.goTo(abstract + "/print?remarks=1")
+	ta.waitText("Recorded again in 1950")
+	ta.screenSizes("search-print")
 }
 
 // bringDownSearch brings the search down: the new abstract has its instruments and starts where it
 // ends.
-func (b *tab) bringDownSearch(t *testing.T, abstract string) {
+func (ta *tab) bringDownSearch(t *testing.T, abstract string) {
 	t.Helper()
-	b.goTo(abstract)
-	b.clickLink("#certificates button | Create bring-down")
-	b.waitVisible("#people dt | Bring-down of")
-	b.waitVisible("#people dd a | 2026-9001")
-	if at := eval[string](b, "location.pathname"); at == abstract {
+	ta.goTo(abstract)
+	ta.clickLink("#certificates button | Create bring-down")
+	ta.waitVisible("#people dt | Bring-down of")
+	ta.waitVisible("#people dd a | 2026-9001")
+	if at := eval[string](ta, "location.pathname"); at == abstract {
 		t.Errorf("after the bring-down: got the page %s, want a new abstract", at)
 	}
-	b.waitVisible("#view-runsheet | 10")
-	if n := eval[int](b, `document.querySelectorAll(".runsheet tbody th .badge").length`); n != recordedInstruments {
+	ta.waitVisible("#view-runsheet | 10")
+	if n := eval[int](ta, `document.querySelectorAll(".runsheet tbody th .badge").length`); n != recordedInstruments {
 		t.Errorf("prior instruments: got %d, want %d", n, recordedInstruments)
 	}
-	b.waitVisible(".runsheet th .badge | Prior")
-	if eval[bool](b, `[...document.querySelectorAll(".runsheet .badge")].some(e => e.innerText == "Moved")`) {
+	ta.waitVisible(".runsheet th .badge | Prior")
+	if eval[bool](ta, `[...document.querySelectorAll(".runsheet .badge")].some(e => e.innerText == "Moved")`) {
 		t.Error("documents of the prior search: got marked as moved, want not marked")
 	}
 	const searchFrom = `[...document.querySelectorAll("main dt")].find(e => e.innerText == "Prior Effective Date")`
-	from := eval[string](b, searchFrom+`?.nextElementSibling.innerText ?? ""`)
+	from := eval[string](ta, searchFrom+`?.nextElementSibling.innerText ?? ""`)
 	if from != "Nov 20, 2026" {
 		t.Errorf("start of the search: got %q, want Nov 20, 2026", from)
 	}
-	b.waitVisible("#certificates p | Not certified yet.")
-	b.screenSizes("search-bring-down")
+	ta.waitVisible("#certificates p | Not certified yet.")
+	ta.screenSizes("search-bring-down")
 }

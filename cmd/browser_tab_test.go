@@ -54,8 +54,8 @@ func (env *browserEnv) newTab(t *testing.T, origin string) *tab {
 }
 
 // acceptDialogs accepts or declines all dialogs, because an open dialog blocks the page.
-func (b *tab) acceptDialogs() {
-	ctx, stop := context.WithCancel(b.ctx)
+func (ta *tab) acceptDialogs() {
+	ctx, stop := context.WithCancel(ta.ctx)
 	dialogs, done := chromedp.Events(ctx, pageproto.JavascriptDialogOpening), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -63,23 +63,23 @@ func (b *tab) acceptDialogs() {
 			if err != nil {
 				return
 			}
-			params := pageproto.HandleJavaScriptDialogParams{Accept: !b.declines.Load()}
+			params := pageproto.HandleJavaScriptDialogParams{Accept: !ta.declines.Load()}
 			_, _ = chromedp.Call(ctx, pageproto.HandleJavaScriptDialog, params) // the tab may already be closed
 		}
 	}()
-	b.t.Cleanup(func() {
+	ta.t.Cleanup(func() {
 		stop()
 		<-done
 	})
 }
 
 // run runs actions with a timeout of tabTimeout.
-func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
+func (ta *tab) run(actions ...chromedp.Action[chromedp.Void]) {
+	ta.t.Helper()
+	ctx, cancel := context.WithTimeout(ta.ctx, tabTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.t.Fatalf("run actions: %v\n%s", err, b.describe())
+		ta.t.Fatalf("run actions: %v\n%s", err, ta.describe())
 	}
 }
 
@@ -113,11 +113,11 @@ func eval[T any](b *tab, expression string) T {
 
 // waitFor waits until a JavaScript expression is true. It keeps waiting if the browser
 // navigates to another page in the meantime.
-func (b *tab) waitFor(expression string) {
-	b.t.Helper()
+func (ta *tab) waitFor(expression string) {
+	ta.t.Helper()
 	var last error
 	for end := time.Now().Add(tabTimeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
+		ctx, cancel := context.WithTimeout(ta.ctx, tabTimeout)
 		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
 		cancel()
 		if ok {
@@ -125,18 +125,18 @@ func (b *tab) waitFor(expression string) {
 		}
 		last = err // expected during a navigation
 	}
-	b.t.Fatalf("not true after %v: %s (%v)\n%s", tabTimeout, expression, last, b.describe())
+	ta.t.Fatalf("not true after %v: %s (%v)\n%s", tabTimeout, expression, last, ta.describe())
 }
 
 // describe returns the page's URL, visible text, and problems for failure messages.
-func (b *tab) describe() string {
-	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
+func (ta *tab) describe() string {
+	ctx, cancel := context.WithTimeout(ta.ctx, 2*time.Second)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 1500)`))
 	if err != nil {
 		return fmt.Sprint("no page: ", err)
 	}
-	return text + "\n" + b.problemText()
+	return text + "\n" + ta.problemText()
 }
 
 // pageLoaded is a JavaScript expression that is true when a new page is loaded.
@@ -144,19 +144,19 @@ func (b *tab) describe() string {
 const pageLoaded = `document.readyState == "complete" && !window.leftBehind`
 
 // goTo opens a path of the server, whatever the status of the response.
-func (b *tab) goTo(path string) {
-	b.t.Helper()
-	b.run(chromedp.Navigate(b.origin + path))
-	b.waitFor(pageLoaded)
+func (ta *tab) goTo(path string) {
+	ta.t.Helper()
+	ta.run(chromedp.Navigate(ta.origin + path))
+	ta.waitFor(pageLoaded)
 }
 
 // waitNavigation calls act, which must open another page or reload this one, and waits
 // until that page is loaded.
-func (b *tab) waitNavigation(act func()) {
-	b.t.Helper()
-	eval[bool](b, `window.leftBehind = true`)
+func (ta *tab) waitNavigation(act func()) {
+	ta.t.Helper()
+	eval[bool](ta, `window.leftBehind = true`)
 	act()
-	b.waitFor(pageLoaded)
+	ta.waitFor(pageLoaded)
 }
 
 // findJS returns a JavaScript expression for the first visible element that matches a
@@ -176,32 +176,32 @@ func hasTextJS(element, text string) string {
 }
 
 // waitVisible waits until an element is visible.
-func (b *tab) waitVisible(selector string) {
-	b.t.Helper()
-	b.waitFor(findJS(selector))
+func (ta *tab) waitVisible(selector string) {
+	ta.t.Helper()
+	ta.waitFor(findJS(selector))
 }
 
 // waitText waits until text appears anywhere on the page.
-func (b *tab) waitText(text string) {
-	b.t.Helper()
-	b.waitFor(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%s)`, strconv.Quote(text)))
+func (ta *tab) waitText(text string) {
+	ta.t.Helper()
+	ta.waitFor(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%s)`, strconv.Quote(text)))
 }
 
 // waitSettled waits until an element is visible and htmx has swapped in all pending parts
 // of the page, which moves the focus.
-func (b *tab) waitSettled(selector string) {
-	b.t.Helper()
-	b.waitFor(`!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added") && ` + findJS(selector))
+func (ta *tab) waitSettled(selector string) {
+	ta.t.Helper()
+	ta.waitFor(`!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added") && ` + findJS(selector))
 }
 
 // click waits until an element no longer moves and clicks its center. No other element may
 // cover it.
-func (b *tab) click(selector string) {
-	b.t.Helper()
-	b.waitSettled(selector)
+func (ta *tab) click(selector string) {
+	ta.t.Helper()
+	ta.waitSettled(selector)
 	var at, before []float64
 	for end := time.Now().Add(tabTimeout); ; before = at {
-		at = eval[[]float64](b, `(() => { const e = `+findJS(selector)+`; if (!e) return [];
+		at = eval[[]float64](ta, `(() => { const e = `+findJS(selector)+`; if (!e) return [];
 			e.scrollIntoView({block: "center", behavior: "instant"});
 			const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2, top = document.elementFromPoint(x, y);
 			return top && (e.contains(top) || top.contains(e)) ? [x, y] : [] })()`)
@@ -209,39 +209,39 @@ func (b *tab) click(selector string) {
 			break
 		}
 		if time.Now().After(end) {
-			b.t.Fatalf("%s is covered\n%s", selector, b.describe())
+			ta.t.Fatalf("%s is covered\n%s", selector, ta.describe())
 		}
 	}
-	b.run(chromedp.MouseClickXY(at[0], at[1]))
+	ta.run(chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // clickLink clicks a link or button and waits until the page that it opens is loaded.
-func (b *tab) clickLink(selector string) {
-	b.t.Helper()
-	b.waitNavigation(func() { b.click(selector) })
+func (ta *tab) clickLink(selector string) {
+	ta.t.Helper()
+	ta.waitNavigation(func() { ta.click(selector) })
 }
 
 // fill types text into a field, or sets the value of a list, date field, or number field.
-func (b *tab) fill(selector, text string) {
-	b.t.Helper()
-	b.waitSettled(selector)
-	typed := eval[bool](b, fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center"}); e.focus();
+func (ta *tab) fill(selector, text string) {
+	ta.t.Helper()
+	ta.waitSettled(selector)
+	typed := eval[bool](ta, fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center"}); e.focus();
 		if (e.matches("textarea, input:not([type=date], [type=number], [type=datetime-local])")) { e.select(); return true }
 		e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true}));
 		return false })()`,
 		findJS(selector), strconv.Quote(text)))
 	if typed {
-		call(b, input.InsertText, input.InsertTextParams{Text: text})
+		call(ta, input.InsertText, input.InsertTextParams{Text: text})
 	}
-	if got := eval[string](b, findJS(selector+" | "+text)+`?.value ?? ""`); got != text {
-		b.t.Fatalf("value of %s: got %q, want %q", selector, got, text)
+	if got := eval[string](ta, findJS(selector+" | "+text)+`?.value ?? ""`); got != text {
+		ta.t.Fatalf("value of %s: got %q, want %q", selector, got, text)
 	}
 }
 
 // press presses keys one after another, like a keyboard. If the page handles a key as a
 // shortcut, the letter isn't entered into the field.
-func (b *tab) press(keys string) {
-	b.t.Helper()
+func (ta *tab) press(keys string) {
+	ta.t.Helper()
 	for _, r := range keys {
 		events := kb.Encode(r)
 		if len(events) == 3 { // key down, character, key up
@@ -249,26 +249,26 @@ func (b *tab) press(keys string) {
 			events = []*input.DispatchKeyEventParams{events[0], events[2]}
 		}
 		for _, event := range events {
-			call(b, input.DispatchKeyEvent, *event)
+			call(ta, input.DispatchKeyEvent, *event)
 		}
 	}
 }
 
 // fetchSignIn signs a user in with a request sent by the page, without leaving the page.
-func (b *tab) fetchSignIn(name string) {
-	b.t.Helper()
-	eval[bool](b, fmt.Sprintf(`fetch("/sign-in", {method: "POST", redirect: "manual",
+func (ta *tab) fetchSignIn(name string) {
+	ta.t.Helper()
+	eval[bool](ta, fmt.Sprintf(`fetch("/sign-in", {method: "POST", redirect: "manual",
 		body: new URLSearchParams({name: %q, password: %q})}).then(() => true)`, name, password))
 }
 
 // signIn signs a user in on the sign-in page and waits for the desk.
-func (b *tab) signIn(name string) {
-	b.t.Helper()
-	b.goTo("/sign-in")
-	b.fill("input[name=name]", name)
-	b.fill("input[name=password]", password)
-	b.clickLink("main button | Sign in")
-	if at := eval[string](b, "location.pathname"); at != "/" {
-		b.t.Fatalf("after signing in: got page %s, want /\n%s", at, b.describe())
+func (ta *tab) signIn(name string) {
+	ta.t.Helper()
+	ta.goTo("/sign-in")
+	ta.fill("input[name=name]", name)
+	ta.fill("input[name=password]", password)
+	ta.clickLink("main button | Sign in")
+	if at := eval[string](ta, "location.pathname"); at != "/" {
+		ta.t.Fatalf("after signing in: got page %s, want /\n%s", at, ta.describe())
 	}
 }

@@ -154,11 +154,11 @@ func certifyAfterCheck(t *testing.T, srv *testServer, b *tab, abstract string) {
 }
 
 // acceptFindings accepts all findings of the form of a certificate.
-func (b *tab) acceptFindings(reason string) {
-	b.t.Helper()
-	n := eval[int](b, fmt.Sprintf(`[...document.querySelectorAll("#certificates [name=reason]")].map(e => e.value = %q).length`, reason))
+func (ta *tab) acceptFindings(reason string) {
+	ta.t.Helper()
+	n := eval[int](ta, fmt.Sprintf(`[...document.querySelectorAll("#certificates [name=reason]")].map(e => e.value = %q).length`, reason))
 	if n == 0 {
-		b.t.Error("the form of the certificate lists no findings")
+		ta.t.Error("the form of the certificate lists no findings")
 	}
 }
 

@@ -54,18 +54,18 @@ func (p *panelTest) waitValue(name, want string) {
 }
 
 // checkWarned checks whether the browser asks before it leaves the page.
-func (b *tab) checkWarned(what string, want bool) {
-	b.t.Helper()
+func (ta *tab) checkWarned(what string, want bool) {
+	ta.t.Helper()
 	const warned = `(() => { const e = new Event("beforeunload", {cancelable: true}); dispatchEvent(e); return e.defaultPrevented })()`
-	if got := eval[bool](b, warned); got != want {
-		b.t.Errorf("%s: got warning before leaving %v, want %v", what, got, want)
+	if got := eval[bool](ta, warned); got != want {
+		ta.t.Errorf("%s: got warning before leaving %v, want %v", what, got, want)
 	}
 }
 
 // holdSaves makes the page wait with its next save until releaseSave.
-func (b *tab) holdSaves() {
-	b.t.Helper()
-	eval[bool](b, `(() => { const send = window.fetch, held = new Promise(done => { window.releaseSave = done });
+func (ta *tab) holdSaves() {
+	ta.t.Helper()
+	eval[bool](ta, `(() => { const send = window.fetch, held = new Promise(done => { window.releaseSave = done });
 		window.saves = 0;
 		window.fetch = async (to, options) => {
 			if (options?.method == "POST") { window.saves++; await held }

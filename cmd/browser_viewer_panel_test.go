@@ -348,34 +348,34 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 // checkSignedOutPanel saves an instrument after the session has ended. The complete message is in
 // view below the panel's heading, its link in line with its text, and what was typed can be saved
 // after the user has signed in again.
-func (b *tab) checkSignedOutPanel(t *testing.T) {
+func (ta *tab) checkSignedOutPanel(t *testing.T) {
 	t.Helper()
-	b.fill("#instrument-remarks", "typed while signed out")
-	eval[bool](b, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams({})}).then(() => true)`)
-	b.expect("status of 401")
-	b.click("[data-then=stay]")
-	b.waitVisible("[data-panel-problem] a | Sign in again in a new tab")
-	b.screenshot("scene-panel-signed-out")
-	if !eval[bool](b, `(() => {
+	ta.fill("#instrument-remarks", "typed while signed out")
+	eval[bool](ta, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams({})}).then(() => true)`)
+	ta.expect("status of 401")
+	ta.click("[data-then=stay]")
+	ta.waitVisible("[data-panel-problem] a | Sign in again in a new tab")
+	ta.screenshot("scene-panel-signed-out")
+	if !eval[bool](ta, `(() => {
 		const message = document.querySelector("[data-panel-problem]").getBoundingClientRect();
 		return message.top >= document.querySelector(".panel-head").getBoundingClientRect().bottom;
 	})()`) {
 		t.Error("message below the panel's heading: got covered, want in view")
 	}
-	if !eval[bool](b, `getComputedStyle(document.querySelector("[data-panel-problem] a")).display == "inline"`) {
+	if !eval[bool](ta, `getComputedStyle(document.querySelector("[data-panel-problem] a")).display == "inline"`) {
 		t.Error("link of the message: got a column of its own, want in line with the text")
 	}
-	b.fetchSignIn(admin)
-	b.saveInPanel()
-	if got := eval[string](b, `document.getElementById("instrument-remarks").value`); got != "typed while signed out" {
+	ta.fetchSignIn(admin)
+	ta.saveInPanel()
+	if got := eval[string](ta, `document.getElementById("instrument-remarks").value`); got != "typed while signed out" {
 		t.Errorf("remarks: got %q, want what was typed", got)
 	}
 }
 
 // saveInPanel saves the instrument in the panel, and waits until the panel says so.
-func (b *tab) saveInPanel() {
-	b.t.Helper()
-	eval[bool](b, `document.querySelectorAll(".panel-body .notice").forEach(e => e.remove()) || true`) // of the last save
-	b.click("[data-then=stay]")
-	b.waitVisible(".panel-body .notice | saved.")
+func (ta *tab) saveInPanel() {
+	ta.t.Helper()
+	eval[bool](ta, `document.querySelectorAll(".panel-body .notice").forEach(e => e.remove()) || true`) // of the last save
+	ta.click("[data-then=stay]")
+	ta.waitVisible(".panel-body .notice | saved.")
 }

@@ -28,10 +28,10 @@ type pageImage struct {
 }
 
 // waitPageImage waits until the image of page n is loaded and returns its description.
-func (b *tab) waitPageImage(n int) pageImage {
-	b.t.Helper()
-	b.waitFor(pageImageJS(n))
-	return eval[pageImage](b, `(() => {
+func (ta *tab) waitPageImage(n int) pageImage {
+	ta.t.Helper()
+	ta.waitFor(pageImageJS(n))
+	return eval[pageImage](ta, `(() => {
 		const i = `+pageImageJS(n)+`, c = document.createElement("canvas"), r = i.getBoundingClientRect();
 		c.width = 200; c.height = 260;
 		const d = c.getContext("2d", {willReadFrequently: true}); d.drawImage(i, 0, 0, 200, 260);
@@ -86,15 +86,15 @@ func (f *firm) testPageImages(t *testing.T, b *tab, name string) {
 
 // checkSelection selects a text on the page with the mouse, from its first word to its last. The last
 // word must be where its match is marked.
-func (b *tab) checkSelection(t *testing.T, text string) {
-	b.t.Helper()
+func (ta *tab) checkSelection(t *testing.T, text string) {
+	ta.t.Helper()
 	words := strings.Fields(text)
 	word := func(text string) string {
 		return fmt.Sprintf(`[...document.querySelectorAll(".viewer-words span")].find(s => s.textContent.trim() == %q)`, text)
 	}
 	last := word(words[len(words)-1])
-	b.waitFor(last)
-	at := eval[[]float64](b, `(() => {
+	ta.waitFor(last)
+	at := eval[[]float64](ta, `(() => {
 		`+last+`.scrollIntoView({block: "center", behavior: "instant"});
 		const [a, z, m] = [`+word(words[0])+`, `+last+`, [...document.querySelectorAll(".viewer-marks i")].at(-1)].map(e => e.getBoundingClientRect());
 		const width = Math.min(z.right, m.right) - Math.max(z.left, m.left), height = Math.min(z.bottom, m.bottom) - Math.max(z.top, m.top);
@@ -104,8 +104,8 @@ func (b *tab) checkSelection(t *testing.T, text string) {
 	if at[0] < 0.6 {
 		t.Errorf("%.0f %% of the last word is where its match is marked, want at least 60 %%", 100*at[0])
 	}
-	b.run(chromedp.DragAndDropXY(at[1], at[2], at[3], at[4]))
-	if got := eval[string](b, `getSelection().toString()`); strings.TrimSpace(got) != text {
+	ta.run(chromedp.DragAndDropXY(at[1], at[2], at[3], at[4]))
+	if got := eval[string](ta, `getSelection().toString()`); strings.TrimSpace(got) != text {
 		t.Errorf("selected text is %q, want %q", got, text)
 	}
 }

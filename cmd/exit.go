@@ -95,9 +95,9 @@ type outputTracker struct {
 	wrote bool
 }
 
-func (c *outputTracker) Write(p []byte) (int, error) {
-	c.wrote = c.wrote || len(p) > 0
-	return c.Writer.Write(p)
+func (o *outputTracker) Write(p []byte) (int, error) {
+	o.wrote = o.wrote || len(p) > 0
+	return o.Writer.Write(p)
 }
 
 // asUsageError converts a validation error from the server to a usage error. It returns

@@ -63,10 +63,10 @@ type stats struct {
 	worstReady                              time.Duration
 }
 
-func (c stats) String() string {
-	return fmt.Sprintf("acked=%d instruments=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.instruments, c.lost, c.stray,
-		c.cycles,
-		c.worstReady.Milliseconds())
+func (s stats) String() string {
+	return fmt.Sprintf("acked=%d instruments=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", s.acked, s.instruments, s.lost, s.stray,
+		s.cycles,
+		s.worstReady.Milliseconds())
 }
 
 func TestKill(t *testing.T) {

@@ -177,11 +177,11 @@ func (o *oracle) makeSearches(perClass int) (list []*searchCase) {
 }
 
 // addFilters adds filters for the county of a record and for a two-year period around its date.
-func (a *searchCase) addFilters(o *oracle, r record) {
+func (sc *searchCase) addFilters(o *oracle, r record) {
 	s := o.mixRecord(r)
-	if a.county = s.County; r.kind == "file" {
-		a.county = o.Abstract(r.n / vaulttest.FilesPerOrder).County
+	if sc.county = s.County; r.kind == "file" {
+		sc.county = o.Abstract(r.n / vaulttest.FilesPerOrder).County
 	}
-	a.from = s.At.AddDate(-1, 0, 0).Truncate(day)
-	a.to = s.At.AddDate(1, 0, 0).Truncate(day)
+	sc.from = s.At.AddDate(-1, 0, 0).Truncate(day)
+	sc.to = s.At.AddDate(1, 0, 0).Truncate(day)
 }

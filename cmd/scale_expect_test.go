@@ -94,12 +94,12 @@ func (e *expectation) markWords(words []wordOf) {
 }
 
 // add counts a record as expected. It stores at most one record more than fit on a page.
-func (a *searchCase) add(r record) {
-	if a.count++; len(a.want) <= maxWanted {
-		a.want = append(a.want, r)
+func (sc *searchCase) add(r record) {
+	if sc.count++; len(sc.want) <= maxWanted {
+		sc.want = append(sc.want, r)
 	}
-	a.latest = r
+	sc.latest = r
 }
 
 // lastIs reports whether r was the last record that was added.
-func (a *searchCase) lastIs(r record) bool { return a.count > 0 && a.latest == r }
+func (sc *searchCase) lastIs(r record) bool { return sc.count > 0 && sc.latest == r }

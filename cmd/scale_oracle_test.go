@@ -76,8 +76,8 @@ func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 }
 
 // matchesFilters reports whether a record matches the filters of a search.
-func (a *searchCase) matchesFilters(o *oracle, r record) bool {
-	if a.county == "" {
+func (sc *searchCase) matchesFilters(o *oracle, r record) bool {
+	if sc.county == "" {
 		return true
 	}
 	s := o.mixRecord(r)
@@ -87,7 +87,7 @@ func (a *searchCase) matchesFilters(o *oracle, r record) bool {
 			return false
 		}
 	}
-	return s.County == a.county && !s.At.Before(a.from) && s.At.Before(a.to.AddDate(0, 0, 1))
+	return s.County == sc.county && !s.At.Before(sc.from) && s.At.Before(sc.to.AddDate(0, 0, 1))
 }
 
 // mixRecord returns the fields of a record as defined by the mix.

@@ -80,9 +80,9 @@ func (p *serverProcess) signIn(t *testing.T) signedInClient {
 }
 
 // get requests a page and returns its body.
-func (b signedInClient) get(t *testing.T, address string) string {
+func (s signedInClient) get(t *testing.T, address string) string {
 	t.Helper()
-	resp, err := b.Get(address)
+	resp, err := s.Get(address)
 	if err != nil {
 		t.Fatalf("get: %v", err)
 	}
@@ -132,7 +132,7 @@ func scalePages(t *testing.T, p *serverProcess) []string {
 
 // measureViewer requests page images of samples at 300 dpi like the viewer: the first page, the next
 // page in advance, and the next page again when the user goes to it.
-func (b signedInClient) measureViewer(t *testing.T, p *serverProcess) {
+func (s signedInClient) measureViewer(t *testing.T, p *serverProcess) {
 	t.Helper()
 	c := client.New(p.url, p.createKey(t, "read"), nil)
 	fmt.Printf("\n| 2,550 pixels of | first, ms | in advance, ms | again, ms |\n| --- | --- | --- | --- |\n")
@@ -150,7 +150,7 @@ func (b signedInClient) measureViewer(t *testing.T, p *serverProcess) {
 		}
 		pageImage := func(page int) time.Duration {
 			start := time.Now()
-			b.get(t, fmt.Sprintf("%s/documents/%d/pages/%d?w=2550", p.url, got.Files[0].ID, page))
+			s.get(t, fmt.Sprintf("%s/documents/%d/pages/%d?w=2550", p.url, got.Files[0].ID, page))
 			return time.Since(start)
 		}
 		first := pageImage(1)

@@ -145,12 +145,12 @@ type searchResponse struct {
 }
 
 // path returns the path of the search request, without /v1.
-func (a *searchCase) path(perPage int) string {
-	q := url.Values{"q": {a.text}, "per_page": {strconv.Itoa(perPage)}}
-	if a.county != "" {
-		q.Set("county", a.county)
-		q.Set("created_from", a.from.Format(time.DateOnly))
-		q.Set("created_to", a.to.Format(time.DateOnly))
+func (sc *searchCase) path(perPage int) string {
+	q := url.Values{"q": {sc.text}, "per_page": {strconv.Itoa(perPage)}}
+	if sc.county != "" {
+		q.Set("county", sc.county)
+		q.Set("created_from", sc.from.Format(time.DateOnly))
+		q.Set("created_to", sc.to.Format(time.DateOnly))
 	}
 	return "/search?" + q.Encode()
 }
@@ -295,10 +295,10 @@ func (p *serverProcess) waitHits(t *testing.T, key, text string, hits int, s *la
 }
 
 // percentiles returns the 50th and 95th percentile and the maximum in milliseconds.
-func (s *latencies) percentiles() string {
-	slices.Sort(s.all)
+func (l *latencies) percentiles() string {
+	slices.Sort(l.all)
 	percentile := func(p float64) float64 {
-		return float64(s.all[min(int(p*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
+		return float64(l.all[min(int(p*float64(len(l.all))), len(l.all)-1)].Microseconds()) / 1000
 	}
 	return fmt.Sprintf("%.1f | %.1f | %.1f", percentile(0.5), percentile(0.95), percentile(1))
 }

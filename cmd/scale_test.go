@@ -248,15 +248,15 @@ func createOrders(t *testing.T, p *serverProcess, key string, callers, perCaller
 // latencies collects request durations.
 type latencies struct{ all []time.Duration }
 
-func (s *latencies) add(d time.Duration) { s.all = append(s.all, d) }
+func (l *latencies) add(d time.Duration) { l.all = append(l.all, d) }
 
 // String returns the number of durations, and the 50th percentile, 99th percentile, and maximum in milliseconds.
-func (s *latencies) String() string {
-	slices.Sort(s.all)
+func (l *latencies) String() string {
+	slices.Sort(l.all)
 	percentile := func(p float64) float64 {
-		return float64(s.all[min(int(p*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
+		return float64(l.all[min(int(p*float64(len(l.all))), len(l.all)-1)].Microseconds()) / 1000
 	}
-	return fmt.Sprintf("%d | %.1f | %.1f | %.1f |", len(s.all), percentile(0.5), percentile(0.99), percentile(1))
+	return fmt.Sprintf("%d | %.1f | %.1f | %.1f |", len(l.all), percentile(0.5), percentile(0.99), percentile(1))
 }
 
 // memory describes the resident and anonymous memory of the server as reported by Linux.

@@ -32,34 +32,34 @@ func openSQLite(dir, order string) (engine, error) {
 	return &sqlite{db: db, order: order}, nil
 }
 
-func (d *sqlite) put(r record) (err error) {
-	if d.tx == nil {
-		if d.tx, err = d.db.Begin(); err != nil {
+func (sq *sqlite) put(r record) (err error) {
+	if sq.tx == nil {
+		if sq.tx, err = sq.db.Begin(); err != nil {
 			return err
 		}
 	}
-	_, err = d.tx.Exec(`INSERT OR REPLACE INTO records(rowid, number, county, name, text) VALUES(?, ?, ?, ?, ?)`,
+	_, err = sq.tx.Exec(`INSERT OR REPLACE INTO records(rowid, number, county, name, text) VALUES(?, ?, ?, ?, ?)`,
 		int64(r.id), r.number, r.county, r.name, r.text)
 	if err != nil {
 		return err
 	}
 	const overhead = 500 // of a record without text
-	if d.textBytes += overhead + len(r.text); d.textBytes < 12<<20 {
+	if sq.textBytes += overhead + len(r.text); sq.textBytes < 12<<20 {
 		return nil
 	}
-	return d.flush()
+	return sq.flush()
 }
 
-func (d *sqlite) flush() error {
-	if d.tx == nil {
+func (sq *sqlite) flush() error {
+	if sq.tx == nil {
 		return nil
 	}
-	err := d.tx.Commit()
-	d.tx, d.textBytes = nil, 0
+	err := sq.tx.Commit()
+	sq.tx, sq.textBytes = nil, 0
 	return err
 }
 
-func (d *sqlite) search(s search) (total int, err error) {
+func (sq *sqlite) search(s search) (total int, err error) {
 	match := ""
 	switch s.class {
 	case exactNumber:
@@ -76,7 +76,7 @@ func (d *sqlite) search(s search) (total int, err error) {
 	if s.county != "" {
 		match = "(" + match + `) AND county : "` + s.county + `"`
 	}
-	rows, err := d.db.Query(`SELECT rowid FROM records WHERE records MATCH ? ORDER BY `+d.order+` LIMIT ?`, match, maxHits)
+	rows, err := sq.db.Query(`SELECT rowid FROM records WHERE records MATCH ? ORDER BY `+sq.order+` LIMIT ?`, match, maxHits)
 	if err != nil {
 		return 0, err
 	}
@@ -89,8 +89,8 @@ func (d *sqlite) search(s search) (total int, err error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return 0, err
 	}
-	err = d.db.QueryRow(`SELECT count(*) FROM records WHERE records MATCH ?`, match).Scan(&total)
+	err = sq.db.QueryRow(`SELECT count(*) FROM records WHERE records MATCH ?`, match).Scan(&total)
 	return total, err
 }
 
-func (d *sqlite) close() error { return errors.Join(d.flush(), d.db.Close()) }
+func (sq *sqlite) close() error { return errors.Join(sq.flush(), sq.db.Close()) }

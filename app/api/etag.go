@@ -16,14 +16,14 @@ type etagCodec struct{ *secret.VersionTags }
 type etags map[string]etagCodec
 
 // header returns the ETag header for a version of a record.
-func (t etagCodec) header(id, version uint64) map[string]string {
-	return map[string]string{"ETag": `"` + t.Encode(id, version) + `"`}
+func (e etagCodec) header(id, version uint64) map[string]string {
+	return map[string]string{"ETag": `"` + e.Encode(id, version) + `"`}
 }
 
 // match parses the If-Match header (RFC 9110, section 13.1.1) and returns the versions of
 // the record that it matches. Weak and unknown tags never match. A malformed header matches
 // no version.
-func (t etagCodec) match(h http.Header, id uint64) vault.Match {
+func (e etagCodec) match(h http.Header, id uint64) vault.Match {
 	values := h.Values("If-Match")
 	m := vault.Match{Given: len(values) > 0}
 	joined := strings.Trim(strings.Join(values, ","), whitespace)
@@ -32,7 +32,7 @@ func (t etagCodec) match(h http.Header, id uint64) vault.Match {
 		return m
 	}
 	for _, tag := range entityTags(joined) {
-		if version, ok := t.Decode(id, tag); ok {
+		if version, ok := e.Decode(id, tag); ok {
 			m.Versions = append(m.Versions, version)
 		}
 	}

@@ -323,9 +323,9 @@ func TestNotes(t *testing.T) {
 }
 
 // withHas returns the call with fragments that the body must contain.
-func (r call) withHas(fragments ...string) call {
-	r.has = fragments
-	return r
+func (c call) withHas(fragments ...string) call {
+	c.has = fragments
+	return c
 }
 
 // vaultIsIntact runs an integrity check.

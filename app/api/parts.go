@@ -146,11 +146,11 @@ type fieldBuffer struct {
 	maxBytes int64 // limit for all fields of a body combined
 }
 
-func (t *fieldBuffer) Write(p []byte) (int, error) {
-	if err := t.r.memory.Add(t.r.Context(), int64(len(p)), t.maxBytes); err != nil {
+func (f *fieldBuffer) Write(p []byte) (int, error) {
+	if err := f.r.memory.Add(f.r.Context(), int64(len(p)), f.maxBytes); err != nil {
 		return 0, err
 	}
-	return t.Buffer.Write(p)
+	return f.Buffer.Write(p)
 }
 
 // hashBody reads the body and discards it. Its only purpose is to compute the digest.

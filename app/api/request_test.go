@@ -219,21 +219,21 @@ func checkUndescribed(t testing.TB, r call, got reply) {
 var opaqueIDs = regexp.MustCompile(`"id":"[0-9A-Za-z]{8,}"`)
 
 // check compares the response with the expected one.
-func (r call) check(t testing.TB, got reply) {
+func (c call) check(t testing.TB, got reply) {
 	t.Helper()
-	if got.StatusCode != r.status {
-		t.Errorf("status = %d, want %d: %s", got.StatusCode, r.status, got.body)
+	if got.StatusCode != c.status {
+		t.Errorf("status = %d, want %d: %s", got.StatusCode, c.status, got.body)
 	}
 	text := opaqueIDs.ReplaceAllString(string(got.body), `"id":"ID"`)
-	if r.want != "" && text != r.want {
-		t.Errorf("body =\n%s\nwant\n%s", text, r.want)
+	if c.want != "" && text != c.want {
+		t.Errorf("body =\n%s\nwant\n%s", text, c.want)
 	}
-	for _, fragment := range r.has {
+	for _, fragment := range c.has {
 		if !strings.Contains(text, fragment) {
 			t.Errorf("body = %s, want it to contain %s", text, fragment)
 		}
 	}
-	for name, value := range r.headers {
+	for name, value := range c.headers {
 		if got.Header.Get(name) != value {
 			t.Errorf("header %s = %q, want %q", name, got.Header.Get(name), value)
 		}

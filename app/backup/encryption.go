@@ -45,12 +45,12 @@ func fingerprint(salt []byte, passphrase string) string {
 }
 
 // describe returns a description for error messages.
-func (s Encryption) describe() string {
+func (e Encryption) describe() string {
 	switch {
-	case s.PassphraseFingerprint != "":
+	case e.PassphraseFingerprint != "":
 		return "encrypted with a passphrase"
-	case len(s.Recipients) > 0:
-		return "encrypted for " + strings.Join(s.Recipients, ", ")
+	case len(e.Recipients) > 0:
+		return "encrypted for " + strings.Join(e.Recipients, ", ")
 	}
 	return "not encrypted"
 }

@@ -38,15 +38,15 @@ const OCRDirName = "text"
 // doesn't exist.
 func NewOCRFiles(dir string) *OCRFiles { return &OCRFiles{dir: dir} }
 
-func (s *OCRFiles) path(d Digest) string {
+func (o *OCRFiles) path(d Digest) string {
 	name := d.String()
-	return filepath.Join(s.dir, name[:2], name)
+	return filepath.Join(o.dir, name[:2], name)
 }
 
 // Append adds the results of pages and returns after they are on the disk. If the end of the
 // file is torn or damaged, Append cuts it off first. If the disk is full, it returns an error
 // for which durable.IsFullWrite is true, and keeps the earlier results.
-func (s *OCRFiles) Append(digest string, pages ...OCRPage) error {
+func (o *OCRFiles) Append(digest string, pages ...OCRPage) error {
 	d, err := ParseDigest(digest)
 	if err != nil || len(pages) == 0 {
 		return err
@@ -57,13 +57,13 @@ func (s *OCRFiles) Append(digest string, pages ...OCRPage) error {
 			return err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.append(d, records)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.append(d, records)
 }
 
-func (s *OCRFiles) append(d Digest, records []byte) error {
-	path := s.path(d)
+func (o *OCRFiles) append(d Digest, records []byte) error {
+	path := o.path(d)
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600) // #nosec G304 -- the name is a digest
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if isNew {
@@ -76,7 +76,7 @@ func (s *OCRFiles) append(d Digest, records []byte) error {
 	}
 	err = errors.Join(writeOCRRecords(f, d, records), f.Close())
 	if err == nil && isNew {
-		for _, dir := range []string{filepath.Dir(path), s.dir, filepath.Dir(s.dir)} { // each of them may be new
+		for _, dir := range []string{filepath.Dir(path), o.dir, filepath.Dir(o.dir)} { // each of them may be new
 			err = errors.Join(err, durable.SyncDir(dir))
 		}
 	}
@@ -125,20 +125,20 @@ type OCRReader struct {
 
 // Open opens the results of a document. It skips everything after the first damaged record. If
 // there are no results, the error wraps fs.ErrNotExist. The caller must close the reader.
-func (s *OCRFiles) Open(digest string) (*OCRReader, error) {
-	r, err := s.open(digest)
+func (o *OCRFiles) Open(digest string) (*OCRReader, error) {
+	r, err := o.open(digest)
 	if err == nil && r.layout.end == 0 {
 		return nil, errors.Join(r.layout.err, r.Close())
 	}
 	return r, err
 }
 
-func (s *OCRFiles) open(digest string) (*OCRReader, error) {
+func (o *OCRFiles) open(digest string) (*OCRReader, error) {
 	d, err := ParseDigest(digest)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(s.path(d))
+	f, err := os.Open(o.path(d))
 	if err != nil {
 		return nil, err
 	}
@@ -167,9 +167,9 @@ func (r *OCRReader) Result(page int) ([]byte, error) {
 
 // Pages returns the numbers of the pages that have a result. It is empty if there are no
 // results.
-func (s *OCRFiles) Pages(digest string) (map[int]bool, error) {
+func (o *OCRFiles) Pages(digest string) (map[int]bool, error) {
 	pages := map[int]bool{}
-	r, err := s.open(digest)
+	r, err := o.open(digest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return pages, nil
 	}
@@ -185,14 +185,14 @@ func (s *OCRFiles) Pages(digest string) (map[int]bool, error) {
 // Check verifies the results of a document. The error wraps ErrOCRDamaged or ErrOCRVersion if
 // some of them must be read again, and fs.ErrNotExist alone if there are none. A torn end counts
 // as damage.
-func (s *OCRFiles) Check(digest string) error {
-	s.mu.Lock() // the end of a file is torn while a record is written
-	defer s.mu.Unlock()
-	return s.check(digest)
+func (o *OCRFiles) Check(digest string) error {
+	o.mu.Lock() // the end of a file is torn while a record is written
+	defer o.mu.Unlock()
+	return o.check(digest)
 }
 
-func (s *OCRFiles) check(digest string) error {
-	r, err := s.open(digest)
+func (o *OCRFiles) check(digest string) error {
+	r, err := o.open(digest)
 	if err != nil {
 		return err
 	}
@@ -206,24 +206,24 @@ func (s *OCRFiles) check(digest string) error {
 }
 
 // Repair removes what Check reports as damaged. It reports whether the file was changed.
-func (s *OCRFiles) Repair(digest string) (changed bool, err error) {
+func (o *OCRFiles) Repair(digest string) (changed bool, err error) {
 	d, err := ParseDigest(digest)
 	if err != nil {
 		return false, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err = s.check(digest)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	err = o.check(digest)
 	if !errors.Is(err, ErrOCRDamaged) && !errors.Is(err, ErrOCRVersion) {
 		return false, ignoreNotExist(err)
 	}
-	if err := s.append(d, nil); err != nil {
+	if err := o.append(d, nil); err != nil {
 		return false, err
 	}
-	if s.check(digest) == nil {
+	if o.check(digest) == nil {
 		return true, nil
 	}
-	return true, os.Remove(s.path(d)) // a record with a valid checksum can't be inflated
+	return true, os.Remove(o.path(d)) // a record with a valid checksum can't be inflated
 }
 
 func ignoreNotExist(err error) error {
@@ -234,23 +234,23 @@ func ignoreNotExist(err error) error {
 }
 
 // Remove deletes the results of a document.
-func (s *OCRFiles) Remove(digest string) error {
+func (o *OCRFiles) Remove(digest string) error {
 	d, err := ParseDigest(digest)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return ignoreNotExist(os.Remove(s.path(d)))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return ignoreNotExist(os.Remove(o.path(d)))
 }
 
 // Walk calls visit for each document that has a file, in digest order. It calls stray,
 // which may be nil, with the path of anything else in the directory.
-func (s *OCRFiles) Walk(ctx context.Context, visit func(Entry) error, stray func(path string) error) error {
-	if _, err := os.Stat(s.dir); errors.Is(err, fs.ErrNotExist) {
+func (o *OCRFiles) Walk(ctx context.Context, visit func(Entry) error, stray func(path string) error) error {
+	if _, err := os.Stat(o.dir); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was read yet
 	}
-	if err := disk.Walk(ctx, s.dir, visit, stray); err != nil {
+	if err := disk.Walk(ctx, o.dir, visit, stray); err != nil {
 		return fmt.Errorf("list OCR results: %w", err)
 	}
 	return nil
@@ -260,10 +260,10 @@ func (s *OCRFiles) Walk(ctx context.Context, visit func(Entry) error, stray func
 // doesn't change that part, so OpenIntact can read it later. The size is 0 if there is no intact
 // part. damage is ErrOCRDamaged or ErrOCRVersion if there is something else in the file. A torn
 // end counts as damage.
-func (s *OCRFiles) Intact(d Digest) (size int64, sum Digest, damage, err error) {
-	s.mu.Lock() // the end of a file is torn while a record is written
-	defer s.mu.Unlock()
-	r, err := s.open(d.String())
+func (o *OCRFiles) Intact(d Digest) (size int64, sum Digest, damage, err error) {
+	o.mu.Lock() // the end of a file is torn while a record is written
+	defer o.mu.Unlock()
+	r, err := o.open(d.String())
 	if err != nil {
 		return 0, sum, nil, ignoreNotExist(err)
 	}
@@ -274,8 +274,8 @@ func (s *OCRFiles) Intact(d Digest) (size int64, sum Digest, damage, err error) 
 }
 
 // OpenIntact opens the first size bytes of a document's file.
-func (s *OCRFiles) OpenIntact(d Digest, size int64) (io.ReadCloser, error) {
-	f, err := os.Open(s.path(d))
+func (o *OCRFiles) OpenIntact(d Digest, size int64) (io.ReadCloser, error) {
+	f, err := os.Open(o.path(d))
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (s *OCRFiles) OpenIntact(d Digest, size int64) (io.ReadCloser, error) {
 
 // Restore writes the file of a document from a backup, replacing an existing one. It writes to
 // the directory tmp first, and syncs the file but not its folder.
-func (s *OCRFiles) Restore(d Digest, src io.Reader, tmp string) error {
+func (o *OCRFiles) Restore(d Digest, src io.Reader, tmp string) error {
 	f, err := os.CreateTemp(tmp, "text-*")
 	if err != nil {
 		return err
@@ -297,10 +297,10 @@ func (s *OCRFiles) Restore(d Digest, src io.Reader, tmp string) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.MkdirAll(filepath.Dir(s.path(d)), 0o700)
+		err = os.MkdirAll(filepath.Dir(o.path(d)), 0o700)
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), s.path(d))
+		err = os.Rename(f.Name(), o.path(d))
 	}
 	if err != nil {
 		return errors.Join(err, ignoreNotExist(os.Remove(f.Name())))
@@ -309,15 +309,15 @@ func (s *OCRFiles) Restore(d Digest, src io.Reader, tmp string) error {
 }
 
 // SyncFolders makes the files of Restore durable.
-func (s *OCRFiles) SyncFolders() error {
-	folders, err := os.ReadDir(s.dir)
+func (o *OCRFiles) SyncFolders() error {
+	folders, err := os.ReadDir(o.dir)
 	if err != nil {
 		return ignoreNotExist(err)
 	}
 	for _, folder := range folders {
 		if folder.IsDir() {
-			err = errors.Join(err, durable.SyncDir(filepath.Join(s.dir, folder.Name())))
+			err = errors.Join(err, durable.SyncDir(filepath.Join(o.dir, folder.Name())))
 		}
 	}
-	return errors.Join(err, durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
+	return errors.Join(err, durable.SyncDir(o.dir), durable.SyncDir(filepath.Dir(o.dir)))
 }

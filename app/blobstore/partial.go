@@ -155,18 +155,18 @@ func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
 	return x, nil
 }
 
-func (x *Partial) create() error {
-	f, err := x.parent.store.files.Create(x.path(noteSuffix))
+func (p *Partial) create() error {
+	f, err := p.parent.store.files.Create(p.path(noteSuffix))
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(x.last.newNote(x.OwnerData))
+	_, err = f.Write(p.last.newNote(p.OwnerData))
 	return errors.Join(err, f.Close())
 }
 
 // Sync makes the upload durable, even if it has no bytes yet.
-func (x *Partial) Sync() error {
-	note, err := x.parent.store.files.Open(x.path(noteSuffix))
+func (p *Partial) Sync() error {
+	note, err := p.parent.store.files.Open(p.path(noteSuffix))
 	if err == nil {
 		if err = note.Sync(); err != nil {
 			err = disk.SyncError(err)
@@ -174,7 +174,7 @@ func (x *Partial) Sync() error {
 		err = errors.Join(err, note.Close())
 	}
 	if err == nil {
-		err = disk.SyncDir(x.parent.store.files, x.parent.dir)
+		err = disk.SyncDir(p.parent.store.files, p.parent.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("sync upload: %w", disk.MarkFull(err))
@@ -182,37 +182,37 @@ func (x *Partial) Sync() error {
 	return nil
 }
 
-func (x *Partial) path(suffix string) string { return filepath.Join(x.parent.dir, x.name+suffix) }
+func (p *Partial) path(suffix string) string { return filepath.Join(p.parent.dir, p.name+suffix) }
 
 // Name returns the name given to Create.
-func (x *Partial) Name() string { return x.name }
+func (p *Partial) Name() string { return p.name }
 
 // Offset returns the number of bytes received. All of them are durable, unless the upload
 // is complete.
-func (x *Partial) Offset() int64 {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.offset
+func (p *Partial) Offset() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.offset
 }
 
 // FlushedOffset returns the number of durable bytes. After a power failure, the upload
 // resumes there.
-func (x *Partial) FlushedOffset() int64 {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.last.offset
+func (p *Partial) FlushedOffset() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last.offset
 }
 
 // isConfirmed reports whether a client may rely on received bytes. It returns false for
 // nil.
-func (x *Partial) isConfirmed() bool { return x != nil && x.FlushedOffset() > 0 }
+func (p *Partial) isConfirmed() bool { return p != nil && p.FlushedOffset() > 0 }
 
 // UpdatedAt returns the time of the last flush or, before the first flush, the time of
 // Create.
-func (x *Partial) UpdatedAt() time.Time {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.last.at
+func (p *Partial) UpdatedAt() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last.at
 }
 
 // Append appends the bytes of r, up to its end. size is the size of the complete
@@ -220,21 +220,21 @@ func (x *Partial) UpdatedAt() time.Time {
 // unless the document is complete. In that case, the caller calls Adopt or Flush. The
 // errors are the same as for Stage. ErrTooLarge means that r would make the document
 // larger than size.
-func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
-	err := x.unshare()
+func (p *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
+	err := p.unshare()
 	var f disk.File
 	if err == nil {
-		f, err = x.openPart()
+		f, err = p.openPart()
 	}
-	if errors.Is(err, fs.ErrNotExist) && x.Offset() == 0 {
-		f, err = x.parent.store.files.Create(x.path(partSuffix))
+	if errors.Is(err, fs.ErrNotExist) && p.Offset() == 0 {
+		f, err = p.parent.store.files.Create(p.path(partSuffix))
 	}
 	if err != nil {
 		return fmt.Errorf("append to upload: %w", disk.MarkFull(err))
 	}
 	// Bytes after the offset were never acknowledged to the client.
-	if err = f.Truncate(x.Offset()); err == nil {
-		err = x.append(ctx, f, r, size)
+	if err = f.Truncate(p.Offset()); err == nil {
+		err = p.append(ctx, f, r, size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("append to upload: %w", disk.MarkFull(err))
@@ -243,94 +243,94 @@ func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 }
 
 // openPart opens the file of the upload for writing, which is read-only after Adopt.
-func (x *Partial) openPart() (disk.File, error) {
-	path := x.path(partSuffix)
-	f, err := x.parent.store.files.Open(path)
+func (p *Partial) openPart() (disk.File, error) {
+	path := p.path(partSuffix)
+	f, err := p.parent.store.files.Open(path)
 	if !errors.Is(err, fs.ErrPermission) {
 		return f, err
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, err
 	}
-	return x.parent.store.files.Open(path)
+	return p.parent.store.files.Open(path)
 }
 
 // unshare replaces the file of the upload with a copy if Commit has also made it a blob
 // whose record was not committed. The blob may belong to another record by now.
-func (x *Partial) unshare() error {
-	linked, err := disk.IsLinked(x.path(partSuffix))
+func (p *Partial) unshare() error {
+	linked, err := disk.IsLinked(p.path(partSuffix))
 	if err != nil || !linked {
 		return err
 	}
-	f, err := x.openPart()
+	f, err := p.openPart()
 	if err != nil {
 		return err
 	}
-	s := x.parent.store
-	path, err := s.copyToTmp(f, x.Offset())
+	s := p.parent.store
+	path, err := s.copyToTmp(f, p.Offset())
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
 	if err = errors.Join(s.makeReadOnly(f), f.Close()); err == nil {
-		err = s.files.Rename(path, x.path(partSuffix))
+		err = s.files.Rename(path, p.path(partSuffix))
 	}
 	if err != nil {
 		return errors.Join(err, s.removeTmp(path))
 	}
 	s.disown(path)
-	return disk.SyncDir(s.files, x.parent.dir)
+	return disk.SyncDir(s.files, p.parent.dir)
 }
 
-func (x *Partial) append(ctx context.Context, f disk.File, r io.Reader, size int64) error {
+func (p *Partial) append(ctx context.Context, f disk.File, r io.Reader, size int64) error {
 	c := newChunk()
 	defer chunks.Put(c)
-	offset, flushedAt := x.Offset(), x.parent.now()
+	offset, flushedAt := p.Offset(), p.parent.now()
 	for flushed := offset; ; {
 		end, err := c.fill(ctx, r)
 		if exceeds(c.n, offset, size) {
-			return errors.Join(ErrTooLarge, x.flushAt(f, offset))
+			return errors.Join(ErrTooLarge, p.flushAt(f, offset))
 		}
 		if n, writeErr := f.WriteAt(c.bytes(), offset); writeErr != nil {
-			return errors.Join(writeErr, x.flushAt(f, offset+int64(n)))
+			return errors.Join(writeErr, p.flushAt(f, offset+int64(n)))
 		}
 		f.WriteBack(offset, int64(c.n))
 		offset += int64(c.n)
 		switch {
 		case err == nil && end && offset == size:
-			x.setOffset(offset)
+			p.setOffset(offset)
 			return nil
 		case err != nil || end:
-			return errors.Join(err, x.flushAt(f, offset))
-		case offset-flushed >= flushBytes || x.parent.now().Sub(flushedAt) >= flushInterval:
-			if err := x.flushAt(f, offset); err != nil {
+			return errors.Join(err, p.flushAt(f, offset))
+		case offset-flushed >= flushBytes || p.parent.now().Sub(flushedAt) >= flushInterval:
+			if err := p.flushAt(f, offset); err != nil {
 				return err
 			}
-			flushed, flushedAt = offset, x.parent.now()
+			flushed, flushedAt = offset, p.parent.now()
 		}
 	}
 }
 
-func (x *Partial) setOffset(offset int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.offset = offset
+func (p *Partial) setOffset(offset int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.offset = offset
 }
 
 // flushAt makes the bytes up to offset durable and then records the offset in the note.
-func (x *Partial) flushAt(f disk.File, offset int64) error {
-	next := checkpoint{sequence: x.last.sequence + 1, offset: offset, at: x.parent.now()}
-	if offset == x.last.offset {
+func (p *Partial) flushAt(f disk.File, offset int64) error {
+	next := checkpoint{sequence: p.last.sequence + 1, offset: offset, at: p.parent.now()}
+	if offset == p.last.offset {
 		return nil
 	}
 	if err := f.Sync(); err != nil {
 		return disk.SyncError(err)
 	}
-	if !x.dirSynced {
-		if err := disk.SyncDir(x.parent.store.files, x.parent.dir); err != nil {
+	if !p.dirSynced {
+		if err := disk.SyncDir(p.parent.store.files, p.parent.dir); err != nil {
 			return err
 		}
 	}
-	note, err := x.parent.store.files.Open(x.path(noteSuffix))
+	note, err := p.parent.store.files.Open(p.path(noteSuffix))
 	if err != nil {
 		return err
 	}
@@ -343,9 +343,9 @@ func (x *Partial) flushAt(f disk.File, offset int64) error {
 	if err := errors.Join(err, note.Close()); err != nil {
 		return err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.last, x.offset, x.dirSynced = next, offset, true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.offset, p.dirSynced = next, offset, true
 	return nil
 }
 
@@ -354,50 +354,50 @@ func (x *Partial) flushAt(f disk.File, offset int64) error {
 // confirmed, the upload starts over at 0. After an error, the offset is that of the last
 // successful flush. Flush fails if a sync started by Adopt failed, because even if a
 // later sync succeeds, the data may be lost.
-func (x *Partial) Flush() error {
-	err := x.flush()
+func (p *Partial) Flush() error {
+	err := p.flush()
 	if err == nil {
 		return nil
 	}
-	x.setOffset(x.last.offset)
+	p.setOffset(p.last.offset)
 	return fmt.Errorf("flush upload: %w", disk.MarkFull(err))
 }
 
-func (x *Partial) flush() error {
-	if st := x.adopted; st != nil {
+func (p *Partial) flush() error {
+	if st := p.adopted; st != nil {
 		if <-st.synced; errors.Is(st.syncErr, ErrSync) {
 			return st.syncErr
 		}
 	}
-	f, err := x.openPart()
-	if errors.Is(err, fs.ErrNotExist) && !x.isConfirmed() {
-		x.setOffset(0)
+	f, err := p.openPart()
+	if errors.Is(err, fs.ErrNotExist) && !p.isConfirmed() {
+		p.setOffset(0)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(x.flushAt(f, x.Offset()), f.Close())
+	return errors.Join(p.flushAt(f, p.Offset()), f.Close())
 }
 
 // Adopt returns the received bytes as a staged file without copying them. It hashes the
 // file, makes it read-only, and starts its sync. Commit turns the staged file into a
 // blob; Discard returns it to the upload. The error is a context error or an operating
 // system error.
-func (x *Partial) Adopt(ctx context.Context) (*Staged, error) {
-	f, err := x.openPart()
+func (p *Partial) Adopt(ctx context.Context) (*Staged, error) {
+	f, err := p.openPart()
 	if err != nil {
 		return nil, fmt.Errorf("stage upload: %w", disk.MarkFull(err))
 	}
-	st, err := x.adopt(ctx, f)
+	st, err := p.adopt(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("stage upload: %w", disk.MarkFull(errors.Join(err, f.Close())))
 	}
 	return st, nil
 }
 
-func (x *Partial) adopt(ctx context.Context, f disk.File) (*Staged, error) {
-	size := x.Offset()
+func (p *Partial) adopt(ctx context.Context, f disk.File) (*Staged, error) {
+	size := p.Offset()
 	if err := f.Truncate(size); err != nil {
 		return nil, err
 	}
@@ -405,11 +405,11 @@ func (x *Partial) adopt(ctx context.Context, f disk.File) (*Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.parent.store.makeReadOnly(f); err != nil {
+	if err := p.parent.store.makeReadOnly(f); err != nil {
 		return nil, err
 	}
-	x.adopted = x.parent.store.newStaged(f, x.path(partSuffix), digest, size, x)
-	return x.adopted, nil
+	p.adopted = p.parent.store.newStaged(f, p.path(partSuffix), digest, size, p)
+	return p.adopted, nil
 }
 
 // hashFile returns the SHA-256 of the first size bytes of f.
@@ -432,10 +432,10 @@ func hashFile(ctx context.Context, f io.ReaderAt, size int64) (d Digest, err err
 }
 
 // Remove deletes the files of the upload. Missing files are not an error.
-func (x *Partial) Remove() (err error) {
+func (p *Partial) Remove() (err error) {
 	// Remove the note last. Without it, a later run couldn't find the other files.
 	for _, suffix := range []string{newNoteSuffix, partSuffix, noteSuffix} {
-		if e := x.parent.store.files.Remove(x.path(suffix)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := p.parent.store.files.Remove(p.path(suffix)); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, fmt.Errorf("remove upload: %w", e))
 		}
 	}

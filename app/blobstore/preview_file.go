@@ -121,8 +121,8 @@ type PreviewHealth struct {
 
 // Check reads all files of a document and counts those that must be rebuilt. It returns
 // an error if a file can't be read, but not if its content is damaged.
-func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
-	folder, err := s.dirOf(digest)
+func (pr *Previews) Check(digest string) (h PreviewHealth, err error) {
+	folder, err := pr.dirOf(digest)
 	if err != nil {
 		return h, err
 	}
@@ -135,7 +135,7 @@ func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
 	}
 	var failed error
 	for _, e := range entries {
-		err := s.check(digest, e.Name())
+		err := pr.check(digest, e.Name())
 		var disk *fs.PathError
 		switch {
 		case errors.As(err, &disk) && !errors.Is(disk, fs.ErrNotExist):
@@ -153,12 +153,12 @@ func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
 	return h, failed
 }
 
-func (s *Previews) check(digest, name string) error {
+func (pr *Previews) check(digest, name string) error {
 	switch {
 	case name == TextFile:
-		return s.ReadText(digest, func(int, string) error { return nil })
+		return pr.ReadText(digest, func(int, string) error { return nil })
 	case name == ThumbnailFile, name == PageSizesFile, strings.HasPrefix(name, pagePrefix):
-		f, err := s.open(digest, name)
+		f, err := pr.open(digest, name)
 		if err != nil {
 			return err
 		}

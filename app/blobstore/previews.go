@@ -76,28 +76,28 @@ func OpenPreviewsReadOnly(dir string, now func() time.Time) *Previews {
 
 // dirOf returns the directory of a document. It returns an error if digest is not a valid
 // digest, so text from clients never becomes part of a path.
-func (s *Previews) dirOf(digest string) (string, error) {
+func (pr *Previews) dirOf(digest string) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("%.80q is not a valid digest: %w", digest, fs.ErrInvalid)
 	}
-	return filepath.Join(s.dir, digest[:2], digest), nil
+	return filepath.Join(pr.dir, digest[:2], digest), nil
 }
 
 // Open opens and verifies a file. The caller closes it. If the file must be rebuilt, the
 // error wraps fs.ErrNotExist. If the file exists but can't be used, the error also wraps
 // ErrPreviewDamaged or ErrPreviewVersion.
-func (s *Previews) Open(digest, name string) (*PreviewFile, error) {
-	f, err := s.open(digest, name)
+func (pr *Previews) Open(digest, name string) (*PreviewFile, error) {
+	f, err := pr.open(digest, name)
 	if err == nil && strings.HasPrefix(name, pagePrefix) {
 		// The modification time is the time of last use. If it can't be set, the image may be
 		// evicted too early.
-		_ = os.Chtimes(f.file.Name(), time.Time{}, s.now())
+		_ = os.Chtimes(f.file.Name(), time.Time{}, pr.now())
 	}
 	return f, err
 }
 
-func (s *Previews) open(digest, name string) (*PreviewFile, error) {
-	folder, err := s.dirOf(digest)
+func (pr *Previews) open(digest, name string) (*PreviewFile, error) {
+	folder, err := pr.dirOf(digest)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +120,12 @@ func (s *Previews) open(digest, name string) (*PreviewFile, error) {
 }
 
 // Put writes a file, replacing an existing one.
-func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
-	folder, err := s.dirOf(digest)
+func (pr *Previews) Put(digest, name string, write func(io.Writer) error) error {
+	folder, err := pr.dirOf(digest)
 	if err != nil {
 		return err
 	}
-	f, err := s.createTemp()
+	f, err := pr.createTemp()
 	if err != nil {
 		return err
 	}
@@ -145,29 +145,29 @@ func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 		return errors.Join(fmt.Errorf("create preview file %s: %w", name, err), os.Remove(f.Name()))
 	}
 	if strings.HasPrefix(name, pagePrefix) {
-		s.mu.Lock()
-		s.used += size
-		s.mu.Unlock()
+		pr.mu.Lock()
+		pr.used += size
+		pr.mu.Unlock()
 	}
 	return nil
 }
 
 // createTemp creates a temporary file. It also creates the directory if it was deleted.
-func (s *Previews) createTemp() (*os.File, error) {
-	f, err := os.CreateTemp(s.tmp, "*")
+func (pr *Previews) createTemp() (*os.File, error) {
+	f, err := os.CreateTemp(pr.tmp, "*")
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(s.tmp, 0o700); err != nil {
+		if err := os.MkdirAll(pr.tmp, 0o700); err != nil {
 			return nil, err
 		}
-		return os.CreateTemp(s.tmp, "*")
+		return os.CreateTemp(pr.tmp, "*")
 	}
 	return f, err
 }
 
 // Has reports whether a file exists and is intact. It doesn't verify texts; see
 // CheckText.
-func (s *Previews) Has(digest, name string) bool {
-	f, err := s.open(digest, name)
+func (pr *Previews) Has(digest, name string) bool {
+	f, err := pr.open(digest, name)
 	if err != nil {
 		return false
 	}
@@ -176,8 +176,8 @@ func (s *Previews) Has(digest, name string) bool {
 }
 
 // Remove deletes all files of a document.
-func (s *Previews) Remove(digest string) error {
-	folder, err := s.dirOf(digest)
+func (pr *Previews) Remove(digest string) error {
+	folder, err := pr.dirOf(digest)
 	if err != nil {
 		return err
 	}
@@ -191,9 +191,9 @@ type pageImage struct {
 	used time.Time
 }
 
-func (s *Previews) pageImages(ctx context.Context) ([]pageImage, error) {
+func (pr *Previews) pageImages(ctx context.Context) ([]pageImage, error) {
 	var list []pageImage
-	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(pr.dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed in the meantime
 		}
@@ -218,14 +218,14 @@ func (s *Previews) pageImages(ctx context.Context) ([]pageImage, error) {
 
 // Evict removes page images if their total size exceeds the limit. It removes the least
 // recently used ones until the size is 10% below the limit.
-func (s *Previews) Evict(ctx context.Context) error {
-	s.mu.Lock()
-	isWithinLimit := s.used <= s.limit
-	s.mu.Unlock()
+func (pr *Previews) Evict(ctx context.Context) error {
+	pr.mu.Lock()
+	isWithinLimit := pr.used <= pr.limit
+	pr.mu.Unlock()
 	if isWithinLimit {
 		return nil
 	}
-	list, err := s.pageImages(ctx)
+	list, err := pr.pageImages(ctx)
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *Previews) Evict(ctx context.Context) error {
 	}
 	var failed error
 	for _, p := range list {
-		if total <= s.limit-s.limit/10 {
+		if total <= pr.limit-pr.limit/10 {
 			break
 		}
 		if err := os.Remove(p.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -245,8 +245,8 @@ func (s *Previews) Evict(ctx context.Context) error {
 		}
 		total -= p.size
 	}
-	s.mu.Lock()
-	s.used = total
-	s.mu.Unlock()
+	pr.mu.Lock()
+	pr.used = total
+	pr.mu.Unlock()
 	return failed
 }

@@ -167,52 +167,52 @@ func (s *Store) newStaged(f disk.File, path string, d Digest, size int64, partia
 }
 
 // sync runs once, in a goroutine that Commit and Discard wait for.
-func (f *Staged) sync() {
-	defer close(f.synced)
+func (s *Staged) sync() {
+	defer close(s.synced)
 	select {
-	case f.store.syncSlots <- struct{}{}:
-		defer func() { <-f.store.syncSlots }()
-	case <-f.abandoned:
-		f.syncErr = ErrFinished
+	case s.store.syncSlots <- struct{}{}:
+		defer func() { <-s.store.syncSlots }()
+	case <-s.abandoned:
+		s.syncErr = ErrFinished
 		return
 	}
-	if err := f.file.Sync(); err != nil {
-		f.syncErr = disk.SyncError(err)
+	if err := s.file.Sync(); err != nil {
+		s.syncErr = disk.SyncError(err)
 	}
 }
 
 // Digest returns the SHA-256 of the content.
-func (f *Staged) Digest() Digest { return f.digest }
+func (s *Staged) Digest() Digest { return s.digest }
 
 // Size returns the size of the content in bytes.
-func (f *Staged) Size() int64 { return f.size }
+func (s *Staged) Size() int64 { return s.size }
 
 // ReadAt implements io.ReaderAt. After Commit or Discard it returns os.ErrClosed.
-func (f *Staged) ReadAt(p []byte, off int64) (int, error) { return f.file.ReadAt(p, off) }
+func (s *Staged) ReadAt(p []byte, off int64) (int, error) { return s.file.ReadAt(p, off) }
 
 // Discard closes and removes the file. It first waits for a sync in progress. It does
 // nothing if Commit or Discard was already called.
-func (f *Staged) Discard() error {
-	if !f.finished.CompareAndSwap(false, true) {
+func (s *Staged) Discard() error {
+	if !s.finished.CompareAndSwap(false, true) {
 		return nil
 	}
-	if err := f.release(); err != nil {
+	if err := s.release(); err != nil {
 		return fmt.Errorf("discard staged file: %w", err)
 	}
 	return nil
 }
 
 // release removes a file that didn't become a blob, or returns it to its Partial.
-func (f *Staged) release() error {
-	close(f.abandoned)
-	<-f.synced
+func (s *Staged) release() error {
+	close(s.abandoned)
+	<-s.synced
 	switch {
-	case f.partial != nil && f.closed:
+	case s.partial != nil && s.closed:
 		return nil
-	case f.partial != nil:
-		return f.file.Close()
-	case f.closed:
-		return f.store.removeTmp(f.path)
+	case s.partial != nil:
+		return s.file.Close()
+	case s.closed:
+		return s.store.removeTmp(s.path)
 	}
-	return f.store.closeAndRemove(f.file, f.path)
+	return s.store.closeAndRemove(s.file, s.path)
 }

@@ -234,21 +234,21 @@ type records struct {
 	named map[Digest]int
 }
 
-func (b *records) has(d Digest) (bool, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.named[d] > 0, nil
+func (r *records) has(d Digest) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.named[d] > 0, nil
 }
 
-func (b *records) add(d Digest, n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.named[d] += n
+func (r *records) add(d Digest, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.named[d] += n
 }
 
 // round commits a blob with a record, releases the pin, and deletes the record. It checks
 // that the blob exists as long as it is pinned or referenced.
-func (b *records) round(ctx context.Context, s *Store, content []byte) error {
+func (r *records) round(ctx context.Context, s *Store, content []byte) error {
 	f, err := s.Stage(ctx, strings.NewReader(string(content)), -1)
 	if err != nil {
 		return err
@@ -258,10 +258,10 @@ func (b *records) round(ctx context.Context, s *Store, content []byte) error {
 		return err
 	}
 	_, pinned := s.Size(ctx, f.Digest())
-	b.add(f.Digest(), 1)
+	r.add(f.Digest(), 1)
 	release()
 	_, named := s.Size(ctx, f.Digest())
 	checked := s.Check(ctx, f.Digest())
-	b.add(f.Digest(), -1)
+	r.add(f.Digest(), -1)
 	return errors.Join(pinned, named, checked)
 }

@@ -67,8 +67,8 @@ func (t *TextWriter) Close() error { return t.zip.Close() }
 // ReadText calls fn for each page with text, in order, until fn returns an error. If
 // there is no usable text, the error wraps fs.ErrNotExist. If there is a text that can't
 // be used, the error also wraps ErrPreviewDamaged or ErrPreviewVersion.
-func (s *Previews) ReadText(digest string, fn func(page int, text string) error) error {
-	f, err := s.open(digest, TextFile)
+func (pr *Previews) ReadText(digest string, fn func(page int, text string) error) error {
+	f, err := pr.open(digest, TextFile)
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (s *Previews) ReadText(digest string, fn func(page int, text string) error)
 
 // CheckText verifies the text of a document. It returns nil if the text is intact, or if
 // the document can't have a text.
-func (s *Previews) CheckText(digest string) error {
-	err := s.ReadText(digest, func(int, string) error { return nil })
-	if errors.Is(err, fs.ErrNotExist) && s.Has(digest, NoTextFile) {
+func (pr *Previews) CheckText(digest string) error {
+	err := pr.ReadText(digest, func(int, string) error { return nil })
+	if errors.Is(err, fs.ErrNotExist) && pr.Has(digest, NoTextFile) {
 		return nil
 	}
 	return err

@@ -80,15 +80,15 @@ func BenchmarkDownload(b *testing.B) {
 // nonZeroReader is a reader of pseudorandom bytes, most of them not zero.
 type nonZeroReader struct{ left int }
 
-func (e *nonZeroReader) Read(p []byte) (int, error) {
-	if e.left == 0 {
+func (n *nonZeroReader) Read(p []byte) (int, error) {
+	if n.left == 0 {
 		return 0, io.EOF
 	}
-	p = p[:min(len(p), e.left)]
+	p = p[:min(len(p), n.left)]
 	for i := range p {
-		p[i] = byte((e.left - i) * 7)
+		p[i] = byte((n.left - i) * 7)
 	}
-	e.left -= len(p)
+	n.left -= len(p)
 	return len(p), nil
 }
 

@@ -38,86 +38,86 @@ func newVerifyingReader(s *Store, f blob.Reader, d Digest, at blob.State) *Verif
 }
 
 // Digest returns the digest of the blob.
-func (u *VerifyingReader) Digest() Digest { return u.digest }
+func (v *VerifyingReader) Digest() Digest { return v.digest }
 
 // Verified reports whether all bytes were read and match the digest.
-func (u *VerifyingReader) Verified() bool { return u.verified }
+func (v *VerifyingReader) Verified() bool { return v.verified }
 
 // Err returns the ErrDamaged error that a Read returned, or nil.
-func (u *VerifyingReader) Err() error { return u.err }
+func (v *VerifyingReader) Err() error { return v.err }
 
 // Seek implements io.Seeker.
-func (u *VerifyingReader) Seek(offset int64, whence int) (int64, error) {
+func (v *VerifyingReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
-		offset += u.pos
+		offset += v.pos
 	case io.SeekEnd:
-		offset += u.state.Size
+		offset += v.state.Size
 	}
 	if offset < 0 {
 		return 0, fmt.Errorf("seek to invalid offset %d", offset)
 	}
-	u.pos = offset
+	v.pos = offset
 	return offset, nil
 }
 
 // Read implements io.Reader.
-func (u *VerifyingReader) Read(p []byte) (n int, err error) {
-	size := u.state.Size
+func (v *VerifyingReader) Read(p []byte) (n int, err error) {
+	size := v.state.Size
 	switch {
-	case u.err != nil:
-		return 0, u.err
-	case u.pos >= size:
+	case v.err != nil:
+		return 0, v.err
+	case v.pos >= size:
 		return 0, io.EOF
 	case len(p) == 0:
 		return 0, nil
 	}
 	tailStart := size - min(size, tailSize)
-	if !u.verified && u.pos == u.hashed && u.pos >= tailStart {
-		if err := u.verifyTail(size); err != nil {
+	if !v.verified && v.pos == v.hashed && v.pos >= tailStart {
+		if err := v.verifyTail(size); err != nil {
 			return 0, err
 		}
 	}
-	if u.verified && u.pos >= size-int64(len(u.tail)) {
-		n = copy(p, u.tail[u.pos-(size-int64(len(u.tail))):])
-		u.pos += int64(n)
+	if v.verified && v.pos >= size-int64(len(v.tail)) {
+		n = copy(p, v.tail[v.pos-(size-int64(len(v.tail))):])
+		v.pos += int64(n)
 		return n, nil
 	}
-	p = p[:min(int64(len(p)), size-u.pos)]
-	if u.pos < tailStart {
-		p = p[:min(int64(len(p)), tailStart-u.pos)]
+	p = p[:min(int64(len(p)), size-v.pos)]
+	if v.pos < tailStart {
+		p = p[:min(int64(len(p)), tailStart-v.pos)]
 	}
-	n, err = u.f.ReadAt(p, u.pos)
+	n, err = v.f.ReadAt(p, v.pos)
 	if n < len(p) {
-		return 0, u.fail(fmt.Errorf("read failed after %d bytes: %w", u.pos+int64(n), err))
+		return 0, v.fail(fmt.Errorf("read failed after %d bytes: %w", v.pos+int64(n), err))
 	}
-	if !u.verified && u.pos == u.hashed {
-		u.hash.Write(p)
-		u.hashed += int64(n)
+	if !v.verified && v.pos == v.hashed {
+		v.hash.Write(p)
+		v.hashed += int64(n)
 	}
-	u.pos += int64(n)
+	v.pos += int64(n)
 	return n, nil
 }
 
 // verifyTail reads the remaining bytes and verifies the complete blob.
-func (u *VerifyingReader) verifyTail(size int64) error {
-	tail := make([]byte, size-u.hashed+1) // one extra byte, to detect a file that has grown
-	n, err := u.f.ReadAt(tail, u.hashed)
-	if int64(n) != size-u.hashed || !errors.Is(err, io.EOF) {
-		return u.fail(fmt.Errorf("read %d bytes at offset %d, expected %d: %w", n, u.hashed, size-u.hashed, err))
+func (v *VerifyingReader) verifyTail(size int64) error {
+	tail := make([]byte, size-v.hashed+1) // one extra byte, to detect a file that has grown
+	n, err := v.f.ReadAt(tail, v.hashed)
+	if int64(n) != size-v.hashed || !errors.Is(err, io.EOF) {
+		return v.fail(fmt.Errorf("read %d bytes at offset %d, expected %d: %w", n, v.hashed, size-v.hashed, err))
 	}
 	tail = tail[:n]
-	u.hash.Write(tail)
-	if got := Digest(u.hash.Sum(nil)); got != u.digest {
-		return u.fail(fmt.Errorf("digest mismatch: read %d bytes with digest %s", size, got))
+	v.hash.Write(tail)
+	if got := Digest(v.hash.Sum(nil)); got != v.digest {
+		return v.fail(fmt.Errorf("digest mismatch: read %d bytes with digest %s", size, got))
 	}
-	u.verified, u.hashed, u.tail = true, size, tail
-	u.store.recordCheck(u.digest, u.f, u.state, nil)
+	v.verified, v.hashed, v.tail = true, size, tail
+	v.store.recordCheck(v.digest, v.f, v.state, nil)
 	return nil
 }
 
-func (u *VerifyingReader) fail(cause error) error {
-	u.err = fmt.Errorf("blob %s: %w: %w", u.digest, ErrDamaged, cause)
-	u.store.recordCheck(u.digest, u.f, u.state, u.err)
-	return u.err
+func (v *VerifyingReader) fail(cause error) error {
+	v.err = fmt.Errorf("blob %s: %w: %w", v.digest, ErrDamaged, cause)
+	v.store.recordCheck(v.digest, v.f, v.state, v.err)
+	return v.err
 }

@@ -70,57 +70,57 @@ func Open(opts Options) (*Reloader, error) {
 	return l, nil
 }
 
-func (l *Reloader) isSelfSigned() bool { return l.opts.Dir != "" }
+func (r *Reloader) isSelfSigned() bool { return r.opts.Dir != "" }
 
 // Info returns a description of the current certificate.
-func (l *Reloader) Info() Info {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.info
+func (r *Reloader) Info() Info {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.info
 }
 
 // GetCertificate implements tls.Config.GetCertificate. It checks the files for changes at
 // intervals. If they are invalid, the previous certificate stays in use.
-func (l *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now := l.opts.Now(); now.Sub(l.checkedAt) >= checkInterval || now.Before(l.checkedAt) {
-		l.checkedAt = now
-		l.reloadIfNeeded()
+func (r *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := r.opts.Now(); now.Sub(r.checkedAt) >= checkInterval || now.Before(r.checkedAt) {
+		r.checkedAt = now
+		r.reloadIfNeeded()
 	}
-	return l.pair, nil
+	return r.pair, nil
 }
 
 // reloadIfNeeded reloads the files if they changed or if the last attempt to load them failed.
-func (l *Reloader) reloadIfNeeded() {
-	if l.isSelfSigned() && l.opts.Now().After(l.info.NotAfter.Add(-renewBefore)) {
-		if err := l.renewIfNeeded(); err != nil {
-			l.logError(err)
+func (r *Reloader) reloadIfNeeded() {
+	if r.isSelfSigned() && r.opts.Now().After(r.info.NotAfter.Add(-renewBefore)) {
+		if err := r.renewIfNeeded(); err != nil {
+			r.logError(err)
 			return
 		}
 	}
-	if files := l.fileStates(); files != l.files || l.lastError != "" {
-		l.files = files
-		l.logError(l.load())
+	if files := r.fileStates(); files != r.files || r.lastError != "" {
+		r.files = files
+		r.logError(r.load())
 	}
-	l.warnExpiry()
+	r.warnExpiry()
 }
 
 // logError logs an error unless it is the same as the last one. The previous certificate stays in
 // use until it expires.
-func (l *Reloader) logError(err error) {
+func (r *Reloader) logError(err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	if text != "" && text != l.lastError {
-		l.opts.Log.Error("new certificate is not valid; the current one stays in use", "error", text, "until", l.info.NotAfter)
+	if text != "" && text != r.lastError {
+		r.opts.Log.Error("new certificate is not valid; the current one stays in use", "error", text, "until", r.info.NotAfter)
 	}
-	l.lastError = text
+	r.lastError = text
 }
 
-func (l *Reloader) fileStates() (all [2]fileState) {
-	for i, path := range []string{l.opts.Cert, l.opts.Key} {
+func (r *Reloader) fileStates() (all [2]fileState) {
+	for i, path := range []string{r.opts.Cert, r.opts.Key} {
 		if info, err := os.Stat(path); err == nil { // if the file is missing, load returns an error
 			all[i] = fileState{info.ModTime(), info.Size()}
 		}
@@ -128,46 +128,46 @@ func (l *Reloader) fileStates() (all [2]fileState) {
 	return all
 }
 
-func (l *Reloader) load() error {
-	pair, info, err := Load(l.opts.Cert, l.opts.Key)
+func (r *Reloader) load() error {
+	pair, info, err := Load(r.opts.Cert, r.opts.Key)
 	if err != nil {
 		return err
 	}
-	now := l.opts.Now()
-	if l.pair != nil && now.After(info.NotAfter) && now.Before(l.info.NotAfter) {
-		return fmt.Errorf("certificate %s: expired on %s", l.opts.Cert, info.NotAfter.Format(time.DateOnly))
+	now := r.opts.Now()
+	if r.pair != nil && now.After(info.NotAfter) && now.Before(r.info.NotAfter) {
+		return fmt.Errorf("certificate %s: expired on %s", r.opts.Cert, info.NotAfter.Format(time.DateOnly))
 	}
-	info.SelfSigned = l.isSelfSigned()
-	if l.pair != nil && info.Fingerprint != l.info.Fingerprint {
-		l.opts.Log.Warn("new certificate loaded", "fingerprint", info.Fingerprint, "until", info.NotAfter)
+	info.SelfSigned = r.isSelfSigned()
+	if r.pair != nil && info.Fingerprint != r.info.Fingerprint {
+		r.opts.Log.Warn("new certificate loaded", "fingerprint", info.Fingerprint, "until", info.NotAfter)
 	}
-	l.pair, l.info = &pair, info
+	r.pair, r.info = &pair, info
 	return nil
 }
 
 // renewIfNeeded creates a self-signed certificate if there is none, if the current one expires
 // soon, or if it doesn't cover RequiredName.
-func (l *Reloader) renewIfNeeded() error {
-	_, info, err := Load(l.opts.Cert, l.opts.Key)
-	if _, statErr := os.Stat(l.opts.Cert); err != nil && !errors.Is(statErr, fs.ErrNotExist) {
+func (r *Reloader) renewIfNeeded() error {
+	_, info, err := Load(r.opts.Cert, r.opts.Key)
+	if _, statErr := os.Stat(r.opts.Cert); err != nil && !errors.Is(statErr, fs.ErrNotExist) {
 		return fmt.Errorf("%w; delete the file to create a new certificate", err)
 	}
-	if err == nil && l.opts.Now().Before(info.NotAfter.Add(-renewBefore)) && (l.opts.RequiredName == "" || info.Covers(l.opts.RequiredName)) {
+	if err == nil && r.opts.Now().Before(info.NotAfter.Add(-renewBefore)) && (r.opts.RequiredName == "" || info.Covers(r.opts.RequiredName)) {
 		return nil
 	}
-	if err := generate(l.opts.Dir, l.opts.Names, l.opts.Now(), l.opts.Rand); err != nil {
-		return fmt.Errorf("self-signed certificate in %s: %w", l.opts.Dir, err)
+	if err := generate(r.opts.Dir, r.opts.Names, r.opts.Now(), r.opts.Rand); err != nil {
+		return fmt.Errorf("self-signed certificate in %s: %w", r.opts.Dir, err)
 	}
 	return nil
 }
 
 // warnExpiry logs a warning once a day if the certificate expires soon.
-func (l *Reloader) warnExpiry() {
-	now := l.opts.Now()
-	if now.Before(l.info.NotAfter.Add(-ExpiryWarning)) || now.Sub(l.warnedAt) < 24*time.Hour {
+func (r *Reloader) warnExpiry() {
+	now := r.opts.Now()
+	if now.Before(r.info.NotAfter.Add(-ExpiryWarning)) || now.Sub(r.warnedAt) < 24*time.Hour {
 		return
 	}
-	l.warnedAt = now
-	l.opts.Log.Warn("the certificate expires soon or has expired; replace the files tls.cert and tls.key",
-		"cert", l.opts.Cert, "until", l.info.NotAfter)
+	r.warnedAt = now
+	r.opts.Log.Warn("the certificate expires soon or has expired; replace the files tls.cert and tls.key",
+		"cert", r.opts.Cert, "until", r.info.NotAfter)
 }

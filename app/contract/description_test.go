@@ -57,7 +57,7 @@ func readDescription(t *testing.T) *api {
 }
 
 // first returns all operations in a useful sequence: templates, creation, reads and changes, deletion, restoration.
-func (b *api) first() []*operation {
+func (ap *api) first() []*operation {
 	rank := func(o *operation) int {
 		switch {
 		case strings.Contains(o.path, "template") || strings.HasPrefix(o.path, "/v1/order-") || o.id == "listDocumentTypes":
@@ -75,7 +75,7 @@ func (b *api) first() []*operation {
 		}
 		return 4
 	}
-	first := slices.Clone(b.operations)
+	first := slices.Clone(ap.operations)
 	slices.SortStableFunc(first, func(a, b *operation) int { return rank(a) - rank(b) })
 	return first
 }

@@ -109,16 +109,16 @@ func (f *fuzzer) file(name, filename string, content []byte) part {
 }
 
 // bytes returns the Content-Type and the body.
-func (m *form) bytes() (media string, body []byte) {
+func (f *form) bytes() (media string, body []byte) {
 	var b bytes.Buffer
-	for _, p := range m.parts {
-		fmt.Fprintf(&b, "--%s\r\n%s\r\n\r\n%s\r\n", m.boundary, strings.Join(p.header, "\r\n"), p.content)
+	for _, p := range f.parts {
+		fmt.Fprintf(&b, "--%s\r\n%s\r\n\r\n%s\r\n", f.boundary, strings.Join(p.header, "\r\n"), p.content)
 	}
-	b.WriteString(m.end)
-	if m.media != "" {
-		return m.media, b.Bytes()
+	b.WriteString(f.end)
+	if f.media != "" {
+		return f.media, b.Bytes()
 	}
-	return "multipart/form-data; boundary=" + m.boundary, b.Bytes()
+	return "multipart/form-data; boundary=" + f.boundary, b.Bytes()
 }
 
 // mistake is an error in a form.

@@ -86,10 +86,10 @@ func open(t *testing.T, seed uint64) *testServer {
 	return h
 }
 
-func (h *testServer) makeKeys(t *testing.T) {
+func (ts *testServer) makeKeys(t *testing.T) {
 	t.Helper()
-	h.clock.Advance(-2 * time.Hour)
-	end := h.clock.Now().Add(time.Hour)
+	ts.clock.Advance(-2 * time.Hour)
+	end := ts.clock.Now().Add(time.Hour)
 	for kind, ability := range map[string]string{
 		"full": model.AbilityAPI, "read": model.AbilityRead, "events": model.AbilityEvents, "metrics": model.AbilityMetrics,
 		"expired": model.AbilityAPI, "revoked": model.AbilityAPI,
@@ -98,21 +98,21 @@ func (h *testServer) makeKeys(t *testing.T) {
 		if kind == "expired" {
 			draft.ExpiresAt = &end
 		}
-		text, key, err := h.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, draft)
+		text, key, err := ts.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, draft)
 		if err == nil && kind == "revoked" {
-			_, err = h.vault.Keys.Revoke(t.Context(), model.Actor{Kind: "operator"}, key.ID)
+			_, err = ts.vault.Keys.Revoke(t.Context(), model.Actor{Kind: "operator"}, key.ID)
 		}
 		if err != nil {
 			t.Fatalf("create the %s key: %v", kind, err)
 		}
-		h.keys[kind] = text
+		ts.keys[kind] = text
 	}
-	h.clock.Advance(2 * time.Hour)
+	ts.clock.Advance(2 * time.Hour)
 }
 
 // commits returns the number of commits.
-func (h *testServer) commits() uint64 {
-	n, err := h.vault.Metrics(context.Background())
+func (ts *testServer) commits() uint64 {
+	n, err := ts.vault.Metrics(context.Background())
 	if err != nil {
 		panic(err)
 	}
@@ -120,9 +120,9 @@ func (h *testServer) commits() uint64 {
 }
 
 // index waits until the search index is up to date.
-func (h *testServer) index(t *testing.T) {
+func (ts *testServer) index(t *testing.T) {
 	t.Helper()
-	if _, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil {
+	if _, err := ts.vault.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil {
 		t.Fatalf("wait for the search index: %v", err)
 	}
 }
@@ -135,15 +135,15 @@ type reply struct {
 }
 
 // send sends a request on the open connection or on a new one.
-func (h *testServer) send(r *request) (*reply, error) {
-	reused := h.conn != nil
-	got, err := h.exchange(r)
+func (ts *testServer) send(r *request) (*reply, error) {
+	reused := ts.conn != nil
+	got, err := ts.exchange(r)
 	if err != nil && reused {
-		h.closeConn() // the server may have closed it since the last request
-		got, err = h.exchange(r)
+		ts.closeConn() // the server may have closed it since the last request
+		got, err = ts.exchange(r)
 	}
 	if err != nil {
-		h.closeConn()
+		ts.closeConn()
 		return nil, fmt.Errorf("no response: %w", err)
 	}
 	return got, nil
@@ -152,34 +152,34 @@ func (h *testServer) send(r *request) (*reply, error) {
 // responseTimeout is the timeout of a response.
 const responseTimeout = 20 * time.Second
 
-func (h *testServer) exchange(r *request) (*reply, error) {
-	if h.conn == nil {
-		conn, err := net.Dial("tcp", h.web.Listener.Addr().String())
+func (ts *testServer) exchange(r *request) (*reply, error) {
+	if ts.conn == nil {
+		conn, err := net.Dial("tcp", ts.web.Listener.Addr().String())
 		if err != nil {
 			return nil, err
 		}
-		h.conn, h.from = conn, bufio.NewReader(conn)
+		ts.conn, ts.from = conn, bufio.NewReader(conn)
 	}
-	if err := h.conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
+	if err := ts.conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		return nil, err
 	}
 	var sent sync.WaitGroup
-	conn := h.conn
+	conn := ts.conn
 	// A server may respond before it has read the request, and close. Only its response counts.
-	sent.Go(func() { _, _ = conn.Write(r.wire(h.keys[r.as])) })
-	resp, err := http.ReadResponse(h.from, &http.Request{Method: r.method})
+	sent.Go(func() { _, _ = conn.Write(r.wire(ts.keys[r.as])) })
+	resp, err := http.ReadResponse(ts.from, &http.Request{Method: r.method})
 	if err == nil && resp.StatusCode == http.StatusContinue {
-		resp, err = http.ReadResponse(h.from, &http.Request{Method: r.method})
+		resp, err = http.ReadResponse(ts.from, &http.Request{Method: r.method})
 	}
 	if err != nil {
-		h.closeConn()
+		ts.closeConn()
 		sent.Wait()
 		return nil, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if resp.Close || err != nil {
-		h.closeConn()
+		ts.closeConn()
 	}
 	sent.Wait()
 	if err == nil && resp.Header.Get("Content-Encoding") == "gzip" && len(body) > 0 {
@@ -191,19 +191,19 @@ func (h *testServer) exchange(r *request) (*reply, error) {
 	return &reply{resp.StatusCode, resp.Header, body}, err
 }
 
-func (h *testServer) closeConn() {
-	if h.conn != nil {
-		_ = h.conn.Close() // the server may have closed it
-		h.conn = nil
+func (ts *testServer) closeConn() {
+	if ts.conn != nil {
+		_ = ts.conn.Close() // the server may have closed it
+		ts.conn = nil
 	}
 }
 
 // onDisk returns the digests of the blobs on disk and the number of files in tmp.
-func (h *testServer) onDisk(t *testing.T) (digests map[string]bool, leftovers int) {
+func (ts *testServer) onDisk(t *testing.T) (digests map[string]bool, leftovers int) {
 	t.Helper()
 	digests = map[string]bool{}
 	for _, dir := range []string{"blobs", "tmp", "uploads"} {
-		err := filepath.WalkDir(filepath.Join(h.dir, dir), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(ts.dir, dir), func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case os.IsNotExist(err) || err == nil && d.IsDir():
 				return nil
@@ -232,10 +232,10 @@ type lockedRand struct {
 	source *rand.ChaCha8
 }
 
-func (c *lockedRand) Read(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.source.Read(p)
+func (l *lockedRand) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.source.Read(p)
 }
 
 // logBuffer is a log for concurrent use.

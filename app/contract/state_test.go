@@ -62,8 +62,8 @@ func newState() *state {
 }
 
 // pickRecord returns a random record of a kind, existing or deleted, or nil if none exists.
-func (w *state) pickRecord(rng *rand.Rand, recordKind string, gone bool) *vaultRecord {
-	candidates := slices.DeleteFunc(slices.Clone(w.records[recordKind]), func(t *vaultRecord) bool { return t.hidden() != gone })
+func (s *state) pickRecord(rng *rand.Rand, recordKind string, gone bool) *vaultRecord {
+	candidates := slices.DeleteFunc(slices.Clone(s.records[recordKind]), func(t *vaultRecord) bool { return t.hidden() != gone })
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -75,16 +75,16 @@ func (w *state) pickRecord(rng *rand.Rand, recordKind string, gone bool) *vaultR
 }
 
 // hidden reports whether the server returns 404 for the record. A note is hidden while its record is in the trash.
-func (t *vaultRecord) hidden() bool {
-	return t.gone || t.recordKind == "note" && t.of != nil && t.of.gone
+func (v *vaultRecord) hidden() bool {
+	return v.gone || v.recordKind == "note" && v.of != nil && v.of.gone
 }
 
-func (w *state) vaultRecord(recordKind, id string) *vaultRecord {
-	t := w.byID[recordKind+" "+id]
+func (s *state) vaultRecord(recordKind, id string) *vaultRecord {
+	t := s.byID[recordKind+" "+id]
 	if t == nil {
 		t = &vaultRecord{recordKind: recordKind, id: id, tags: map[string]string{}}
-		w.byID[recordKind+" "+id] = t
-		w.records[recordKind] = append(w.records[recordKind], t)
+		s.byID[recordKind+" "+id] = t
+		s.records[recordKind] = append(s.records[recordKind], t)
 	}
 	return t
 }
@@ -145,11 +145,11 @@ func (f *fuzzer) readOffset(r *request, got *reply) {
 }
 
 // named returns the record at the end of a path, or nil if it is unknown.
-func (w *state) named(path string, params map[string]string) *vaultRecord {
+func (s *state) named(path string, params map[string]string) *vaultRecord {
 	if n, ok := params["n"]; ok && strings.HasPrefix(path, "/abstracts/") {
-		return w.byID["file "+n]
+		return s.byID["file "+n]
 	}
-	if t, rest := w.pathAfter(path, params); rest == "" || rest == "/restore" {
+	if t, rest := s.pathAfter(path, params); rest == "" || rest == "/restore" {
 		return t
 	}
 	return nil

@@ -13,14 +13,14 @@ import (
 
 // pathAfter returns the record that a path of the description begins with, and the rest of the path, such as "/order".
 // It returns nil if the record is unknown.
-func (w *state) pathAfter(path string, params map[string]string) (t *vaultRecord, rest string) {
+func (s *state) pathAfter(path string, params map[string]string) (t *vaultRecord, rest string) {
 	for recordKind, start := range recordPaths {
 		after, found := strings.CutPrefix("/v1"+path, start+"/{")
 		if !found {
 			continue
 		}
 		name, rest, _ := strings.Cut(after, "}")
-		return w.byID[recordKind+" "+params[name]], rest
+		return s.byID[recordKind+" "+params[name]], rest
 	}
 	return nil, ""
 }
@@ -199,10 +199,10 @@ func (f *fuzzer) listNotes(t *vaultRecord) (ids []string) {
 }
 
 // tag returns the last ETag of what a request is about, or "".
-func (w *state) tag(r *request) string {
+func (s *state) tag(r *request) string {
 	if r.record == nil {
 		return ""
 	}
-	_, rest := w.pathAfter(strings.TrimPrefix(r.op.path, "/v1"), nil)
+	_, rest := s.pathAfter(strings.TrimPrefix(r.op.path, "/v1"), nil)
 	return r.record.tags[tagOf(rest)]
 }

@@ -16,21 +16,21 @@ func (c *Client) CreateBackup(ctx context.Context, create apitypes.BackupCreate,
 	return followProgress[apitypes.Backup](ctx, c, "/control/backup", create, progress)
 }
 
-func (c handler) backup(w http.ResponseWriter, r *http.Request) {
+func (h handler) backup(w http.ResponseWriter, r *http.Request) {
 	var asked apitypes.BackupCreate
 	err := readBody(r, &asked, maxBody)
 	if s := asked.Encryption; err == nil && s != nil {
-		err = c.Vault.Backups.CheckEncryption(backup.Encryption{Recipients: s.Recipients, PassphraseFingerprint: s.Passphrase})
+		err = h.Vault.Backups.CheckEncryption(backup.Encryption{Recipients: s.Recipients, PassphraseFingerprint: s.Passphrase})
 	}
 	if err == nil && asked.NewArchive {
-		err = c.Vault.Backups.ForgetArchive(asked.To)
+		err = h.Vault.Backups.ForgetArchive(asked.To)
 	}
 	if err != nil {
-		c.respond(w, r, nil, err)
+		h.respond(w, r, nil, err)
 		return
 	}
-	streamProgress(c, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
-		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.Progress) { report(p.Done, p.Total) })
+	streamProgress(h, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
+		made, err := h.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.Progress) { report(p.Done, p.Total) })
 		return backupShape(made), err
 	})
 }
@@ -41,8 +41,8 @@ func (c *Client) BackupsPruned(ctx context.Context, pruned apitypes.BackupPruned
 	return err
 }
 
-func (c handler) pruned(r *http.Request, done apitypes.BackupPruned) (any, error) {
-	return struct{}{}, c.Vault.Backups.LogPruned(r.Context(), operator(r), done.From, done.Removed)
+func (h handler) pruned(r *http.Request, done apitypes.BackupPruned) (any, error) {
+	return struct{}{}, h.Vault.Backups.LogPruned(r.Context(), operator(r), done.From, done.Removed)
 }
 
 func backupShape(b backup.Backup) apitypes.Backup {

@@ -16,8 +16,8 @@ func (c *Client) DocumentTypes(ctx context.Context) ([]apitypes.DocumentType, er
 	return data[[]apitypes.DocumentType](ctx, c, "GET /control/document-types", nil)
 }
 
-func (c handler) documentTypes(r *http.Request) (any, error) {
-	types, err := c.Vault.Instruments.Types(r.Context())
+func (h handler) documentTypes(r *http.Request) (any, error) {
+	types, err := h.Vault.Instruments.Types(r.Context())
 	return dataOf(encode.DocumentTypes(types)), err
 }
 
@@ -27,17 +27,17 @@ func (c *Client) ImportDocumentTypes(ctx context.Context, types []apitypes.Docum
 		apitypes.DocumentTypesImport{DryRun: dryRun, Types: types})
 }
 
-func (c handler) importDocumentTypes(r *http.Request, asked apitypes.DocumentTypesImport) (any, error) {
+func (h handler) importDocumentTypes(r *http.Request, asked apitypes.DocumentTypesImport) (any, error) {
 	var types model.DocumentTypes
 	for _, t := range asked.Types {
 		types = append(types, model.DocumentType{ID: uint64(max(t.ID, 0)), Name: t.Name, Category: model.Category(t.Category),
 			Encumbrance: t.Encumbrance, Retired: t.Retired, GrantorLabel: t.GrantorLabel, GranteeLabel: t.GranteeLabel})
 	}
-	before, err := c.Vault.Instruments.Types(r.Context())
+	before, err := h.Vault.Instruments.Types(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	now, err := c.Vault.Instruments.SetTypes(r.Context(), operator(r), types, asked.DryRun)
+	now, err := h.Vault.Instruments.SetTypes(r.Context(), operator(r), types, asked.DryRun)
 	return apitypes.DefinitionsChanged{DryRun: asked.DryRun, Changed: changedTypes(before, now)}, err
 }
 

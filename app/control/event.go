@@ -46,13 +46,13 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 	return data[[]apitypes.Event](ctx, c, "GET /control/events?"+query.Encode(), nil)
 }
 
-func (c handler) events(r *http.Request) (any, error) {
-	ids := encode.NewIDCodec(c.Vault.Secrets)
+func (h handler) events(r *http.Request) (any, error) {
+	ids := encode.NewIDCodec(h.Vault.Secrets)
 	query, err := eventQuery(ids, r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	return firstRecords(r, query, c.Vault.Events.List, ids.Event)
+	return firstRecords(r, query, h.Vault.Events.List, ids.Event)
 }
 
 func eventQuery(ids encode.IDCodec, asked url.Values) (q vault.Query, err error) {
@@ -115,16 +115,16 @@ func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitype
 }
 
 // exportEvents streams the audit log from a given entry to the end, with one JSON line per entry.
-func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
-	ids := encode.NewIDCodec(c.Vault.Secrets)
+func (h handler) exportEvents(w http.ResponseWriter, r *http.Request) {
+	ids := encode.NewIDCodec(h.Vault.Secrets)
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
-		c.respond(w, r, nil, errs.InvalidField("from", errs.NotInteger))
+		h.respond(w, r, nil, errs.InvalidField("from", errs.NotInteger))
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	var end apitypes.EventEnd
-	err = c.Vault.Events.Each(r.Context(), from, func(e model.Event, damage error) error {
+	err = h.Vault.Events.Each(r.Context(), from, func(e model.Event, damage error) error {
 		if damage != nil {
 			return apitypes.Write(w, apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10),
 				Problem: damage.Error()}})
@@ -134,7 +134,7 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	})
 	line := apitypes.EventLine{End: &end}
 	if err != nil {
-		c.Log.ErrorContext(r.Context(), "audit log export failed", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
+		h.Log.ErrorContext(r.Context(), "audit log export failed", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		line = apitypes.EventLine{Error: err.Error()}
 	}
 	_ = apitypes.Write(w, line) // fails if the command has disconnected
@@ -146,9 +146,9 @@ func (c *Client) VerifyEvents(ctx context.Context, progress func(apitypes.Progre
 	return followProgress[apitypes.EventVerify](ctx, c, "/control/events/verify", nil, progress)
 }
 
-func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {
-	streamProgress(c, w, r, "entries", func(report func(done, total int64)) (apitypes.EventVerify, error) {
-		found, err := c.Vault.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
+func (h handler) verifyEvents(w http.ResponseWriter, r *http.Request) {
+	streamProgress(h, w, r, "entries", func(report func(done, total int64)) (apitypes.EventVerify, error) {
+		found, err := h.Vault.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return verifiedLog(found), err
 	})
 }

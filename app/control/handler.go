@@ -117,13 +117,13 @@ func NewHandler(opts HandlerOptions) http.Handler {
 }
 
 // respond sends body, or the error if there is one.
-func (c handler) respond(w http.ResponseWriter, r *http.Request, body any, err error) {
+func (h handler) respond(w http.ResponseWriter, r *http.Request, body any, err error) {
 	status := http.StatusOK
 	if err != nil {
 		var failure apitypes.Failure
 		var header map[string]string
 		if status, failure, header = httpx.TranslateError(err); status == http.StatusInternalServerError {
-			c.Log.ErrorContext(r.Context(), "control request failed", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
+			h.Log.ErrorContext(r.Context(), "control request failed", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		}
 		body = failure
 		for name, value := range header {

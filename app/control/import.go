@@ -20,8 +20,8 @@ func (c *Client) EnsureFolder(ctx context.Context, ensure apitypes.FolderEnsure)
 	return call[apitypes.FolderEnsured](ctx, c, "POST /control/import/folders", ensure)
 }
 
-func (c handler) ensureFolder(r *http.Request, asked apitypes.FolderEnsure) (any, error) {
-	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing,
+func (h handler) ensureFolder(r *http.Request, asked apitypes.FolderEnsure) (any, error) {
+	made, fresh, err := h.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing,
 		decode.Filename(asked.Name), asked.DryRun)
 	out := apitypes.FolderEnsured{Created: fresh}
 	if made.ID != 0 {
@@ -60,7 +60,7 @@ func (c *Client) CheckImport(ctx context.Context, f ImportFile) (apitypes.Import
 
 // lookForFile reports what is known about a document before it is uploaded. Without a sha256, it only reports whether
 // the name or size would be rejected.
-func (c handler) lookForFile(r *http.Request) (any, error) {
+func (h handler) lookForFile(r *http.Request) (any, error) {
 	place, err := importTarget(r)
 	if err != nil {
 		return nil, err
@@ -70,9 +70,9 @@ func (c handler) lookForFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, errs.InvalidField("size", "The size field must be an integer.")
 	}
-	out := apitypes.Imported{Rejected: c.Vault.Files.CheckNameAndSize(place.Filename, size)}
+	out := apitypes.Imported{Rejected: h.Vault.Files.CheckNameAndSize(place.Filename, size)}
 	if digest := query.Get("sha256"); digest != "" && out.Rejected == "" {
-		file, found, err := c.Vault.Files.FindImported(r.Context(), place, digest)
+		file, found, err := h.Vault.Files.FindImported(r.Context(), place, digest)
 		if err != nil {
 			return nil, err
 		}
@@ -93,12 +93,12 @@ func (c *Client) ImportFile(ctx context.Context, f ImportFile, r io.Reader) (api
 
 // importFile imports a document. The request body is the document. The query contains its name, folder, size, and
 // SHA-256, because a query value can contain any bytes that a filename on disk can.
-func (c handler) importFile(r *http.Request) (any, error) {
+func (h handler) importFile(r *http.Request) (any, error) {
 	place, err := importTarget(r)
 	if err != nil {
 		return nil, err
 	}
-	tray, err := c.Vault.Files.Stage(r.Context())
+	tray, err := h.Vault.Files.Stage(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +107,10 @@ func (c handler) importFile(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if r.URL.Query().Get("dry_run") != "" {
-		reason, err := c.Vault.Files.CheckImport(tray)
+		reason, err := h.Vault.Files.CheckImport(tray)
 		return apitypes.Imported{Rejected: reason}, err
 	}
-	done, err := c.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
+	done, err := h.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
 	if err != nil {
 		return nil, err
 	}

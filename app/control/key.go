@@ -16,8 +16,8 @@ func (c *Client) Keys(ctx context.Context) ([]apitypes.Key, error) {
 	return data[[]apitypes.Key](ctx, c, "GET /control/keys", nil)
 }
 
-func (c handler) keys(r *http.Request) (any, error) {
-	keys, err := c.Vault.Keys.List(r.Context())
+func (h handler) keys(r *http.Request) (any, error) {
+	keys, err := h.Vault.Keys.List(r.Context())
 	return list(keys, keyShape), err
 }
 
@@ -26,8 +26,8 @@ func (c *Client) CreateKey(ctx context.Context, draft apitypes.KeyCreate) (apity
 	return call[apitypes.KeyCreated](ctx, c, "POST /control/keys", draft)
 }
 
-func (c handler) createKey(r *http.Request, asked apitypes.KeyCreate) (any, error) {
-	text, key, err := c.Vault.Keys.Create(r.Context(), operator(r), model.KeyDraft{
+func (h handler) createKey(r *http.Request, asked apitypes.KeyCreate) (any, error) {
+	text, key, err := h.Vault.Keys.Create(r.Context(), operator(r), model.KeyDraft{
 		Name: asked.Name, Abilities: asked.Abilities, ExpiresAt: timeOrNil(asked.ExpiresAt),
 	})
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
@@ -47,7 +47,7 @@ func (c *Client) RotateKey(ctx context.Context, id int64, overlap time.Duration)
 // maxOverlap is the maximum overlap of a rotated key: ten years, in seconds.
 const maxOverlap = 10 * 365 * 24 * 60 * 60
 
-func (c handler) rotateKey(r *http.Request, asked apitypes.KeyRotate) (any, error) {
+func (h handler) rotateKey(r *http.Request, asked apitypes.KeyRotate) (any, error) {
 	id, err := recordID(r, "key")
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (c handler) rotateKey(r *http.Request, asked apitypes.KeyRotate) (any, erro
 	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > maxOverlap {
 		return nil, errs.InvalidField("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
 	}
-	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
+	text, key, err := h.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
 

@@ -21,54 +21,54 @@ func (c *Client) Status(ctx context.Context) (apitypes.Status, error) {
 	return call[apitypes.Status](ctx, c, "GET /control/status", nil)
 }
 
-func (c handler) status(r *http.Request) (any, error) { return c.currentStatus(r) }
+func (h handler) status(r *http.Request) (any, error) { return h.currentStatus(r) }
 
-func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
-	s, err := c.Vault.Status(r.Context())
+func (h handler) currentStatus(r *http.Request) (apitypes.Status, error) {
+	s, err := h.Vault.Status(r.Context())
 	if err != nil {
 		return apitypes.Status{}, err
 	}
 	out := apitypes.Status{
-		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir, Listen: encode.OptionalString(c.Listen),
+		Running: h.Listen != "", Version: h.Build.Version, Commit: h.Build.Commit, Data: h.Vault.Dir, Listen: encode.OptionalString(h.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders),
 		Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed),
 		OCRFiles: int64(s.OCRFiles), OCRPages: int64(s.OCRPages), OCREnabled: s.OCREnabled,
 		DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
-	if c.Certificate != nil {
-		out.Certificate = certificateShape(c.Certificate())
+	if h.Certificate != nil {
+		out.Certificate = certificateShape(h.Certificate())
 	}
-	for _, p := range c.Vault.OCR.Reading() {
+	for _, p := range h.Vault.OCR.Reading() {
 		out.OCRReading = append(out.OCRReading, apitypes.OCRPage{File: p.FileID, Page: p.Page})
 	}
-	if c.Memory != nil {
-		for _, p := range c.Memory() {
+	if h.Memory != nil {
+		for _, p := range h.Memory() {
 			out.Memory = append(out.Memory, apitypes.ProcessMemory{Process: p.Type, Count: p.Count, Bytes: p.Total, AnonymousBytes: p.Anonymous})
 		}
 	}
 	if !s.OCRPausedUntil.IsZero() {
 		out.OCRResumesAt = new(apitypes.At(s.OCRPausedUntil))
 	}
-	if !c.StartedAt.IsZero() {
-		out.StartedAt = new(apitypes.At(c.StartedAt))
+	if !h.StartedAt.IsZero() {
+		out.StartedAt = new(apitypes.At(h.StartedAt))
 	}
 	if s.Denied != nil {
 		out.WritesDenied = new(writesDenied(s))
 	}
 	out.DocumentRoom, out.StillWorks = int64(s.Room.Document), encode.OptionalString(s.Room.StillWorks(apitypes.HumanSize))
-	index, err := c.Vault.Search.State(r.Context())
+	index, err := h.Vault.Search.State(r.Context())
 	if err != nil {
 		return out, err
 	}
 	out.Search = searchIndex(index)
-	if out.Storage, err = c.Vault.Storage(r.Context()); err != nil && s.Denied == nil {
+	if out.Storage, err = h.Vault.Storage(r.Context()); err != nil && s.Denied == nil {
 		return out, err
 	}
-	if err := c.damageStatus(r.Context(), &out, s); err != nil {
+	if err := h.damageStatus(r.Context(), &out, s); err != nil {
 		return out, err
 	}
-	c.backupStatus(&out)
+	h.backupStatus(&out)
 	return out, nil
 }
 
@@ -97,13 +97,13 @@ func certificateShape(f *certificate.Info) *apitypes.Certificate {
 }
 
 // backupStatus adds the results of the last backups.
-func (c handler) backupStatus(out *apitypes.Status) {
-	state := c.Vault.Backups.State()
+func (h handler) backupStatus(out *apitypes.Status) {
+	state := h.Vault.Backups.State()
 	out.BackupProblem = encode.OptionalString(state.Problem)
 	if good := state.LastGood; good != nil {
 		out.LastBackupAt, out.LastBackup = new(apitypes.At(good.At)), new(backupShape(*good))
 	}
-	if failed := c.Vault.Backups.ScheduleFailure(state); failed != nil {
+	if failed := h.Vault.Backups.ScheduleFailure(state); failed != nil {
 		out.BackupFailure = &apitypes.BackupFailure{At: apitypes.At(failed.At), To: failed.To, Reason: failed.Reason}
 	}
 	if state.Next != nil {
@@ -112,8 +112,8 @@ func (c handler) backupStatus(out *apitypes.Status) {
 }
 
 // damageStatus adds the known damage and the state of the scrub to out.
-func (c handler) damageStatus(ctx context.Context, out *apitypes.Status, s instance.Status) error {
-	damaged, err := c.Vault.DamagedRecords(ctx)
+func (h handler) damageStatus(ctx context.Context, out *apitypes.Status, s instance.Status) error {
+	damaged, err := h.Vault.DamagedRecords(ctx)
 	for _, d := range damaged {
 		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.FileID, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.FoundAt)})
 	}
@@ -136,12 +136,12 @@ func (c *Client) Checkup(ctx context.Context) (apitypes.Checkup, error) {
 	return call[apitypes.Checkup](ctx, c, "GET /control/doctor", nil)
 }
 
-func (c handler) checkup(r *http.Request) (any, error) {
-	status, err := c.currentStatus(r)
+func (h handler) checkup(r *http.Request) (any, error) {
+	status, err := h.currentStatus(r)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.Vault.Checkup(r.Context())
+	found, err := h.Vault.Checkup(r.Context())
 	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.CacheCheck.Clean,
 		Unchecked: found.CacheCheck.SkipReason}
 	if failed := cmp.Or(found.CacheCheck.WriteError, found.CacheCheck.LostWrites); failed != nil {
@@ -153,8 +153,8 @@ func (c handler) checkup(r *http.Request) (any, error) {
 	if !found.UncleanStopAt.IsZero() {
 		out.UncleanStopAt = new(apitypes.At(found.UncleanStopAt))
 	}
-	if c.Forwarded != nil {
-		out.Forwarded = c.Forwarded.List()
+	if h.Forwarded != nil {
+		out.Forwarded = h.Forwarded.List()
 	}
 	return out, err
 }
@@ -171,11 +171,11 @@ func (c *Client) OpenProbe(ctx context.Context) (string, error) {
 	return opened.Path, err
 }
 
-func (c handler) openProbe(*http.Request) (any, error) {
-	if c.Probes == nil {
+func (h handler) openProbe(*http.Request) (any, error) {
+	if h.Probes == nil {
 		return nil, &errs.Error{Kind: errs.Conflict, Message: "No server is running on this data directory."}
 	}
-	path, err := c.Probes.Open()
+	path, err := h.Probes.Open()
 	return apitypes.ProbeOpened{Path: path}, err
 }
 
@@ -187,8 +187,8 @@ func (c *Client) ProcessFailures(ctx context.Context) ([]apitypes.ProcessFailure
 // maxFailed is the maximum number of failures in a response.
 const maxFailed = 1000
 
-func (c handler) failed(r *http.Request) (any, error) {
-	files, err := c.Vault.Processing.Failed(r.Context(), 1, maxFailed)
+func (h handler) failed(r *http.Request) (any, error) {
+	files, err := h.Vault.Processing.Failed(r.Context(), 1, maxFailed)
 	return list(files, func(f model.File) apitypes.ProcessFailure {
 		return apitypes.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure}
 	}), err
@@ -201,11 +201,11 @@ func (c *Client) RetryProcessing(ctx context.Context, file int64) (int, error) {
 	return body.Retried, err
 }
 
-func (c handler) retry(r *http.Request, asked apitypes.ProcessRetry) (any, error) {
+func (h handler) retry(r *http.Request, asked apitypes.ProcessRetry) (any, error) {
 	if asked.File < 0 {
 		return nil, errs.RecordNotFound("file", asked.File)
 	}
-	n, err := c.Vault.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
+	n, err := h.Vault.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
 	return apitypes.ProcessRetried{Retried: n}, err
 }
 
@@ -214,6 +214,6 @@ func (c *Client) TimeZone(ctx context.Context) (string, error) {
 	return data[string](ctx, c, "GET /control/time-zone", nil)
 }
 
-func (c handler) timeZone(*http.Request) (any, error) {
-	return apitypes.Data[string]{Data: c.Vault.TimeZone.Chosen()}, nil
+func (h handler) timeZone(*http.Request) (any, error) {
+	return apitypes.Data[string]{Data: h.Vault.TimeZone.Chosen()}, nil
 }

@@ -21,8 +21,8 @@ func (c *Client) Templates(ctx context.Context) ([]apitypes.TemplateDefinition, 
 	return body.Templates, err
 }
 
-func (c handler) templates(r *http.Request) (any, error) {
-	all, err := c.Vault.Templates.All(r.Context())
+func (h handler) templates(r *http.Request) (any, error) {
+	all, err := h.Vault.Templates.All(r.Context())
 	return apitypes.TemplateDefinitions{Templates: list(all, encode.Template).Data}, err
 }
 
@@ -34,7 +34,7 @@ func (c *Client) ImportTemplates(ctx context.Context, drafts []apitypes.Template
 		apitypes.TemplatesImport{DryRun: dryRun, Templates: drafts})
 }
 
-func (c handler) importTemplates(r *http.Request, asked apitypes.TemplatesImport) (any, error) {
+func (h handler) importTemplates(r *http.Request, asked apitypes.TemplatesImport) (any, error) {
 	drafts := make([]model.TemplateDraft, 0, len(asked.Templates))
 	for _, t := range asked.Templates {
 		draft := model.TemplateDraft{ID: uint64(max(t.ID, 0)), Name: t.Name, Default: t.Default, Retired: t.Retired, Statuses: t.Statuses}
@@ -43,7 +43,7 @@ func (c handler) importTemplates(r *http.Request, asked apitypes.TemplatesImport
 		}
 		drafts = append(drafts, draft)
 	}
-	done, err := c.Vault.Templates.Import(r.Context(), operator(r), drafts, asked.DryRun)
+	done, err := h.Vault.Templates.Import(r.Context(), operator(r), drafts, asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 
@@ -62,8 +62,8 @@ func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) 
 	return call[apitypes.OrderFields](ctx, c, "GET /control/order-fields", nil)
 }
 
-func (c handler) orderFields(r *http.Request) (any, error) {
-	fields, err := c.Vault.Orders.Fields(r.Context())
+func (h handler) orderFields(r *http.Request) (any, error) {
+	fields, err := h.Vault.Orders.Fields(r.Context())
 	return apitypes.OrderFields{CoreFields: encode.Fields(model.CoreOrderFields()), CustomFields: encode.Fields(fields)}, err
 }
 
@@ -74,8 +74,8 @@ func (c *Client) ImportOrderFields(ctx context.Context, fields []apitypes.Field,
 		apitypes.OrderFieldsImport{DryRun: dryRun, CustomFields: fields})
 }
 
-func (c handler) importOrderFields(r *http.Request, asked apitypes.OrderFieldsImport) (any, error) {
-	done, err := c.Vault.Orders.EditFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), "", asked.DryRun)
+func (h handler) importOrderFields(r *http.Request, asked apitypes.OrderFieldsImport) (any, error) {
+	done, err := h.Vault.Orders.EditFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), "", asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 
@@ -85,8 +85,8 @@ func (c *Client) OrderStatuses(ctx context.Context) ([]string, error) {
 	return body.Statuses, err
 }
 
-func (c handler) orderStatuses(r *http.Request) (any, error) {
-	statuses, err := c.Vault.Orders.Statuses(r.Context())
+func (h handler) orderStatuses(r *http.Request) (any, error) {
+	statuses, err := h.Vault.Orders.Statuses(r.Context())
 	return apitypes.OrderStatuses{Statuses: statuses}, err
 }
 
@@ -97,8 +97,8 @@ func (c *Client) ImportOrderStatuses(ctx context.Context, statuses []string, dry
 		apitypes.OrderStatusesImport{DryRun: dryRun, Statuses: statuses})
 }
 
-func (c handler) importOrderStatuses(r *http.Request, asked apitypes.OrderStatusesImport) (any, error) {
-	done, err := c.Vault.Orders.EditStatuses(r.Context(), operator(r), asked.Statuses, "", asked.DryRun)
+func (h handler) importOrderStatuses(r *http.Request, asked apitypes.OrderStatusesImport) (any, error) {
+	done, err := h.Vault.Orders.EditStatuses(r.Context(), operator(r), asked.Statuses, "", asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 

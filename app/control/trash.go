@@ -20,9 +20,9 @@ func (c *Client) TrashItems(ctx context.Context, limit int) ([]apitypes.TrashIte
 	return data[[]apitypes.TrashItem](ctx, c, fmt.Sprintf("GET /control/trash?limit=%d", limit), nil)
 }
 
-func (c handler) trash(r *http.Request) (any, error) {
-	ids := encode.NewIDCodec(c.Vault.Secrets)
-	return firstRecords(r, vault.Query{Sort: vault.SortCreated, Descending: true}, c.Vault.Trash.List, func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
+func (h handler) trash(r *http.Request) (any, error) {
+	ids := encode.NewIDCodec(h.Vault.Secrets)
+	return firstRecords(r, vault.Query{Sort: vault.SortCreated, Descending: true}, h.Vault.Trash.List, func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
 }
 
 // TrashItem returns the record in the trash with a name like file:17.
@@ -30,13 +30,13 @@ func (c *Client) TrashItem(ctx context.Context, record string) (apitypes.TrashIt
 	return call[apitypes.TrashItem](ctx, c, "GET /control/trash/"+url.PathEscape(record), nil)
 }
 
-func (c handler) trashed(r *http.Request) (any, error) {
-	ids := encode.NewIDCodec(c.Vault.Secrets)
+func (h handler) trashed(r *http.Request) (any, error) {
+	ids := encode.NewIDCodec(h.Vault.Secrets)
 	recordType, id, err := trashRecord(ids, r.PathValue("record"))
 	if err != nil {
 		return nil, err
 	}
-	item, err := c.Vault.Trash.Find(r.Context(), recordType, id)
+	item, err := h.Vault.Trash.Find(r.Context(), recordType, id)
 	return trashItem(ids, item), err
 }
 
@@ -45,8 +45,8 @@ func (c *Client) TrashPurgeable(ctx context.Context) (apitypes.TrashPurgeable, e
 	return call[apitypes.TrashPurgeable](ctx, c, "GET /control/trash/purgeable", nil)
 }
 
-func (c handler) purgeable(r *http.Request) (any, error) {
-	due, kept, err := c.Vault.Trash.Purgeable(r.Context())
+func (h handler) purgeable(r *http.Request) (any, error) {
+	due, kept, err := h.Vault.Trash.Purgeable(r.Context())
 	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
 }
 
@@ -55,17 +55,17 @@ func (c *Client) RestoreTrash(ctx context.Context, record string) (apitypes.Tras
 	return call[apitypes.TrashItem](ctx, c, "POST /control/trash/restore", apitypes.TrashRestore{Record: record})
 }
 
-func (c handler) restoreTrash(r *http.Request, asked apitypes.TrashRestore) (any, error) {
-	ids := encode.NewIDCodec(c.Vault.Secrets)
+func (h handler) restoreTrash(r *http.Request, asked apitypes.TrashRestore) (any, error) {
+	ids := encode.NewIDCodec(h.Vault.Secrets)
 	recordType, id, err := trashRecord(ids, asked.Record)
 	if err != nil {
 		return nil, err
 	}
-	item, err := c.Vault.Trash.Find(r.Context(), recordType, id)
+	item, err := h.Vault.Trash.Find(r.Context(), recordType, id)
 	if err != nil {
 		return nil, err
 	}
-	return trashItem(ids, item), c.Vault.Trash.Restore(r.Context(), operator(r), recordType, id)
+	return trashItem(ids, item), h.Vault.Trash.Restore(r.Context(), operator(r), recordType, id)
 }
 
 // PurgeTrash deletes one record in the trash permanently. A reason overrides the retention period.
@@ -73,12 +73,12 @@ func (c *Client) PurgeTrash(ctx context.Context, record, reason string) (apitype
 	return call[apitypes.TrashPurged](ctx, c, "POST /control/trash/purge", apitypes.TrashPurge{Record: record, Reason: reason})
 }
 
-func (c handler) purge(r *http.Request, asked apitypes.TrashPurge) (any, error) {
-	recordType, id, err := trashRecord(encode.NewIDCodec(c.Vault.Secrets), asked.Record)
+func (h handler) purge(r *http.Request, asked apitypes.TrashPurge) (any, error) {
+	recordType, id, err := trashRecord(encode.NewIDCodec(h.Vault.Secrets), asked.Record)
 	if err != nil {
 		return nil, err
 	}
-	done, err := c.Vault.Trash.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
+	done, err := h.Vault.Trash.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
 	return trashPurged(done), err
 }
 
@@ -87,8 +87,8 @@ func (c *Client) EmptyTrash(ctx context.Context) (apitypes.TrashPurged, error) {
 	return call[apitypes.TrashPurged](ctx, c, "POST /control/trash/empty", nil)
 }
 
-func (c handler) emptyTrash(r *http.Request) (any, error) {
-	done, err := c.Vault.Trash.Empty(r.Context(), operator(r))
+func (h handler) emptyTrash(r *http.Request) (any, error) {
+	done, err := h.Vault.Trash.Empty(r.Context(), operator(r))
 	return trashPurged(done), err
 }
 

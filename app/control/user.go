@@ -14,8 +14,8 @@ func (c *Client) Users(ctx context.Context) ([]apitypes.User, error) {
 	return data[[]apitypes.User](ctx, c, "GET /control/users", nil)
 }
 
-func (c handler) users(r *http.Request) (any, error) {
-	users, err := c.Vault.Users.List(r.Context())
+func (h handler) users(r *http.Request) (any, error) {
+	users, err := h.Vault.Users.List(r.Context())
 	return list(users, userShape), err
 }
 
@@ -24,11 +24,11 @@ func (c *Client) CreateUser(ctx context.Context, draft apitypes.UserCreate) (api
 	return call[apitypes.UserLinked](ctx, c, "POST /control/users", draft)
 }
 
-func (c handler) createUser(r *http.Request, asked apitypes.UserCreate) (any, error) {
-	token, user, err := c.Vault.Users.Create(r.Context(), operator(r), model.UserDraft{
+func (h handler) createUser(r *http.Request, asked apitypes.UserCreate) (any, error) {
+	token, user, err := h.Vault.Users.Create(r.Context(), operator(r), model.UserDraft{
 		Name: asked.Name, Role: model.Role(asked.Role), Password: asked.Password, Profile: model.ProfilePatch(asked.UserProfile),
 	})
-	return c.linked(token, user, err)
+	return h.linked(token, user, err)
 }
 
 // ResetUser removes a user's password and two-factor authentication. Only the result contains the one-time link for a
@@ -42,22 +42,22 @@ func (c *Client) ResetUserTwoFactor(ctx context.Context, id int64) (apitypes.Use
 	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/two-factor/reset", id), struct{}{})
 }
 
-func (c handler) resetUser(r *http.Request) (any, error) {
+func (h handler) resetUser(r *http.Request) (any, error) {
 	id, err := recordID(r, "user")
 	if err != nil {
 		return nil, err
 	}
-	token, user, err := c.Vault.Users.Reset(r.Context(), operator(r), id)
-	return c.linked(token, user, err)
+	token, user, err := h.Vault.Users.Reset(r.Context(), operator(r), id)
+	return h.linked(token, user, err)
 }
 
-func (c handler) linked(token string, user model.User, err error) (any, error) {
+func (h handler) linked(token string, user model.User, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	link := ""
 	if token != "" {
-		link = c.Origin + model.PasswordLinkPath + token
+		link = h.Origin + model.PasswordLinkPath + token
 	}
 	return apitypes.UserLinked{Link: link, Data: userShape(user)}, nil
 }
@@ -67,12 +67,12 @@ func (c *Client) SetUserRole(ctx context.Context, id int64, role string) (apityp
 	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/role", id), apitypes.UserRole{Role: role})
 }
 
-func (c handler) setUserRole(r *http.Request, asked apitypes.UserRole) (any, error) {
+func (h handler) setUserRole(r *http.Request, asked apitypes.UserRole) (any, error) {
 	id, err := recordID(r, "user")
 	if err != nil {
 		return nil, err
 	}
-	user, err := c.Vault.Users.SetRole(r.Context(), operator(r), id, model.Role(asked.Role))
+	user, err := h.Vault.Users.SetRole(r.Context(), operator(r), id, model.Role(asked.Role))
 	return dataOf(userShape(user)), err
 }
 
@@ -81,12 +81,12 @@ func (c *Client) SetUserProfile(ctx context.Context, id int64, profile apitypes.
 	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/profile", id), profile)
 }
 
-func (c handler) setUserProfile(r *http.Request, asked apitypes.UserProfile) (any, error) {
+func (h handler) setUserProfile(r *http.Request, asked apitypes.UserProfile) (any, error) {
 	id, err := recordID(r, "user")
 	if err != nil {
 		return nil, err
 	}
-	user, err := c.Vault.Users.SetProfile(r.Context(), operator(r), id, model.ProfilePatch(asked))
+	user, err := h.Vault.Users.SetProfile(r.Context(), operator(r), id, model.ProfilePatch(asked))
 	return dataOf(userShape(user)), err
 }
 

@@ -64,7 +64,7 @@ type segment struct {
 
 // set adds the parameter filename*N or filename*N* and ignores all other parameters. It returns false if segment N
 // already exists with a different value.
-func (p segments) set(key, value string) (ok bool) {
+func (s segments) set(key, value string) (ok bool) {
 	digits, hasPrefix := strings.CutPrefix(key, "filename*")
 	digits, encoded := strings.CutSuffix(digits, "*")
 	n, err := strconv.Atoi(digits)
@@ -72,21 +72,21 @@ func (p segments) set(key, value string) (ok bool) {
 		return true
 	}
 	seg := segment{value, encoded}
-	if old, exists := p[n]; exists {
+	if old, exists := s[n]; exists {
 		return old == seg
 	}
-	p[n] = seg
+	s[n] = seg
 	return true
 }
 
 // join returns the joined segments. complete is false if a segment is missing or can't be decoded. In that case, name
 // is the text of the segments as sent.
-func (p segments) join() (name string, complete bool) {
+func (s segments) join() (name string, complete bool) {
 	var sent, extended strings.Builder
-	encoded, remaining := false, len(p)
+	encoded, remaining := false, len(s)
 	complete = remaining > 0
 	for n := 0; remaining > 0; n++ {
-		seg, exists := p[n]
+		seg, exists := s[n]
 		if !exists {
 			complete = false
 			continue

@@ -39,11 +39,11 @@ type failingReader struct {
 	err  error
 }
 
-func (b failingReader) ReadAt(p []byte, off int64) (int, error) {
-	if off+int64(len(p)) > b.from {
-		return 0, b.err
+func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > f.from {
+		return 0, f.err
 	}
-	return b.ReaderAt.ReadAt(p, off)
+	return f.ReaderAt.ReadAt(p, off)
 }
 
 // TestFaults checks that failed reads and ended contexts are not reported as document errors, even

@@ -26,27 +26,27 @@ type fakePDF struct {
 	stop         func() // called by ImageHeavy
 }
 
-func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (document.PDF, error) {
-	if e.openErr != nil {
-		return nil, e.openErr
+func (f *fakePDF) Open(context.Context, io.ReaderAt, int64) (document.PDF, error) {
+	if f.openErr != nil {
+		return nil, f.openErr
 	}
-	e.opened++
-	return e, nil
+	f.opened++
+	return f, nil
 }
 
-func (e *fakePDF) Pages() int { return e.pages }
+func (f *fakePDF) Pages() int { return f.pages }
 
-func (e *fakePDF) ImageHeavy(context.Context) (bool, error) {
-	e.heavyCalled = true
-	if e.stop != nil {
-		e.stop()
+func (f *fakePDF) ImageHeavy(context.Context) (bool, error) {
+	f.heavyCalled = true
+	if f.stop != nil {
+		f.stop()
 	}
-	return e.heavy, e.heavyErr
+	return f.heavy, f.heavyErr
 }
 
-func (e *fakePDF) Close(ctx context.Context) error {
+func (f *fakePDF) Close(ctx context.Context) error {
 	if ctx.Err() == nil {
-		e.opened--
+		f.opened--
 	}
 	return ctx.Err()
 }

@@ -59,10 +59,10 @@ var weakAliases = []string{"rel", "sat", "mod", "row", "aff", "recon", "assign",
 
 // isOtherPaper reports whether the filename is that of another paper. The result of a search, such
 // as a judgment search, is not an instrument of the type it names, and neither is a runsheet.
-func (n *parser) isOtherPaper() bool {
-	words, _ := model.LowerWords(n.text + " " + n.grantor)
+func (p *parser) isOtherPaper() bool {
+	words, _ := model.LowerWords(p.text + " " + p.grantor)
 	return slices.ContainsFunc(words, func(word string) bool {
-		return word == "search" || word == "runsheet" || !n.has("type") && slices.Contains(otherPapers, word)
+		return word == "search" || word == "runsheet" || !p.has("type") && slices.Contains(otherPapers, word)
 	})
 }
 
@@ -95,19 +95,19 @@ func prepareFilename(name string) string {
 	return " " + apostrophes.Replace(name) + " "
 }
 
-func (n *parser) has(field string) bool { _, ok := n.fields[field]; return ok }
+func (p *parser) has(field string) bool { _, ok := p.fields[field]; return ok }
 
-func (n *parser) set(field, value string) {
-	if value != "" && !n.has(field) {
-		n.fields[field] = model.StringInput(value)
+func (p *parser) set(field, value string) {
+	if value != "" && !p.has(field) {
+		p.fields[field] = model.StringInput(value)
 	}
 }
 
 // take finds a pattern, replaces its first group by a bar, and returns the other groups. If accept
 // returns false, it looks further.
-func (n *parser) take(pattern *regexp.Regexp, accept func(groups []string) bool) bool {
-	for start := 0; start < len(n.text); {
-		at := pattern.FindStringSubmatchIndex(n.text[start:])
+func (p *parser) take(pattern *regexp.Regexp, accept func(groups []string) bool) bool {
+	for start := 0; start < len(p.text); {
+		at := pattern.FindStringSubmatchIndex(p.text[start:])
 		if at == nil {
 			return false
 		}
@@ -115,12 +115,12 @@ func (n *parser) take(pattern *regexp.Regexp, accept func(groups []string) bool)
 		for g := 4; g < len(at); g += 2 {
 			group := ""
 			if at[g] >= 0 {
-				group = n.text[start+at[g] : start+at[g+1]]
+				group = p.text[start+at[g] : start+at[g+1]]
 			}
 			groups = append(groups, group)
 		}
 		if accept(groups) {
-			n.text = n.text[:start+at[2]] + "|" + n.text[start+at[3]:]
+			p.text = p.text[:start+at[2]] + "|" + p.text[start+at[3]:]
 			return true
 		}
 		start += at[2] + 1
@@ -143,7 +143,7 @@ const monthNames = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 
 // takeDates takes up to two dates. A date without a label is the recording date. Of two dates
 // without labels, the earlier one is the date of the instrument.
-func (n *parser) takeDates() {
+func (p *parser) takeDates() {
 	var unlabeled []string
 	add := func(label, year, month, day string) bool {
 		date := model.PastDateOf(year, month, day, time.Now())
@@ -151,39 +151,39 @@ func (n *parser) takeDates() {
 		case date == "":
 			return false
 		case strings.HasPrefix(strings.ToLower(label), "d"):
-			n.set("dated", date)
+			p.set("dated", date)
 		case label != "":
-			n.set("recorded", date)
+			p.set("recorded", date)
 		default:
 			unlabeled = append(unlabeled, date)
 		}
 		return true
 	}
 	for range 2 {
-		_ = n.take(dateISO, func(g []string) bool { return g[2] == g[4] && add(g[0], g[1], g[3], g[5]) }) ||
-			n.take(dateUS, func(g []string) bool {
+		_ = p.take(dateISO, func(g []string) bool { return g[2] == g[4] && add(g[0], g[1], g[3], g[5]) }) ||
+			p.take(dateUS, func(g []string) bool {
 				return g[2] == g[4] && (len(g[5]) == 4 || g[2] == "-" || g[2] == ".") && add(g[0], g[5], g[1], g[3])
 			}) ||
-			n.take(dateDay, func(g []string) bool { return add(g[0], g[3], g[2], g[1]) }) ||
-			n.take(dateMonth, func(g []string) bool { return add(g[0], g[3], g[1], g[2]) })
+			p.take(dateDay, func(g []string) bool { return add(g[0], g[3], g[2], g[1]) }) ||
+			p.take(dateMonth, func(g []string) bool { return add(g[0], g[3], g[1], g[2]) })
 	}
 	slices.Sort(unlabeled)
 	if len(unlabeled) > 0 {
-		n.set("recorded", unlabeled[len(unlabeled)-1])
+		p.set("recorded", unlabeled[len(unlabeled)-1])
 	}
-	if len(unlabeled) > 1 || len(unlabeled) == 1 && n.fields["recorded"].Value != unlabeled[0] {
-		n.set("dated", unlabeled[0])
+	if len(unlabeled) > 1 || len(unlabeled) == 1 && p.fields["recorded"].Value != unlabeled[0] {
+		p.set("dated", unlabeled[0])
 	}
 }
 
 // takeCompactDate takes a date without separators, such as 20190314.
-func (n *parser) takeCompactDate() {
-	n.take(dateCompact, func(g []string) bool {
+func (p *parser) takeCompactDate() {
+	p.take(dateCompact, func(g []string) bool {
 		date := model.PastDateOf(g[1], g[2], g[3], time.Now())
 		if strings.HasPrefix(strings.ToLower(g[0]), "d") {
-			n.set("dated", date)
+			p.set("dated", date)
 		} else {
-			n.set("recorded", date)
+			p.set("recorded", date)
 		}
 		return date != ""
 	})
@@ -213,50 +213,50 @@ var bookTypes = map[string]string{
 }
 
 // takeNumber takes an instrument number.
-func (n *parser) takeNumber(pattern *regexp.Regexp) {
-	if n.has("instrument_number") {
+func (p *parser) takeNumber(pattern *regexp.Regexp) {
+	if p.has("instrument_number") {
 		return
 	}
-	n.take(pattern, func(g []string) bool {
-		n.set("instrument_number", g[0])
+	p.take(pattern, func(g []string) bool {
+		p.set("instrument_number", g[0])
 		return true
 	})
 }
 
 // takeBookPage takes a book with a page. A word before "Book" is its type only if "Book" is written
 // out: in "Deed Bk 12", it is more likely the type of the document.
-func (n *parser) takeBookPage() {
+func (p *parser) takeBookPage() {
 	accept := func(g []string) bool {
 		series, book := strings.ToLower(strings.Trim(g[0], " -")), strings.ToLower(g[1])
 		if series != "" && book != "book" && series != "or" && series != "official records" {
 			return false
 		}
-		n.set("book", g[2])
-		n.set("page", g[3])
+		p.set("book", g[2])
+		p.set("page", g[3])
 		from, _ := strconv.Atoi(g[3])
 		if to, err := strconv.Atoi(g[4]); err == nil && to > from && to < from+500 {
-			n.set("page_to", g[4])
+			p.set("page_to", g[4])
 		}
 		if kind := bookTypes[series]; kind != "" {
-			n.set("book_type", kind)
+			p.set("book_type", kind)
 		} else {
-			n.set("book_type", bookTypes[book])
+			p.set("book_type", bookTypes[book])
 		}
 		return true
 	}
-	if !n.take(bookAndPage, accept) {
-		n.take(bookSlash, func(g []string) bool { return len(g[1]) > 1 && accept(g) }) // "L 7-8" are lots
+	if !p.take(bookAndPage, accept) {
+		p.take(bookSlash, func(g []string) bool { return len(g[1]) > 1 && accept(g) }) // "L 7-8" are lots
 	}
 }
 
 var amount = regexp.MustCompile(`(\$ ?([0-9][0-9,]*(?:\.[0-9]{2})?))`)
 
 // takeAmount takes an amount of dollars.
-func (n *parser) takeAmount() {
-	n.take(amount, func(g []string) bool {
+func (p *parser) takeAmount() {
+	p.take(amount, func(g []string) bool {
 		value, ok := model.NormalizeMoney(g[0])
 		if ok = ok && len(value) <= model.MaxMoneyLength; ok {
-			n.set("consideration", value)
+			p.set("consideration", value)
 		}
 		return ok
 	})
@@ -265,13 +265,13 @@ func (n *parser) takeAmount() {
 var sequenceNumber = regexp.MustCompile(`^ *(#?(\d{1,3})[a-z]?)(?:[-_. )|]|$)`)
 
 // takePosition takes the number at the start.
-func (n *parser) takePosition() {
-	n.take(sequenceNumber, func(g []string) bool {
+func (p *parser) takePosition() {
+	p.take(sequenceNumber, func(g []string) bool {
 		position, err := strconv.Atoi(g[0])
 		if err != nil || position == 0 {
 			return false
 		}
-		n.fields["position"] = model.NumberInput(position)
+		p.fields["position"] = model.NumberInput(position)
 		return true
 	})
 }
@@ -283,23 +283,23 @@ var (
 
 // takeParties takes the text around "to", up to what was taken before or up to another separator
 // than the one beside "to". It returns false if there are no parties.
-func (n *parser) takeParties() bool {
-	at := fromTo.FindStringSubmatchIndex(n.text)
+func (p *parser) takeParties() bool {
+	at := fromTo.FindStringSubmatchIndex(p.text)
 	if at == nil {
-		at = versus.FindStringSubmatchIndex(n.text)
-		n.isSuit = at != nil
+		at = versus.FindStringSubmatchIndex(p.text)
+		p.isSuit = at != nil
 	}
 	if at == nil {
 		return false
 	}
-	stops := map[byte]string{'-': "|_", '_': "|", ' ': "|_"}[n.text[at[2]]]
-	before, after := n.text[:at[2]], n.text[at[1]:]
+	stops := map[byte]string{'-': "|_", '_': "|", ' ': "|_"}[p.text[at[2]]]
+	before, after := p.text[:at[2]], p.text[at[1]:]
 	start := strings.LastIndexAny(before, stops) + 1
 	end := strings.IndexAny(after, stops)
 	if end < 0 {
 		end = len(after)
 	}
-	if n.text[at[2]] == ' ' { // " - " separates, and a hyphen within a name doesn't
+	if p.text[at[2]] == ' ' { // " - " separates, and a hyphen within a name doesn't
 		if i := strings.LastIndex(before[start:], " - "); i >= 0 {
 			start += i + len(" - ")
 		}
@@ -307,30 +307,30 @@ func (n *parser) takeParties() bool {
 			end = i
 		}
 	}
-	n.grantor, n.grantee = before[start:], after[:end]
-	if partyText(n.grantor) == "" || partyText(n.grantee) == "" {
-		n.grantor, n.grantee = "", ""
+	p.grantor, p.grantee = before[start:], after[:end]
+	if partyText(p.grantor) == "" || partyText(p.grantee) == "" {
+		p.grantor, p.grantee = "", ""
 		return false
 	}
-	n.text = before[:start] + "|" + after[end:]
+	p.text = before[:start] + "|" + after[end:]
 	return true
 }
 
 // takeType takes the document type, which isn't usually among the words of the parties. It returns
 // the words that name it.
-func (n *parser) takeType() (alias string) {
-	for _, place := range []*string{&n.text, &n.grantor, &n.grantee} {
+func (p *parser) takeType() (alias string) {
+	for _, place := range []*string{&p.text, &p.grantor, &p.grantee} {
 		words, starts := model.LowerWords(*place)
-		name, found, from, to := n.types.Alias(words)
+		name, found, from, to := p.types.Alias(words)
 		if found == "" {
 			continue
 		}
-		n.set("type", name)
+		p.set("type", name)
 		end := len(*place)
 		if to < len(starts) {
 			end = starts[to]
 		}
-		if place != &n.text { // "Deed Smith" or "Jones Mortgage"
+		if place != &p.text { // "Deed Smith" or "Jones Mortgage"
 			*place = (*place)[:starts[from]] + (*place)[end:]
 		}
 		return found
@@ -339,13 +339,13 @@ func (n *parser) takeType() (alias string) {
 }
 
 // setParties sets the grantors and grantees. In a suit, the defendant is the grantor.
-func (n *parser) setParties() {
-	from, to := partyText(n.grantor), partyText(n.grantee)
-	if n.isSuit {
+func (p *parser) setParties() {
+	from, to := partyText(p.grantor), partyText(p.grantee)
+	if p.isSuit {
 		from, to = to, from
 	}
 	if from != "" && to != "" {
-		n.fields["grantors"], n.fields["grantees"] = model.StringsInput([]string{from}), model.StringsInput([]string{to})
+		p.fields["grantors"], p.fields["grantees"] = model.StringsInput([]string{from}), model.StringsInput([]string{to})
 	}
 }
 

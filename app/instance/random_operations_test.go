@@ -52,49 +52,49 @@ func TestRandomOperations(t *testing.T) {
 	}
 }
 
-func (p *randomClient) step() {
+func (rc *randomClient) step() {
 	all := operations()
-	op := all[p.r.IntN(len(all))]
-	err := op.do(p)
-	if p.staged != nil {
-		p.staged.Discard()
-		p.staged = nil
+	op := all[rc.r.IntN(len(all))]
+	err := op.do(rc)
+	if rc.staged != nil {
+		rc.staged.Discard()
+		rc.staged = nil
 	}
 	switch errs.KindOf(err) {
 	case errs.NotFound, errs.Invalid, errs.Conflict, errs.PreconditionFailed:
 		return
 	}
 	if err != nil {
-		p.Errorf("%s: %v", op.name, err)
+		rc.Errorf("%s: %v", op.name, err)
 		return
 	}
-	p.counts[op.name]++
+	rc.counts[op.name]++
 }
 
 // id returns the ID of a record that exists or may exist later.
-func (p *randomClient) id() uint64 { return 1 + p.r.Uint64N(12) }
+func (rc *randomClient) id() uint64 { return 1 + rc.r.Uint64N(12) }
 
-func (p *randomClient) folder() model.IDInput {
-	if p.r.IntN(3) == 0 {
+func (rc *randomClient) folder() model.IDInput {
+	if rc.r.IntN(3) == 0 {
 		return model.IDInput{}
 	}
-	return vaulttest.IDInput(p.id())
+	return vaulttest.IDInput(rc.id())
 }
 
-func (p *randomClient) match() vault.Match {
-	if p.r.IntN(3) > 0 {
+func (rc *randomClient) match() vault.Match {
+	if rc.r.IntN(3) > 0 {
 		return vault.Match{}
 	}
-	return vaulttest.MatchVersions(p.r.Uint64N(4))
+	return vaulttest.MatchVersions(rc.r.Uint64N(4))
 }
 
-func (p *randomClient) docs() *vault.StagedUpload {
+func (rc *randomClient) docs() *vault.StagedUpload {
 	var docs []vaulttest.Doc
-	for range p.r.IntN(4) {
-		docs = append(docs, vaulttest.PDFDoc("Deed.pdf", fmt.Sprint(p.r.IntN(6))))
+	for range rc.r.IntN(4) {
+		docs = append(docs, vaulttest.PDFDoc("Deed.pdf", fmt.Sprint(rc.r.IntN(6))))
 	}
-	p.staged = vaulttest.StageDocs(p.T, p.v, docs...)
-	return p.staged
+	rc.staged = vaulttest.StageDocs(rc.T, rc.v, docs...)
+	return rc.staged
 }
 
 type operation struct {
@@ -211,36 +211,36 @@ func otherOperations() []operation {
 
 // removeAll checks that after a sweep, the disk contains exactly the documents that records refer to, including records
 // in the trash. Then it moves all records to the trash and purges them.
-func (p *randomClient) removeAll(dir string) {
-	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))
+func (rc *randomClient) removeAll(dir string) {
+	vaulttest.NoError(rc.T, rc.v.Sweeper.Sweep(rc.Context()))
 	digests := map[string]bool{}
 	var files []model.File
-	vaulttest.NoError(p.T, p.v.Store.View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
+	vaulttest.NoError(rc.T, rc.v.Store.View(rc.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
 	for _, f := range files {
 		if _, err := blobstore.ParseDigest(f.Digest); err != nil {
-			p.Errorf("blobstore.ParseDigest: %v", err)
+			rc.Errorf("blobstore.ParseDigest: %v", err)
 		}
 		digests[f.Digest] = true
 	}
-	if n := len(vaulttest.FilesUnder(p.T, dir, "blobs")); n != len(digests) {
-		p.Errorf("documents on disk = %d, want %d", n, len(digests))
+	if n := len(vaulttest.FilesUnder(rc.T, dir, "blobs")); n != len(digests) {
+		rc.Errorf("documents on disk = %d, want %d", n, len(digests))
 	}
 	for n := range uint64(1000) { // more than the test creates
-		for _, err := range []error{p.v.Abstracts.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}),
-			p.v.Orders.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}),
-			p.v.Files.Trash(p.Context(), vaulttest.Operator, n, vault.Match{})} {
+		for _, err := range []error{rc.v.Abstracts.Trash(rc.Context(), vaulttest.Operator, n, vault.Match{}),
+			rc.v.Orders.Trash(rc.Context(), vaulttest.Operator, n, vault.Match{}),
+			rc.v.Files.Trash(rc.Context(), vaulttest.Operator, n, vault.Match{})} {
 			if err != nil && errs.KindOf(err) != errs.NotFound {
-				p.Errorf("move record %d to trash: %v", n, err)
+				rc.Errorf("move record %d to trash: %v", n, err)
 			}
 		}
 	}
-	vaulttest.Verify(p.T, p.v)
-	p.clock.Advance(vaulttest.TrashPeriod)
-	vaulttest.NoError(p.T, p.v.Purge(p.Context()))
-	vaulttest.Verify(p.T, p.v)
-	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))
-	vaulttest.WantNoDocuments(p.T, dir)
-	if s := vaulttest.Status(p.T, p.v); s.Abstracts+s.Orders+s.Files+s.Trashed+s.Queue+s.Bytes != 0 {
-		p.Errorf("Status() after the purge = %+v, want no records", s)
+	vaulttest.Verify(rc.T, rc.v)
+	rc.clock.Advance(vaulttest.TrashPeriod)
+	vaulttest.NoError(rc.T, rc.v.Purge(rc.Context()))
+	vaulttest.Verify(rc.T, rc.v)
+	vaulttest.NoError(rc.T, rc.v.Sweeper.Sweep(rc.Context()))
+	vaulttest.WantNoDocuments(rc.T, dir)
+	if s := vaulttest.Status(rc.T, rc.v); s.Abstracts+s.Orders+s.Files+s.Trashed+s.Queue+s.Bytes != 0 {
+		rc.Errorf("Status() after the purge = %+v, want no records", s)
 	}
 }

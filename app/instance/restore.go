@@ -132,28 +132,28 @@ type restorer struct {
 }
 
 // lockDir writes the restore marker. It removes what another unfinished restore created.
-func (w *restorer) lockDir() (unlock func(), err error) {
-	if err := integrity.CreatePrivateDir(w.dir); err != nil {
+func (r *restorer) lockDir() (unlock func(), err error) {
+	if err := integrity.CreatePrivateDir(r.dir); err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
-	lock := flock.New(filepath.Join(w.dir, integrity.RestoreMarkerFile+".lock"))
+	lock := flock.New(filepath.Join(r.dir, integrity.RestoreMarkerFile+".lock"))
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
-		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is running in " + w.dir + "."}
+		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is running in " + r.dir + "."}
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	other, err := w.unfinished() // another restore may have started before this one got the lock
+	other, err := r.unfinished() // another restore may have started before this one got the lock
 	if err == nil && other != "" {
-		err = w.removeUnfinished()
+		err = r.removeUnfinished()
 	}
 	var raw []byte
 	if err == nil {
-		raw, err = json.Marshal(restoreMarker{w.a.ID(), w.info.Snapshot, w.a.Dir()})
+		raw, err = json.Marshal(restoreMarker{r.a.ID(), r.info.Snapshot, r.a.Dir()})
 	}
 	if err == nil {
-		err = durable.WriteLine(filepath.Join(w.dir, integrity.RestoreMarkerFile), raw)
+		err = durable.WriteLine(filepath.Join(r.dir, integrity.RestoreMarkerFile), raw)
 	}
 	unlock = func() {
 		_ = os.Remove(lock.Path()) // Windows can't remove an open file; an empty lock file does no harm
@@ -172,17 +172,17 @@ var ignoredFiles = []string{"config.yaml", extract.PatternsFileName, "languages"
 
 // unfinished returns the name of another snapshot whose restore into the directory has not
 // finished, or "". It returns Conflict if the directory contains anything else.
-func (w *restorer) unfinished() (snapshot string, err error) {
-	entries, err := os.ReadDir(w.dir)
+func (r *restorer) unfinished() (snapshot string, err error) {
+	entries, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	existing, err := readMarker(w.dir)
+	existing, err := readMarker(r.dir)
 	switch {
-	case err == nil && existing.Archive == w.a.ID() && existing.Snapshot == w.info.Snapshot:
+	case err == nil && existing.Archive == r.a.ID() && existing.Snapshot == r.info.Snapshot:
 		return "", nil
 	case err == nil:
 		return existing.Snapshot, nil
@@ -192,7 +192,7 @@ func (w *restorer) unfinished() (snapshot string, err error) {
 	for _, e := range entries {
 		if !slices.Contains(ignoredFiles, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
 			return "", backup.Conflict("%s is not empty (it contains %q); restore never overwrites live data, "+
-				"so choose an empty or new directory with --data", w.dir, e.Name())
+				"so choose an empty or new directory with --data", r.dir, e.Name())
 		}
 	}
 	return "", nil
@@ -201,12 +201,12 @@ func (w *restorer) unfinished() (snapshot string, err error) {
 // removeUnfinished removes what an unfinished restore of another snapshot created. Nothing
 // has used it: only a restore opens such a directory. Restored documents stay, because their
 // names are their digests. This restore uses those that it needs.
-func (w *restorer) removeUnfinished() (err error) {
+func (r *restorer) removeUnfinished() (err error) {
 	for _, name := range []string{
 		"vault.db", "vault.db.clean", "vault.db.restore", "secret.key", storage.GenerationFile, txn.ReserveFile, storage.ServerStateFile,
 		integrity.BackupStateFile, blobstore.OCRDirName, "previews", search.DirName, "tmp", "uploads",
 	} {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(w.dir, name)))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, name)))
 	}
 	return err
 }
@@ -238,38 +238,38 @@ func checkNotRestoring(dir string, restoring bool) error {
 }
 
 // copyAll restores the secret key, then the documents, their OCR results, and finally the database.
-func (w *restorer) copyAll(ctx context.Context) error {
-	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"),
-		blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
+func (r *restorer) copyAll(ctx context.Context) error {
+	blobs, err := blobstore.Open(filepath.Join(r.dir, "blobs"), filepath.Join(r.dir, "tmp"),
+		blobstore.Options{Files: r.opts.Vault.Disk, Log: r.opts.Vault.Log})
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteLine(filepath.Join(w.dir, "secret.key"), []byte(w.info.Secret)); err != nil {
+	if err := durable.WriteLine(filepath.Join(r.dir, "secret.key"), []byte(r.info.Secret)); err != nil {
 		return err
 	}
-	if err := w.documents(ctx, blobs); err != nil {
+	if err := r.documents(ctx, blobs); err != nil {
 		return err
 	}
-	if err := w.restoreTexts(ctx); err != nil {
+	if err := r.restoreTexts(ctx); err != nil {
 		return err
 	}
-	return w.database(ctx)
+	return r.database(ctx)
 }
 
 // checkSpace returns InsufficientStorage if the disk has too little space for what isn't
 // restored yet. The directory may not exist.
-func (w *restorer) checkSpace() error {
-	need := saturatingAdd(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
-	for _, e := range w.entries {
-		existing, err := os.Stat(filepath.Join(w.dir, "blobs", e.Digest[:2], e.Digest))
+func (r *restorer) checkSpace() error {
+	need := saturatingAdd(uint64(r.info.Database.Size), r.opts.Vault.Settings.DiskReserve)
+	for _, e := range r.entries {
+		existing, err := os.Stat(filepath.Join(r.dir, "blobs", e.Digest[:2], e.Digest))
 		if err != nil || existing.Size() != e.Size {
 			need = saturatingAdd(need, uint64(e.Size))
 		}
 	}
-	for _, e := range w.texts {
+	for _, e := range r.texts {
 		need = saturatingAdd(need, uint64(e.Size))
 	}
-	dir := w.dir
+	dir := r.dir
 	for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
 		dir = filepath.Dir(dir)
 	}
@@ -279,7 +279,7 @@ func (w *restorer) checkSpace() error {
 	}
 	if free < need {
 		return &errs.Error{Kind: errs.InsufficientStorage,
-			Message: fmt.Sprintf("The disk of %s has %d MB free, but this restore needs %d MB.", w.dir, free>>20, need>>20)}
+			Message: fmt.Sprintf("The disk of %s has %d MB free, but this restore needs %d MB.", r.dir, free>>20, need>>20)}
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ const (
 	batchBytes = 64 << 20
 )
 
-func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err error) {
+func (r *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err error) {
 	var batch []*blobstore.Staged
 	defer func() { err = errors.Join(err, discardAll(batch)) }() // the batch is empty after success
 	var bytes, done int64
@@ -309,21 +309,21 @@ func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err e
 		batch, bytes = nil, 0
 		return err
 	}
-	for _, e := range w.entries {
-		w.opts.Progress(done, w.info.Bytes)
+	for _, e := range r.entries {
+		r.opts.Progress(done, r.info.Bytes)
 		done += e.Size
-		existing, err := w.alreadyRestored(ctx, blobs, e)
+		existing, err := r.alreadyRestored(ctx, blobs, e)
 		if err != nil {
 			return err
 		}
 		if existing {
 			continue
 		}
-		staged, err := w.stage(ctx, blobs, e)
+		staged, err := r.stage(ctx, blobs, e)
 		if err != nil {
 			return err
 		}
-		w.copied += e.Size
+		r.copied += e.Size
 		batch = append(batch, staged)
 		if bytes += e.Size; len(batch) >= batchFiles || bytes >= batchBytes {
 			if err := flush(); err != nil {
@@ -331,7 +331,7 @@ func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err e
 			}
 		}
 	}
-	w.opts.Progress(done, w.info.Bytes)
+	r.opts.Progress(done, r.info.Bytes)
 	return flush()
 }
 
@@ -344,7 +344,7 @@ func discardAll(batch []*blobstore.Staged) (err error) {
 
 // alreadyRestored reports whether an earlier run has restored the document and it is
 // intact.
-func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
+func (r *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
 	d, err := blobstore.ParseDigest(e.Digest)
 	if err != nil {
 		return false, err
@@ -355,8 +355,8 @@ func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, 
 	return blobs.Check(ctx, d) == nil, ctx.Err()
 }
 
-func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (*blobstore.Staged, error) {
-	src, err := w.a.Blob(ctx, e)
+func (r *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (*blobstore.Staged, error) {
+	src, err := r.a.Blob(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("restore document %s: %w", e.Digest, err)
 	}
@@ -369,23 +369,23 @@ func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.
 
 // database writes vault.db under a temporary name, syncs it, and renames it. It replaces
 // a database from an earlier run, because that database may have been opened and changed.
-func (w *restorer) database(ctx context.Context) error {
-	path := filepath.Join(w.dir, "vault.db")
+func (r *restorer) database(ctx context.Context) error {
+	path := filepath.Join(r.dir, "vault.db")
 	tempPath := path + ".restore"
-	if err := w.a.ExtractDatabase(ctx, w.info, tempPath); err != nil {
+	if err := r.a.ExtractDatabase(ctx, r.info, tempPath); err != nil {
 		return fmt.Errorf("restore database: %w", err)
 	}
 	if err := os.Rename(tempPath, path); err != nil {
 		return err
 	}
-	return durable.SyncDir(w.dir)
+	return durable.SyncDir(r.dir)
 }
 
 // openAndVerify opens the vault, verifies every byte, and removes the restore marker.
 // Opening the vault upgrades the database to the current schema.
-func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, err error) {
-	w.opts.Vault.restoring, w.opts.Vault.Create = true, true
-	v, err := Open(ctx, w.opts.Vault)
+func (r *restorer) openAndVerify(ctx context.Context) (report integrity.Report, err error) {
+	r.opts.Vault.restoring, r.opts.Vault.Create = true, true
+	v, err := Open(ctx, r.opts.Vault)
 	if err != nil {
 		return report, err
 	}
@@ -394,7 +394,7 @@ func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, 
 	if err != nil {
 		return report, err
 	}
-	if problem := difference(w.info, report); problem != "" {
+	if problem := difference(r.info, report); problem != "" {
 		return report, &errs.Error{Kind: errs.Conflict, Err: archive.ErrDamaged,
 			Message: fmt.Sprintf("the restored data differs from the backup: %s. Don't use the directory. The backup was not changed", problem)}
 	}
@@ -402,15 +402,15 @@ func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, 
 		if err := removeSessionsAndResponses(t); err != nil {
 			return err
 		}
-		return v.AddEvent(t, v.Now(), model.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
+		return v.AddEvent(t, v.Now(), model.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": r.info.Snapshot})
 	})
 	if err != nil {
 		return report, err
 	}
-	if err := os.Remove(filepath.Join(w.dir, integrity.RestoreMarkerFile)); err != nil {
+	if err := os.Remove(filepath.Join(r.dir, integrity.RestoreMarkerFile)); err != nil {
 		return report, err
 	}
-	return report, durable.SyncDir(w.dir)
+	return report, durable.SyncDir(r.dir)
 }
 
 // removeSessionsAndResponses removes all sessions, because the backup may contain

@@ -29,7 +29,7 @@ type RestoreTestResult struct {
 }
 
 // OK reports whether the backup can be restored.
-func (d RestoreTestResult) OK() bool { return d.Problem == "" }
+func (r RestoreTestResult) OK() bool { return r.Problem == "" }
 
 // TestRestore restores a snapshot into the directory scratch, opens and verifies the
 // vault, compares it with the backup, and removes it. The directory must not exist, be

@@ -12,13 +12,13 @@ import (
 
 // restoreTexts restores the OCR results of documents. Results that are damaged in the backup are left out. The
 // verification then queues their pages for OCR.
-func (w *restorer) restoreTexts(ctx context.Context) error {
-	files := blobstore.NewOCRFiles(filepath.Join(w.dir, blobstore.OCRDirName))
-	for _, e := range w.texts {
-		err := w.restoreText(ctx, files, e)
+func (r *restorer) restoreTexts(ctx context.Context) error {
+	files := blobstore.NewOCRFiles(filepath.Join(r.dir, blobstore.OCRDirName))
+	for _, e := range r.texts {
+		err := r.restoreText(ctx, files, e)
 		if errors.Is(err, archive.ErrDamaged) && ctx.Err() == nil {
-			w.damagedTexts++
-			w.opts.Vault.Log.Warn("damaged text not restored; the pages will be read by OCR again", "document", e.Text, "error", err)
+			r.damagedTexts++
+			r.opts.Vault.Log.Warn("damaged text not restored; the pages will be read by OCR again", "document", e.Text, "error", err)
 			continue
 		}
 		if err != nil {
@@ -28,7 +28,7 @@ func (w *restorer) restoreTexts(ctx context.Context) error {
 	return files.SyncFolders()
 }
 
-func (w *restorer) restoreText(ctx context.Context, files *blobstore.OCRFiles, e archive.Entry) error {
+func (r *restorer) restoreText(ctx context.Context, files *blobstore.OCRFiles, e archive.Entry) error {
 	d, err := blobstore.ParseDigest(e.Text)
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func (w *restorer) restoreText(ctx context.Context, files *blobstore.OCRFiles, e
 	if damage == nil && size == e.Size && sum.String() == e.Digest {
 		return ctx.Err() // an earlier run has restored it
 	}
-	src, err := w.a.Blob(ctx, e)
+	src, err := r.a.Blob(ctx, e)
 	if err != nil {
 		return err
 	}
-	return errors.Join(files.Restore(d, src, filepath.Join(w.dir, "tmp")), src.Close())
+	return errors.Join(files.Restore(d, src, filepath.Join(r.dir, "tmp")), src.Close())
 }

@@ -99,13 +99,13 @@ type OwnerError struct {
 	Owner               string // who should own everything: the owner of the directory, but never root if the other isn't
 }
 
-func (m *OwnerError) Error() string {
+func (o *OwnerError) Error() string {
 	return fmt.Sprintf("vault.db belongs to %s, but the data directory %s belongs to %s; stop the server, then run: %s",
-		m.Database, m.Dir, m.Directory, m.Fix())
+		o.Database, o.Dir, o.Directory, o.Fix())
 }
 
 // Fix returns the command that gives the data directory one owner.
-func (m *OwnerError) Fix() string { return fmt.Sprintf("chown -R %s: %s", m.Owner, m.Dir) }
+func (o *OwnerError) Fix() string { return fmt.Sprintf("chown -R %s: %s", o.Owner, o.Dir) }
 
 var errHasDocuments = errors.New("documents found")
 

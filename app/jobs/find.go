@@ -29,25 +29,25 @@ type keyedLock struct {
 
 // acquire waits for the lock of a key. The caller must call end to release it. If ctx ends
 // first, acquire returns the error of ctx.
-func (m *keyedLock) acquire(ctx context.Context, key string) (end func(), err error) {
+func (k *keyedLock) acquire(ctx context.Context, key string) (end func(), err error) {
 	for {
-		m.mu.Lock()
-		wait, locked := m.held[key]
+		k.mu.Lock()
+		wait, locked := k.held[key]
 		if !locked {
 			done := make(chan struct{})
-			if m.held == nil {
-				m.held = map[string]chan struct{}{}
+			if k.held == nil {
+				k.held = map[string]chan struct{}{}
 			}
-			m.held[key] = done
-			m.mu.Unlock()
+			k.held[key] = done
+			k.mu.Unlock()
 			return func() {
-				m.mu.Lock()
-				delete(m.held, key)
-				m.mu.Unlock()
+				k.mu.Lock()
+				delete(k.held, key)
+				k.mu.Unlock()
 				close(done)
 			}, nil
 		}
-		m.mu.Unlock()
+		k.mu.Unlock()
 		select {
 		case <-wait:
 		case <-ctx.Done():

@@ -142,12 +142,12 @@ type blockingReader struct {
 	owner string
 }
 
-func (s blockingReader) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
-	if r.Owner == s.owner {
+func (b blockingReader) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
+	if r.Owner == b.owner {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	return s.Reader.Text(ctx, r, lim, emit)
+	return b.Reader.Text(ctx, r, lim, emit)
 }
 
 // One owner's slow documents don't delay those of others, even if there are more slow

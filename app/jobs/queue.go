@@ -29,88 +29,88 @@ type queuedTask struct {
 }
 
 // add adds a task that was read from the database.
-func (t *fairQueue) add(task model.ProcessingTask) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lastSeq = task.Seq
-	heap.Push(&t.delayed, queuedTask{task.Seq, task.Owner, task.DueAt})
+func (f *fairQueue) add(task model.ProcessingTask) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lastSeq = task.Seq
+	heap.Push(&f.delayed, queuedTask{task.Seq, task.Owner, task.DueAt})
 }
 
 // promoteDue moves the delayed tasks that are due to the ready tasks. It returns the time
 // until the next delayed task is due, or 0 if there are no delayed tasks.
-func (t *fairQueue) promoteDue(now time.Time) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for len(t.delayed) > 0 {
-		if wait := t.delayed[0].dueAt.Sub(now); wait > 0 {
+func (f *fairQueue) promoteDue(now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.delayed) > 0 {
+		if wait := f.delayed[0].dueAt.Sub(now); wait > 0 {
 			return wait
 		}
-		task := heap.Pop(&t.delayed).(queuedTask)
-		t.ready.Add(task.owner, task, false)
+		task := heap.Pop(&f.delayed).(queuedTask)
+		f.ready.Add(task.owner, task, false)
 	}
 	return 0
 }
 
 // next removes the next task from the queue and counts it as running. ok is false if no
 // task is ready or all ready tasks have to wait because of a limit.
-func (t *fairQueue) next() (task queuedTask, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.total == maxRunning {
+func (f *fairQueue) next() (task queuedTask, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.total == maxRunning {
 		return task, false
 	}
-	task, ok = t.ready.Next(func(owner string) (int64, bool) {
-		return int64(t.running[owner]), t.running[owner] < maxRunningPerOwner
+	task, ok = f.ready.Next(func(owner string) (int64, bool) {
+		return int64(f.running[owner]), f.running[owner] < maxRunningPerOwner
 	})
 	if !ok {
 		return task, false
 	}
-	t.running[task.owner]++
-	t.total++
+	f.running[task.owner]++
+	f.total++
 	return task, true
 }
 
 // release ends a running task. If the task isn't done, it is still in the database and can
 // run again at retryAt.
-func (t *fairQueue) release(task queuedTask, done bool, retryAt time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.total--
-	if t.running[task.owner]--; t.running[task.owner] == 0 {
-		delete(t.running, task.owner)
+func (f *fairQueue) release(task queuedTask, done bool, retryAt time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.total--
+	if f.running[task.owner]--; f.running[task.owner] == 0 {
+		delete(f.running, task.owner)
 	}
 	if !done {
 		task.dueAt = retryAt
-		heap.Push(&t.delayed, task)
+		heap.Push(&f.delayed, task)
 	}
 }
 
 // empty reports whether there are no queued or running tasks.
-func (t *fairQueue) empty() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.total == 0 && t.ready.Len() == 0 && len(t.delayed) == 0
+func (f *fairQueue) empty() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.total == 0 && f.ready.Len() == 0 && len(f.delayed) == 0
 }
 
 // delayedTasks is a heap of tasks ordered by due time, then by sequence number.
 type delayedTasks []queuedTask
 
-func (l delayedTasks) Len() int { return len(l) }
-func (l delayedTasks) Less(i, j int) bool {
-	if order := l[i].dueAt.Compare(l[j].dueAt); order != 0 {
+func (d delayedTasks) Len() int { return len(d) }
+func (d delayedTasks) Less(i, j int) bool {
+	if order := d[i].dueAt.Compare(d[j].dueAt); order != 0 {
 		return order < 0
 	}
-	return l[i].seq < l[j].seq
+	return d[i].seq < d[j].seq
 }
-func (l delayedTasks) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (d delayedTasks) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
 
 // Push implements heap.Interface.
-func (l *delayedTasks) Push(task any) { *l = append(*l, task.(queuedTask)) }
+func (d *delayedTasks) Push(task any) { *d = append(*d, task.(queuedTask)) }
 
 // Pop implements heap.Interface.
-func (l *delayedTasks) Pop() any {
-	n := len(*l) - 1
-	task := (*l)[n]
-	*l = (*l)[:n]
+func (d *delayedTasks) Pop() any {
+	n := len(*d) - 1
+	task := (*d)[n]
+	*d = (*d)[:n]
 	return task
 }

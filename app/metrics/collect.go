@@ -222,14 +222,14 @@ func counter[T value](to sink, name, help string, total T) {
 	to <- prometheus.MustNewConstMetric(desc(name, help), prometheus.CounterValue, float64(total))
 }
 
-func (to sink) histogram(name, help string, r stats.Snapshot) {
-	to <- prometheus.MustNewConstHistogram(desc(name, help), r.Count, r.Sum, r.Buckets)
+func (s sink) histogram(name, help string, r stats.Snapshot) {
+	s <- prometheus.MustNewConstHistogram(desc(name, help), r.Count, r.Sum, r.Buckets)
 }
 
 // byLabel sends one value for each word of a label.
-func (to sink) byLabel(kind prometheus.ValueType, name, help, label string, words []string, values map[string]uint64) {
+func (s sink) byLabel(kind prometheus.ValueType, name, help, label string, words []string, values map[string]uint64) {
 	for _, word := range words {
-		to <- prometheus.MustNewConstMetric(desc(name, help, label), kind, float64(values[word]), word)
+		s <- prometheus.MustNewConstMetric(desc(name, help, label), kind, float64(values[word]), word)
 	}
 }
 

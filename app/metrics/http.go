@@ -89,7 +89,7 @@ func (m *Metrics) Instrument(next http.Handler) http.Handler {
 	})
 }
 
-func (t *httpMetrics) record(r *http.Request, rec *responseRecorder, took time.Duration) {
+func (h *httpMetrics) record(r *http.Request, rec *responseRecorder, took time.Duration) {
 	status := rec.status
 	if status == 0 {
 		status = http.StatusOK
@@ -99,16 +99,16 @@ func (t *httpMetrics) record(r *http.Request, rec *responseRecorder, took time.D
 	if rec.clientGone {
 		class = clientGone
 	}
-	t.inFlight.Dec()
-	t.requests.WithLabelValues(route, method, class).Inc()
-	t.seconds.WithLabelValues(route, method).Observe(took.Seconds())
+	h.inFlight.Dec()
+	h.requests.WithLabelValues(route, method, class).Inc()
+	h.seconds.WithLabelValues(route, method).Observe(took.Seconds())
 	if !rec.clientGone && slices.Contains(errorStatuses, status) {
-		t.errors.WithLabelValues(strconv.Itoa(status)).Inc()
+		h.errors.WithLabelValues(strconv.Itoa(status)).Inc()
 	}
 	if rec.Header().Get(apitypes.IgnoredFields) != "" {
-		t.ignored.Inc()
+		h.ignored.Inc()
 	}
-	t.out.Add(float64(rec.bytes))
+	h.out.Add(float64(rec.bytes))
 }
 
 // routeLabel returns pattern without its method.
@@ -140,37 +140,37 @@ type responseRecorder struct {
 	bytes      int64
 }
 
-func (a *responseRecorder) WriteHeader(status int) {
+func (rr *responseRecorder) WriteHeader(status int) {
 	// Informational responses precede the final one (RFC 9110, section 15.2).
-	if a.status == 0 && status >= http.StatusOK {
-		a.status = status
-		a.clientGone = status >= http.StatusInternalServerError && a.clientErr() != nil
+	if rr.status == 0 && status >= http.StatusOK {
+		rr.status = status
+		rr.clientGone = status >= http.StatusInternalServerError && rr.clientErr() != nil
 	}
-	a.ResponseWriter.WriteHeader(status)
+	rr.ResponseWriter.WriteHeader(status)
 }
 
-func (a *responseRecorder) Write(b []byte) (int, error) {
-	n, err := a.ResponseWriter.Write(b)
-	a.addBytes(int64(n))
+func (rr *responseRecorder) Write(b []byte) (int, error) {
+	n, err := rr.ResponseWriter.Write(b)
+	rr.addBytes(int64(n))
 	return n, err
 }
 
 // ReadFrom lets the connection copy r, which may use sendfile.
-func (a *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
-	n, err := io.Copy(a.ResponseWriter, r)
-	a.addBytes(n)
+func (rr *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
+	n, err := io.Copy(rr.ResponseWriter, r)
+	rr.addBytes(n)
 	return n, err
 }
 
-func (a *responseRecorder) addBytes(n int64) {
-	if a.status == 0 {
-		a.status = http.StatusOK
+func (rr *responseRecorder) addBytes(n int64) {
+	if rr.status == 0 {
+		rr.status = http.StatusOK
 	}
-	a.bytes += n
+	rr.bytes += n
 }
 
 // Unwrap supports http.ResponseController.
-func (a *responseRecorder) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (rr *responseRecorder) Unwrap() http.ResponseWriter { return rr.ResponseWriter }
 
 // countingBody counts the bytes that are read from a request body.
 type countingBody struct {
@@ -178,8 +178,8 @@ type countingBody struct {
 	bytes prometheus.Counter
 }
 
-func (h *countingBody) Read(p []byte) (int, error) {
-	n, err := h.ReadCloser.Read(p)
-	h.bytes.Add(float64(n))
+func (c *countingBody) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.bytes.Add(float64(n))
 	return n, err
 }

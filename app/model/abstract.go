@@ -110,25 +110,25 @@ func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abs
 
 // checkUnchanged reports an error if the patch contains the field with a value other than have,
 // the current ID.
-func (f *validation) checkUnchanged(field string, in Optional[IDInput], have uint64) {
+func (v *validation) checkUnchanged(field string, in Optional[IDInput], have uint64) {
 	n := in.Value
 	switch {
 	case !in.Present || !n.Present && have == 0:
 	case n.Present && !n.Valid:
-		f.Add(field, errs.NotInteger)
+		v.Add(field, errs.NotInteger)
 	case !n.Present || n.Value <= 0 || uint64(n.Value) != have:
-		f.Add(field, "The {field} field cannot be changed.")
+		v.Add(field, "The {field} field cannot be changed.")
 	}
 }
 
 // reorderIDs returns the IDs in the order sent, or have if they weren't sent. It reports an error
 // if the list isn't a permutation of have, the current list.
-func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []uint64) []uint64 {
+func (v *validation) reorderIDs(field string, in Optional[IDListInput], have []uint64) []uint64 {
 	switch {
 	case !in.Present:
 		return have
 	case !in.Value.IsArray:
-		f.Add(field, errs.NotArray)
+		v.Add(field, errs.NotArray)
 		return have
 	}
 	left := make(map[uint64]bool, len(have))
@@ -139,14 +139,14 @@ func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []u
 	for _, n := range in.Value.Items {
 		id := uint64(max(n.Value, 0))
 		if !n.Present || !n.Valid || !left[id] {
-			f.Add(field, errs.InvalidChoice)
+			v.Add(field, errs.InvalidChoice)
 			return have
 		}
 		delete(left, id)
 		order = append(order, id)
 	}
 	if len(left) > 0 {
-		f.Add(field, errs.InvalidChoice)
+		v.Add(field, errs.InvalidChoice)
 		return have
 	}
 	return order

@@ -103,34 +103,34 @@ var documentTypesField = FieldLabel{Name: "document_types", Label: "Document typ
 	{Name: "grantor_label", Label: "Label for grantors"}, {Name: "grantee_label", Label: "Label for grantees"}}}
 
 // Changes returns the differences between two versions of the list.
-func (list DocumentTypes) Changes(to DocumentTypes) []Change {
+func (d DocumentTypes) Changes(to DocumentTypes) []Change {
 	var c changes
-	c.addValue(documentTypesField, list, to)
+	c.addValue(documentTypesField, d, to)
 	return c
 }
 
 // Offered returns the types that are not retired.
-func (list DocumentTypes) Offered() DocumentTypes {
-	return slices.DeleteFunc(slices.Clone(list), func(t DocumentType) bool { return t.Retired })
+func (d DocumentTypes) Offered() DocumentTypes {
+	return slices.DeleteFunc(slices.Clone(d), func(t DocumentType) bool { return t.Retired })
 }
 
 // ByID returns a type, retired or not.
-func (list DocumentTypes) ByID(id uint64) (DocumentType, bool) {
-	i := slices.IndexFunc(list, func(t DocumentType) bool { return t.ID == id })
+func (d DocumentTypes) ByID(id uint64) (DocumentType, bool) {
+	i := slices.IndexFunc(d, func(t DocumentType) bool { return t.ID == id })
 	if i < 0 {
 		return DocumentType{}, false
 	}
-	return list[i], true
+	return d[i], true
 }
 
 // ByName returns the type with this name, ignoring case and repeated spaces. It also finds a type by its
 // name in earlier versions.
-func (list DocumentTypes) ByName(name string) (DocumentType, bool) {
+func (d DocumentTypes) ByName(name string) (DocumentType, bool) {
 	name = foldWords(name)
 	for _, name := range []string{name, foldWords(renamedTypes[name])} {
-		i := slices.IndexFunc(list, func(t DocumentType) bool { return foldWords(t.Name) == name })
+		i := slices.IndexFunc(d, func(t DocumentType) bool { return foldWords(t.Name) == name })
 		if i >= 0 && name != "" {
-			return list[i], true
+			return d[i], true
 		}
 	}
 	return DocumentType{}, false
@@ -148,27 +148,27 @@ const (
 // Renew returns a list that was stored by an earlier version with the names of this one. It doesn't change
 // types that the firm edited. The combined type for sheriff's deeds and tax deeds is retired in favor of
 // one for each.
-func (list DocumentTypes) Renew() DocumentTypes {
-	list = slices.Clone(list)
+func (d DocumentTypes) Renew() DocumentTypes {
+	d = slices.Clone(d)
 	next := uint64(0)
-	for n, t := range list {
+	for n, t := range d {
 		next = max(next, t.ID)
 		if t.Name == "UCC" && t.Category == Security {
-			list[n].Name = FinancingStatement
+			d[n].Name = FinancingStatement
 		}
 	}
-	at := slices.IndexFunc(list, func(t DocumentType) bool { return t.Name == sheriffsOrTaxDeed && t.Category == Conveyance })
-	if at < 0 || list[at].Retired || len(list) > MaxDocumentTypes-2 {
-		return list
+	at := slices.IndexFunc(d, func(t DocumentType) bool { return t.Name == sheriffsOrTaxDeed && t.Category == Conveyance })
+	if at < 0 || d[at].Retired || len(d) > MaxDocumentTypes-2 {
+		return d
 	}
-	list[at].Retired = true
+	d[at].Retired = true
 	for _, name := range []string{"Sheriff's Deed", "Tax Deed"} {
-		if _, exists := list.ByName(name); !exists {
+		if _, exists := d.ByName(name); !exists {
 			next, at = next+1, at+1
-			list = slices.Insert(list, at, DocumentType{ID: next, Name: name, Category: Conveyance})
+			d = slices.Insert(d, at, DocumentType{ID: next, Name: name, Category: Conveyance})
 		}
 	}
-	return list
+	return d
 }
 
 // selectable reports whether new instruments may have the type. A retired type isn't, except the combined
@@ -187,18 +187,18 @@ const MaxDocumentTypes = 500
 // Check validates a new version of the list against the current one, and returns it with IDs.
 // A type without an ID gets the ID of the current type with the same name, or else a new one. The
 // types of the current list that are missing are retired and come last.
-func (list DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fields) {
+func (d DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fields) {
 	var f validation
 	next := uint64(0)
 	for _, t := range current {
 		next = max(next, t.ID)
 	}
-	if len(list) > MaxDocumentTypes {
+	if len(d) > MaxDocumentTypes {
 		f.Add("types", TooManyItems, MaxDocumentTypes)
 		return nil, f.Fields
 	}
 	checked := DocumentTypes{}
-	for n, t := range list {
+	for n, t := range d {
 		field := fmt.Sprintf("types.%d.name", n)
 		t.Name = f.line(field, StringInput(t.Name), MaxNameLength)
 		t.Category = parseCategory(t.Category)

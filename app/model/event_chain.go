@@ -18,11 +18,11 @@ type ChainDefect struct {
 }
 
 // Subject returns the affected entry numbers, such as "17" or "17-20".
-func (f ChainDefect) Subject() string {
-	if f.First == f.Last {
-		return fmt.Sprint(f.First)
+func (c ChainDefect) Subject() string {
+	if c.First == c.Last {
+		return fmt.Sprint(c.First)
 	}
-	return fmt.Sprintf("%d-%d", f.First, f.Last)
+	return fmt.Sprintf("%d-%d", c.First, c.Last)
 }
 
 // ChainVerifier verifies the hash chain of the audit log. Entries are added in the order in which

@@ -45,11 +45,11 @@ var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 // checkCustom validates custom field values. Unknown keys are ignored, and keys without a value
 // are omitted from the result.
-func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) CustomValues {
+func (v *validation) checkCustom(in Custom, defs []Field, rules Rules) CustomValues {
 	in.reportUnknownKeys(defs)
 	values := CustomValues{}
 	for _, def := range defs {
-		if value := f.custom(def, in.Values[def.Key], rules); value != nil {
+		if value := v.custom(def, in.Values[def.Key], rules); value != nil {
 			values[def.Key] = value
 		}
 	}
@@ -58,42 +58,42 @@ func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) CustomVal
 
 // custom validates the value of one custom field. It returns the JSON to store, or nil if there
 // is no value or it is invalid.
-func (f *validation) custom(def Field, in Input, rules Rules) json.RawMessage {
+func (v *validation) custom(def Field, in Input, rules Rules) json.RawMessage {
 	field := "custom_fields." + def.Key
-	before := len(f.Fields)
-	value := f.value(field, def, in)
-	if value == nil && len(f.Fields) == before && rules.EnforceRequired && def.Required {
-		f.Add(field, errs.Required)
+	before := len(v.Fields)
+	value := v.value(field, def, in)
+	if value == nil && len(v.Fields) == before && rules.EnforceRequired && def.Required {
+		v.Add(field, errs.Required)
 	}
 	return value
 }
 
 // checkCustomKind rejects a custom_fields input that isn't an object. The API contract lists this
 // error before the errors for individual keys.
-func (f *validation) checkCustomKind(in Custom) {
+func (v *validation) checkCustomKind(in Custom) {
 	const field = "custom_fields"
 	switch in.Kind {
 	case CustomNotObject:
-		f.Add(field, errs.NotArray)
+		v.Add(field, errs.NotArray)
 	case CustomNotJSON:
-		f.Add(field, errs.NotJSON)
+		v.Add(field, errs.NotJSON)
 	case CustomInvalidText:
-		f.Add(field, errs.InvalidCharacters)
+		v.Add(field, errs.InvalidCharacters)
 	}
 }
 
 // value returns the JSON to store, or nil if there is no value or it is invalid.
-func (f *validation) value(field string, def Field, in Input) json.RawMessage {
+func (v *validation) value(field string, def Field, in Input) json.RawMessage {
 	switch {
 	case in.IsBlank():
 	case def.Type == Multiselect:
-		return f.multiselect(field, def.Options, in)
+		return v.multiselect(field, def.Options, in)
 	case def.Type == Number:
-		return f.number(field, in)
+		return v.number(field, in)
 	case def.Type != Checkbox:
-		return f.text(field, def, in)
+		return v.text(field, def, in)
 	case in.Kind != InputBoolean:
-		f.Add(field, errs.NotBoolean)
+		v.Add(field, errs.NotBoolean)
 	default:
 		return in.JSON()
 	}
@@ -102,65 +102,65 @@ func (f *validation) value(field string, def Field, in Input) json.RawMessage {
 
 // text validates the value of a text, choice, or date field. It also accepts a JSON number,
 // except for dates.
-func (f *validation) text(field string, def Field, in Input) json.RawMessage {
+func (v *validation) text(field string, def Field, in Input) json.RawMessage {
 	if def.Type != Date {
 		in = in.asText()
 	}
 	var value string
 	switch def.Type {
 	case Paragraph:
-		value = f.paragraph(field, in)
+		value = v.paragraph(field, in)
 	case Date:
-		value = f.date(field, in)
+		value = v.date(field, in)
 	case Money:
-		value = f.money(field, in)
+		value = v.money(field, in)
 	case Email:
-		value = f.email(field, in)
+		value = v.email(field, in)
 	case Phone:
-		value = f.phone(field, in)
+		value = v.phone(field, in)
 	case URL:
-		value = f.url(field, in)
+		value = v.url(field, in)
 	default:
-		value = f.line(field, in, MaxLineLength)
+		value = v.line(field, in, MaxLineLength)
 	}
 	if value == "" {
 		return nil
 	}
 	if def.Type == Dropdown && !slices.Contains(def.Options, value) {
-		f.Add(field, errs.InvalidChoice)
+		v.Add(field, errs.InvalidChoice)
 		return nil
 	}
 	return encodeJSON(value)
 }
 
 // paragraph validates multi-line text and keeps its white space.
-func (f *validation) paragraph(field string, in Input) string {
+func (v *validation) paragraph(field string, in Input) string {
 	if !in.isText() {
-		f.Add(field, errs.NotString)
+		v.Add(field, errs.NotString)
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, errs.InvalidCharacters)
+		v.Add(field, errs.InvalidCharacters)
 		return ""
 	}
 	if utf8.RuneCountInString(in.Value) > MaxParagraphLength {
-		f.Add(field, errs.TooLong, MaxParagraphLength)
+		v.Add(field, errs.TooLong, MaxParagraphLength)
 		return ""
 	}
 	return in.Value
 }
 
 // number accepts a JSON number, or a string that contains one, and keeps the digits as sent.
-func (f *validation) number(field string, in Input) json.RawMessage {
+func (v *validation) number(field string, in Input) json.RawMessage {
 	in.Value = strings.TrimSpace(in.Value)
 	switch {
 	case in.Kind == InputString && in.Value == "":
 		return nil
 	case in.Kind != InputString && in.Kind != InputNumber, !numberText.MatchString(in.Value):
-		f.Add(field, errs.NotNumber)
+		v.Add(field, errs.NotNumber)
 		return nil
 	case len(in.Value) > MaxLineLength:
-		f.Add(field, errs.TooLong, MaxLineLength)
+		v.Add(field, errs.TooLong, MaxLineLength)
 		return nil
 	}
 	return in.JSON()
@@ -168,16 +168,16 @@ func (f *validation) number(field string, in Input) json.RawMessage {
 
 // multiselect accepts a list of options, or one option as a string. It removes duplicates and
 // keeps the order.
-func (f *validation) multiselect(field string, options []string, in Input) json.RawMessage {
+func (v *validation) multiselect(field string, options []string, in Input) json.RawMessage {
 	items := in.Items
 	switch {
 	case in.Kind == InputString:
 		items = []Input{in}
 	case in.Kind != InputList:
-		f.Add(field, errs.NotArray)
+		v.Add(field, errs.NotArray)
 		return nil
 	case len(items) > MaxOptions:
-		f.Add(field, TooManyItems, MaxOptions)
+		v.Add(field, TooManyItems, MaxOptions)
 		return nil
 	}
 	var chosen []string
@@ -186,7 +186,7 @@ func (f *validation) multiselect(field string, options []string, in Input) json.
 		switch {
 		case item.IsBlank() || item.Kind == InputString && option == "":
 		case item.Kind != InputString || !slices.Contains(options, option):
-			f.Add(field, errs.InvalidChoice)
+			v.Add(field, errs.InvalidChoice)
 			return nil
 		case !slices.Contains(chosen, option):
 			chosen = append(chosen, option)

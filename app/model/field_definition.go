@@ -107,9 +107,9 @@ func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 }
 
 // definitions validates each definition in a set, and checks that the keys are unique.
-func (f *validation) definitions(path string, defs []Field, builtinKeys []string) []Field {
+func (v *validation) definitions(path string, defs []Field, builtinKeys []string) []Field {
 	if len(defs) > MaxFields {
-		f.Add(path, "At most %d fields are allowed.", MaxFields)
+		v.Add(path, "At most %d fields are allowed.", MaxFields)
 		return nil
 	}
 	seen := map[string]bool{}
@@ -118,48 +118,48 @@ func (f *validation) definitions(path string, defs []Field, builtinKeys []string
 		at := fmt.Sprintf("%s.%d", path, i)
 		switch {
 		case !fieldKey.MatchString(def.Key):
-			f.Add(at+".key", "The key %q is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.", def.Key)
+			v.Add(at+".key", "The key %q is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.", def.Key)
 		case slices.Contains(builtinKeys, def.Key):
-			f.Add(at+".key", "The key %q is used by a built-in field.", def.Key)
+			v.Add(at+".key", "The key %q is used by a built-in field.", def.Key)
 		case seen[def.Key]:
-			f.Add(at+".key", "The key %q is used twice.", def.Key)
+			v.Add(at+".key", "The key %q is used twice.", def.Key)
 		}
 		seen[def.Key] = true
-		def.Label = f.name(at+".label", "label", def.Label)
-		def.Options = f.options(at, def)
+		def.Label = v.name(at+".label", "label", def.Label)
+		def.Options = v.options(at, def)
 		out = append(out, def)
 	}
 	return out
 }
 
-func (f *validation) options(at string, def Field) []string {
+func (v *validation) options(at string, def Field) []string {
 	switch {
 	case !slices.Contains(FieldTypes(), def.Type):
-		f.Add(at+".type", "The type %q is unknown. Types are %s.", def.Type, join(FieldTypes()))
+		v.Add(at+".type", "The type %q is unknown. Types are %s.", def.Type, join(FieldTypes()))
 	case !def.Type.HasOptions() && len(def.Options) > 0:
-		f.Add(at+".options", "Only a dropdown or multiselect can have options, not %s.", def.Type.withArticle())
+		v.Add(at+".options", "Only a dropdown or multiselect can have options, not %s.", def.Type.withArticle())
 	case def.Type.HasOptions() && len(def.Options) == 0:
-		f.Add(at+".options", "A %s field needs options.", def.Type)
+		v.Add(at+".options", "A %s field needs options.", def.Type)
 	default:
-		return f.names(at+".options", "option", def.Options, MaxOptions)
+		return v.names(at+".options", "option", def.Options, MaxOptions)
 	}
 	return nil
 }
 
 // names validates each name in a list, and checks that the names are unique, ignoring case.
 // itemName is what messages call an item.
-func (f *validation) names(path, itemName string, list []string, limit int) []string {
+func (v *validation) names(path, itemName string, list []string, limit int) []string {
 	if len(list) > limit {
-		f.Add(path, "At most %d are allowed.", limit)
+		v.Add(path, "At most %d are allowed.", limit)
 		return nil
 	}
 	seen := map[string]bool{}
 	var out []string
 	for i, text := range list {
 		at := fmt.Sprintf("%s.%d", path, i)
-		text = f.name(at, itemName, text)
+		text = v.name(at, itemName, text)
 		if fold := Fold(text); text != "" && seen[fold] {
-			f.Add(at, "%q is listed twice (ignoring case).", text)
+			v.Add(at, "%q is listed twice (ignoring case).", text)
 		} else {
 			seen[fold] = true
 		}
@@ -170,7 +170,7 @@ func (f *validation) names(path, itemName string, list []string, limit int) []st
 
 // name validates a display name: 1 to 255 characters without control characters. itemName is what
 // messages call the item.
-func (f *validation) name(path, itemName, text string) string {
+func (v *validation) name(path, itemName, text string) string {
 	var rejected validation
 	value := rejected.line(itemName, StringInput(text), MaxNameLength)
 	switch {
@@ -181,7 +181,7 @@ func (f *validation) name(path, itemName, text string) string {
 		rejected.Add(itemName, errs.InvalidCharacters)
 	}
 	for _, r := range rejected.Fields {
-		f.AddProblem(path, r.Problems[0])
+		v.AddProblem(path, r.Problems[0])
 	}
 	return value
 }

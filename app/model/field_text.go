@@ -217,21 +217,21 @@ func ConsiderationInput(text string) InstrumentInput {
 
 // money validates an amount and normalizes it like NormalizeMoney. Negative amounts are
 // rejected; the number type accepts them.
-func (f *validation) money(field string, in Input) string {
-	amount := f.formatted(field, in, MaxLineLength, errs.NotMoney, func(text string) string {
+func (v *validation) money(field string, in Input) string {
+	amount := v.formatted(field, in, MaxLineLength, errs.NotMoney, func(text string) string {
 		amount, _ := NormalizeMoney(text)
 		return amount
 	})
 	if len(amount) > MaxMoneyLength {
-		f.Add(field, "The {field} field must not be greater than %s.99.", strings.Repeat("9", MaxMoneyLength-len(".00")))
+		v.Add(field, "The {field} field must not be greater than %s.99.", strings.Repeat("9", MaxMoneyLength-len(".00")))
 		return ""
 	}
 	return amount
 }
 
 // email validates an email address and keeps it as sent.
-func (f *validation) email(field string, in Input) string {
-	return f.formatted(field, in, MaxEmailLength, errs.NotEmail, func(text string) string {
+func (v *validation) email(field string, in Input) string {
+	return v.formatted(field, in, MaxEmailLength, errs.NotEmail, func(text string) string {
 		// Accept only a bare address. ParseAddress drops names, comments, and quotes, so its result
 		// would differ from text.
 		parsed, err := mail.ParseAddress(text)
@@ -248,8 +248,8 @@ func (f *validation) email(field string, in Input) string {
 }
 
 // phone validates a phone number and keeps it as sent, with white space collapsed.
-func (f *validation) phone(field string, in Input) string {
-	return f.formatted(field, in, MaxPhoneLength, errs.NotPhone, func(text string) string {
+func (v *validation) phone(field string, in Input) string {
+	return v.formatted(field, in, MaxPhoneLength, errs.NotPhone, func(text string) string {
 		text = strings.Join(strings.Fields(text), " ")
 		m := phoneText.FindStringSubmatch(text)
 		if len(m) == 0 || countDigits(m[1]) < minPhoneDigits || countDigits(m[1]) > maxPhoneDigits {
@@ -260,8 +260,8 @@ func (f *validation) phone(field string, in Input) string {
 }
 
 // url validates a web address and keeps it as sent.
-func (f *validation) url(field string, in Input) string {
-	return f.formatted(field, in, MaxLineLength, errs.NotURL, func(text string) string {
+func (v *validation) url(field string, in Input) string {
+	return v.formatted(field, in, MaxLineLength, errs.NotURL, func(text string) string {
 		if !isURL(text) {
 			return ""
 		}
@@ -271,19 +271,19 @@ func (f *validation) url(field string, in Input) string {
 
 // formatted validates one-line text and returns the result of format, which is the value to
 // store. It adds an error with the code if format returns "" or the input isn't a string.
-func (f *validation) formatted(field string, in Input, limit int, code errs.Code,
+func (v *validation) formatted(field string, in Input, limit int, code errs.Code,
 	format func(text string) string) string {
 	if !in.isText() {
-		f.Add(field, code)
+		v.Add(field, code)
 		return ""
 	}
-	value := f.line(field, in, limit)
+	value := v.line(field, in, limit)
 	if value == "" {
 		return ""
 	}
 	stored := format(value)
 	if stored == "" {
-		f.AddValue(field, code, value)
+		v.AddValue(field, code, value)
 	}
 	return stored
 }

@@ -219,20 +219,20 @@ func (p FilePatch) Check(old File, knownFolder, knownAbstract bool) (File, errs.
 
 // filename validates a new filename for an existing document. The new extension must mean the
 // same document type. Unlike in other one-line fields, leading and trailing spaces are kept.
-func (f *validation) filename(field string, in Input, old File) string {
+func (v *validation) filename(field string, in Input, old File) string {
 	name := in.Value
 	switch {
 	case !in.isText():
-		f.Add(field, errs.NotString)
+		v.Add(field, errs.NotString)
 	case in.Kind == InputMissing || strings.TrimSpace(name) == "":
-		f.Add(field, errs.Required)
+		v.Add(field, errs.Required)
 	case name == old.Filename:
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
-		f.Add(field, errs.InvalidCharacters)
+		v.Add(field, errs.InvalidCharacters)
 	case len(name) > MaxNameLength:
-		f.Add(field, errs.TooLong, MaxNameLength)
+		v.Add(field, errs.TooLong, MaxNameLength)
 	case !strings.Contains(name, ".") || extensionKind(File{Filename: name}.Extension()) != extensionKind(old.Extension()):
-		f.Add(field, "The {field} must keep its .%s extension.", old.Extension())
+		v.Add(field, "The {field} must keep its .%s extension.", old.Extension())
 	}
 	return name
 }

@@ -139,11 +139,11 @@ func choiceOf(options ...string) func(f *validation, field string, in Input) str
 }
 
 // optionalParagraph is like paragraph but also accepts a missing value.
-func (f *validation) optionalParagraph(field string, in Input) string {
+func (v *validation) optionalParagraph(field string, in Input) string {
 	if in.Kind == InputMissing {
 		return ""
 	}
-	return f.paragraph(field, in)
+	return v.paragraph(field, in)
 }
 
 // Times as people write them without a colon: "0800" and "8 am".
@@ -156,8 +156,8 @@ var timeText = regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0
 
 // timeOfDay validates a time, such as "14:05", "9:41 AM", or "10:42:07", and returns it on the
 // 24-hour clock with two digits for the hour.
-func (f *validation) timeOfDay(field string, in Input) string {
-	return f.formatted(field, in, MaxLineLength, NotTime, func(text string) string {
+func (v *validation) timeOfDay(field string, in Input) string {
+	return v.formatted(field, in, MaxLineLength, NotTime, func(text string) string {
 		text = plainHour.ReplaceAllString(plainTime.ReplaceAllString(text, "$1:$2"), "$1:00 $2")
 		m := timeText.FindStringSubmatch(text)
 		if m == nil {
@@ -183,26 +183,26 @@ func (f *validation) timeOfDay(field string, in Input) string {
 
 // items returns the elements of a list. A value that isn't a list counts as a list of one if single is
 // true.
-func (f *validation) items(field string, in Input, single bool) []Input {
+func (v *validation) items(field string, in Input, single bool) []Input {
 	switch {
 	case in.IsBlank():
 		return nil
 	case in.Kind != InputList && single:
 		return []Input{in}
 	case in.Kind != InputList:
-		f.Add(field, errs.NotArray)
+		v.Add(field, errs.NotArray)
 		return nil
 	case len(in.Items) > MaxListItems:
-		f.Add(field, TooManyItems, MaxListItems)
+		v.Add(field, TooManyItems, MaxListItems)
 		return nil
 	}
 	return in.Items
 }
 
 // nameList validates a list of names or numbers. It omits empty ones.
-func (f *validation) nameList(field string, in Input) (list []string) {
-	for _, item := range f.items(field, in, true) {
-		if name := f.line(field, item.asText(), MaxNameLength); name != "" {
+func (v *validation) nameList(field string, in Input) (list []string) {
+	for _, item := range v.items(field, in, true) {
+		if name := v.line(field, item.asText(), MaxNameLength); name != "" {
 			list = append(list, name)
 		}
 	}
@@ -213,27 +213,27 @@ func (f *validation) nameList(field string, in Input) (list []string) {
 func itemField(field string, n int) string { return fmt.Sprintf("%s.%d", field, n) }
 
 // members returns the members of an element, which must be an object.
-func (f *validation) members(field string, in Input) (map[string]Input, bool) {
+func (v *validation) members(field string, in Input) (map[string]Input, bool) {
 	if in.Kind != InputObject {
 		list, _, _ := strings.Cut(field, ".")
-		f.AddProblem(field, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(list, "_", " ")})
+		v.AddProblem(field, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(list, "_", " ")})
 		return nil, false
 	}
 	return in.Members, true
 }
 
-func (f *validation) parties(field string, in Input) (list []Party) {
-	for n, item := range f.items(field, in, false) {
-		members, ok := f.members(itemField(field, n), item)
+func (v *validation) parties(field string, in Input) (list []Party) {
+	for n, item := range v.items(field, in, false) {
+		members, ok := v.members(itemField(field, n), item)
 		if !ok {
 			continue
 		}
 		p := Party{
-			Role: f.line(itemField(field, n)+".role", members["role"].asText(), MaxNameLength),
-			Name: f.line(itemField(field, n)+".name", members["name"].asText(), MaxNameLength),
+			Role: v.line(itemField(field, n)+".role", members["role"].asText(), MaxNameLength),
+			Name: v.line(itemField(field, n)+".name", members["name"].asText(), MaxNameLength),
 		}
 		if p.Name == "" && p.Role != "" {
-			f.Add(itemField(field, n)+".name", errs.Required)
+			v.Add(itemField(field, n)+".name", errs.Required)
 		}
 		if p.Name != "" {
 			list = append(list, p)
@@ -242,33 +242,33 @@ func (f *validation) parties(field string, in Input) (list []Party) {
 	return list
 }
 
-func (f *validation) relations(field string, in Input, self uint64, find func(uint64) (Instrument, bool)) (list []Relation) {
+func (v *validation) relations(field string, in Input, self uint64, find func(uint64) (Instrument, bool)) (list []Relation) {
 	seen := map[uint64]bool{}
-	for n, item := range f.items(field, in, false) {
-		members, ok := f.members(itemField(field, n), item)
+	for n, item := range v.items(field, in, false) {
+		members, ok := v.members(itemField(field, n), item)
 		if !ok {
 			continue
 		}
-		r := Relation{Kind: f.line(itemField(field, n)+".kind", members["kind"].asText(), MaxLineLength)}
+		r := Relation{Kind: v.line(itemField(field, n)+".kind", members["kind"].asText(), MaxLineLength)}
 		switch {
 		case r.Kind == "":
-			f.Add(itemField(field, n)+".kind", errs.Required)
+			v.Add(itemField(field, n)+".kind", errs.Required)
 		case !slices.Contains(RelationKinds(), r.Kind):
-			f.Add(itemField(field, n)+".kind", errs.InvalidChoice)
+			v.Add(itemField(field, n)+".kind", errs.InvalidChoice)
 		}
 		target := itemField(field, n) + ".instrument_id"
-		r.Text = f.line(itemField(field, n)+".text", members["text"].asText(), MaxLineLength)
+		r.Text = v.line(itemField(field, n)+".text", members["text"].asText(), MaxLineLength)
 		id, present, valid := members["instrument_id"].asID()
 		switch {
 		case !valid:
-			f.Add(target, errs.NotInteger)
+			v.Add(target, errs.NotInteger)
 		case !present && r.Text == "":
-			f.Add(target, NoTarget)
+			v.Add(target, NoTarget)
 		case present && id == self:
-			f.Add(target, SelfRelation)
+			v.Add(target, SelfRelation)
 		case present:
 			r.InstrumentID = id
-			f.checkTarget(target, r, self, find, seen)
+			v.checkTarget(target, r, self, find, seen)
 		}
 		list = append(list, r)
 	}
@@ -277,9 +277,9 @@ func (f *validation) relations(field string, in Input, self uint64, find func(ui
 
 // checkTarget adds an error if the target of a relation doesn't exist or the relation closes a
 // cycle of releases. seen are the instruments that other relations lead to, which it doesn't read again.
-func (f *validation) checkTarget(field string, r Relation, self uint64, find func(uint64) (Instrument, bool), seen map[uint64]bool) {
+func (v *validation) checkTarget(field string, r Relation, self uint64, find func(uint64) (Instrument, bool), seen map[uint64]bool) {
 	if _, known := find(r.InstrumentID); !known {
-		f.Add(field, errs.InvalidChoice)
+		v.Add(field, errs.InvalidChoice)
 		return
 	}
 	if !r.Ends() || self == 0 {
@@ -296,7 +296,7 @@ func (f *validation) checkTarget(field string, r Relation, self uint64, find fun
 		}
 		for _, next := range i.Relations {
 			if next.Ends() && next.InstrumentID == self {
-				f.Add(field, CyclicRelease)
+				v.Add(field, CyclicRelease)
 				return
 			}
 			if next.Ends() && next.InstrumentID != 0 {
@@ -308,10 +308,10 @@ func (f *validation) checkTarget(field string, r Relation, self uint64, find fun
 
 // documents validates links to documents. A link that the instrument already has stays valid even
 // if its document was moved or is in the trash.
-func (f *validation) documents(field string, in Input, old []DocumentLink, find func(uint64) (pages *int, ok bool),
+func (v *validation) documents(field string, in Input, old []DocumentLink, find func(uint64) (pages *int, ok bool),
 ) (list []DocumentLink) {
-	for n, item := range f.items(field, in, false) {
-		members, ok := f.members(itemField(field, n), item)
+	for n, item := range v.items(field, in, false) {
+		members, ok := v.members(itemField(field, n), item)
 		if !ok {
 			continue
 		}
@@ -320,15 +320,15 @@ func (f *validation) documents(field string, in Input, old []DocumentLink, find 
 		count, known := find(id)
 		switch {
 		case !present:
-			f.Add(at, errs.Required)
+			v.Add(at, errs.Required)
 		case !valid:
-			f.Add(at, errs.NotInteger)
+			v.Add(at, errs.NotInteger)
 		case !known && !slices.ContainsFunc(old, func(d DocumentLink) bool { return d.FileID == id }):
-			f.Add(at, errs.InvalidChoice)
+			v.Add(at, errs.InvalidChoice)
 		}
 		link := DocumentLink{FileID: id}
-		if text := f.line(itemField(field, n)+".pages", members["pages"].asText(), MaxLineLength); text != "" {
-			link.Pages = f.pages(itemField(field, n)+".pages", text, count, known)
+		if text := v.line(itemField(field, n)+".pages", members["pages"].asText(), MaxLineLength); text != "" {
+			link.Pages = v.pages(itemField(field, n)+".pages", text, count, known)
 		}
 		if !slices.Contains(list, link) {
 			list = append(list, link)
@@ -339,15 +339,15 @@ func (f *validation) documents(field string, in Input, old []DocumentLink, find 
 
 // pages validates a list of pages. known is false if the document isn't available, and then only
 // the format is checked.
-func (f *validation) pages(field, text string, count *int, known bool) string {
+func (v *validation) pages(field, text string, count *int, known bool) string {
 	pages, last, ok := ParsePages(text)
 	switch {
 	case !ok:
-		f.Add(field, NotPages)
+		v.Add(field, NotPages)
 	case known && count == nil:
-		f.Add(field, PagesUnknown)
+		v.Add(field, PagesUnknown)
 	case known && last > *count:
-		f.Add(field, PagesTooHigh, *count)
+		v.Add(field, PagesTooHigh, *count)
 	}
 	return pages
 }

@@ -26,51 +26,51 @@ type IDListInput struct {
 
 // changedName returns the value of a required name after a patch. It reports an error if the new
 // name is empty.
-func (f *validation) changedName(field string, in Optional[Input], old string) string {
+func (v *validation) changedName(field string, in Optional[Input], old string) string {
 	if !in.Present {
 		return old
 	}
-	before := len(f.Fields)
-	name := f.line(field, in.Value, MaxNameLength)
-	if name == "" && len(f.Fields) == before {
-		f.Add(field, errs.Required)
+	before := len(v.Fields)
+	name := v.line(field, in.Value, MaxNameLength)
+	if name == "" && len(v.Fields) == before {
+		v.Add(field, errs.Required)
 	}
 	return name
 }
 
-// changedStatus validates a new status, which must be in f.statuses. The current status, f.status, stays
+// changedStatus validates a new status, which must be in v.statuses. The current status, v.status, stays
 // valid even if it is no longer in the list. If the list is empty, the only valid new status is "".
-func (f *validation) changedStatus(field string, in Input) string {
-	before := len(f.Fields)
-	status := f.line(field, in, MaxLineLength)
-	if len(f.Fields) > before || status == f.status {
+func (v *validation) changedStatus(field string, in Input) string {
+	before := len(v.Fields)
+	status := v.line(field, in, MaxLineLength)
+	if len(v.Fields) > before || status == v.status {
 		return status
 	}
 	switch {
-	case status == "" && len(f.statuses) > 0:
-		f.Add(field, errs.Required)
-	case status != "" && !slices.Contains(f.statuses, status):
-		f.Add(field, errs.InvalidChoice)
+	case status == "" && len(v.statuses) > 0:
+		v.Add(field, errs.Required)
+	case status != "" && !slices.Contains(v.statuses, status):
+		v.Add(field, errs.InvalidChoice)
 	}
 	return status
 }
 
 // changedReference returns the ID of another record after a patch. An ID of 0 means no record.
 // known reports whether the requested record exists.
-func (f *validation) changedReference(field string, in Optional[IDInput], old uint64, known bool) uint64 {
+func (v *validation) changedReference(field string, in Optional[IDInput], old uint64, known bool) uint64 {
 	if !in.Present {
 		return old
 	}
 	if in.Value.Valid && in.Value.Present && in.Value.Value > 0 && uint64(in.Value.Value) == old {
 		return old
 	}
-	return f.reference(field, in.Value, known)
+	return v.reference(field, in.Value, known)
 }
 
 // changedCustom merges the custom fields that were sent into the current ones. A key that was
 // sent without a value is removed. A key that wasn't sent, or was sent with its current value,
 // isn't validated. CustomNull removes all values.
-func (f *validation) changedCustom(in Optional[Custom], old CustomValues, defs []Field, rules Rules) CustomValues {
+func (v *validation) changedCustom(in Optional[Custom], old CustomValues, defs []Field, rules Rules) CustomValues {
 	if !in.Present || in.Value.Kind != CustomObject && in.Value.Kind != CustomNull {
 		return old
 	}
@@ -88,7 +88,7 @@ func (f *validation) changedCustom(in Optional[Custom], old CustomValues, defs [
 		case !sent && in.Value.Kind != CustomNull:
 		case sent && len(old[def.Key]) > 0 && bytes.Equal(value.JSON(), JSONInput(old[def.Key]).JSON()):
 		default:
-			if stored := f.custom(def, value, rules); stored != nil {
+			if stored := v.custom(def, value, rules); stored != nil {
 				values[def.Key] = stored
 			} else {
 				delete(values, def.Key)
@@ -100,14 +100,14 @@ func (f *validation) changedCustom(in Optional[Custom], old CustomValues, defs [
 
 // reference returns the ID of another record, or 0 if no valid ID was sent. known reports whether
 // that record exists.
-func (f *validation) reference(field string, n IDInput, known bool) uint64 {
+func (v *validation) reference(field string, n IDInput, known bool) uint64 {
 	switch {
 	case !n.Present:
 		return 0
 	case !n.Valid:
-		f.Add(field, errs.NotInteger)
+		v.Add(field, errs.NotInteger)
 	case n.Value <= 0 || !known:
-		f.Add(field, errs.InvalidChoice)
+		v.Add(field, errs.InvalidChoice)
 	default:
 		return uint64(n.Value)
 	}

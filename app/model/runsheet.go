@@ -248,10 +248,10 @@ func NewPartyNames() *PartyNames {
 }
 
 // Add adds a name.
-func (r *PartyNames) Add(name string) { r.add(parsePartyName(name)) }
+func (p *PartyNames) Add(name string) { p.add(parsePartyName(name)) }
 
 // Has reports whether a name in the set matches.
-func (r *PartyNames) Has(name string) bool { return r.has(parsePartyName(name)) }
+func (p *PartyNames) Has(name string) bool { return p.has(parsePartyName(name)) }
 
 // SameParty reports whether two names match.
 func SameParty(a, b string) bool { return parsePartyName(a).matches(parsePartyName(b)) }
@@ -263,34 +263,34 @@ func IsOfficial(name string) bool { return parsePartyName(name).official }
 // takes thousands of different names with the same words, a name matches only one with the same words.
 const maxComparedWords = 20_000_000
 
-func (r *PartyNames) add(name partyName) {
-	if r.known[name.key()] {
+func (p *PartyNames) add(name partyName) {
+	if p.known[name.key()] {
 		return
 	}
-	r.known[name.key()] = true
+	p.known[name.key()] = true
 	for _, word := range name.distinctWords() {
-		r.byWord[word] = append(r.byWord[word], len(r.list))
+		p.byWord[word] = append(p.byWord[word], len(p.list))
 	}
-	r.list = append(r.list, name)
+	p.list = append(p.list, name)
 }
 
 // has reports whether a received name matches. Names that are not the same have two equal words, so it
 // leaves out those that have only the most frequent word of the name.
-func (r *PartyNames) has(name partyName) bool {
-	if len(name.words) == 0 || r.known[name.key()] {
+func (p *PartyNames) has(name partyName) bool {
+	if len(name.words) == 0 || p.known[name.key()] {
 		return len(name.words) > 0
 	}
 	words := name.distinctWords()
-	slices.SortStableFunc(words, func(a, b string) int { return len(r.byWord[a]) - len(r.byWord[b]) })
+	slices.SortStableFunc(words, func(a, b string) int { return len(p.byWord[a]) - len(p.byWord[b]) })
 	if len(words) == len(name.words) {
 		words = words[:len(words)-1]
 	}
 	for _, word := range words {
-		for _, n := range r.byWord[word] {
-			if r.work += len(name.words) * len(r.list[n].words); r.work > maxComparedWords {
+		for _, n := range p.byWord[word] {
+			if p.work += len(name.words) * len(p.list[n].words); p.work > maxComparedWords {
 				return false
 			}
-			if name.matches(r.list[n]) {
+			if name.matches(p.list[n]) {
 				return true
 			}
 		}

@@ -64,51 +64,51 @@ func isNameSeparator(r rune) bool { return unicode.IsSpace(r) || strings.Contain
 
 // custom adds the values of custom fields. It classifies each value by its key and format, so the
 // result doesn't depend on the current template.
-func (k *SearchTerms) custom(values CustomValues) {
+func (st *SearchTerms) custom(values CustomValues) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if text := values.Text(key); text != "" {
-			k.value(key, text)
+			st.value(key, text)
 			continue
 		}
 		for _, text := range values.Choices(key) {
-			k.other(text)
+			st.other(text)
 		}
 	}
 }
 
 // value adds one value to Numbers, Names, or Other. If the key is for names, each line of the
 // value is a name.
-func (k *SearchTerms) value(key, text string) {
+func (st *SearchTerms) value(key, text string) {
 	words := strings.Split(Fold(key), "_")
 	switch {
 	case dateLike.MatchString(text):
-		k.other(text)
+		st.other(text)
 		return
 	case isNumberKey(words) && hasDigit(text) && len(text) <= MaxNameLength, looksLikeNumber(text):
-		k.number(text)
+		st.number(text)
 		return
 	case slices.ContainsFunc(words, func(w string) bool { return nameWords[w] }):
 		for line := range strings.Lines(text) {
-			k.name(line)
+			st.name(line)
 		}
 	default:
-		k.other(text)
+		st.other(text)
 	}
-	k.numbersIn(text)
+	st.numbersIn(text)
 }
 
 // numbersIn adds the book and page references and instrument numbers found in a text.
-func (k *SearchTerms) numbersIn(text string) {
+func (st *SearchTerms) numbersIn(text string) {
 	for _, pattern := range []*regexp.Regexp{bookPage(), instrumentNumber()} {
 		for _, found := range pattern.FindAllString(text, maxNumbersPerText) {
-			k.number(found)
+			st.number(found)
 		}
 	}
 }
 
-func (k *SearchTerms) number(s string) { add(&k.Numbers, s) }
-func (k *SearchTerms) name(s string)   { add(&k.Names, s) }
-func (k *SearchTerms) other(s string)  { add(&k.Other, s) }
+func (st *SearchTerms) number(s string) { add(&st.Numbers, s) }
+func (st *SearchTerms) name(s string)   { add(&st.Names, s) }
+func (st *SearchTerms) other(s string)  { add(&st.Other, s) }
 
 func add(list *[]string, s string) {
 	if s = strings.TrimSpace(s); s != "" && !slices.Contains((*list)[:min(len(*list), maxNumbersPerText)], s) {

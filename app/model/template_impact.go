@@ -73,56 +73,56 @@ func statusImpacts(before, after []string) []Impact {
 }
 
 // Affects reports whether a record with these custom fields and this status is affected.
-func (l Impact) Affects(custom CustomValues, status string) bool {
-	if l.Key == "" {
-		return status == l.Choice
+func (i Impact) Affects(custom CustomValues, status string) bool {
+	if i.Key == "" {
+		return status == i.Choice
 	}
-	raw, ok := custom[l.Key]
+	raw, ok := custom[i.Key]
 	switch {
 	case !ok:
 		return false
-	case l.NewType != l.OldType:
+	case i.NewType != i.OldType:
 		return true
-	case l.OldType == Multiselect:
+	case i.OldType == Multiselect:
 		var chosen []string
 		// Values that can't be decoded count as affected. Otherwise they could be lost without notice.
-		return json.Unmarshal(raw, &chosen) != nil || slices.Contains(chosen, l.Choice)
+		return json.Unmarshal(raw, &chosen) != nil || slices.Contains(chosen, i.Choice)
 	}
 	text, isString := decodeString(raw)
-	return !isString || text == l.Choice
+	return !isString || text == i.Choice
 }
 
 // Path returns the field name for an error: custom_fields.KEY or statuses, prefixed with
 // templates.ID for a template.
-func (l Impact) Path() string {
+func (i Impact) Path() string {
 	path := "statuses"
-	if l.Key != "" {
-		path = "custom_fields." + l.Key
+	if i.Key != "" {
+		path = "custom_fields." + i.Key
 	}
-	if l.TemplateID != 0 {
-		path = fmt.Sprintf("templates.%d.%s", l.TemplateID, path)
+	if i.TemplateID != 0 {
+		path = fmt.Sprintf("templates.%d.%s", i.TemplateID, path)
 	}
 	return path
 }
 
 // Message returns an error message that says how many records are affected. recordType is the
 // singular name of their type.
-func (l Impact) Message(count uint64, recordType string) string {
+func (i Impact) Message(count uint64, recordType string) string {
 	records, have, use, of := recordType+"s", "have", "use", ""
 	if count == 1 {
 		records, have, use = recordType, "has", "uses"
 	}
-	if l.TemplateName != "" {
-		of = fmt.Sprintf(" of %q", l.TemplateName)
+	if i.TemplateName != "" {
+		of = fmt.Sprintf(" of %q", i.TemplateName)
 	}
 	switch {
-	case l.Key == "":
-		return fmt.Sprintf("Can't remove the status %q%s: %d %s %s it.", l.Choice, of, count, records, use)
-	case l.NewType == "":
-		return fmt.Sprintf("Can't remove the field %q%s: %d %s %s a value.", l.Key, of, count, records, have)
-	case l.NewType != l.OldType:
-		return fmt.Sprintf("Can't change the field %q%s to %s: %d %s %s a value of type %s.", l.Key, of, l.NewType.withArticle(),
-			count, records, have, l.OldType)
+	case i.Key == "":
+		return fmt.Sprintf("Can't remove the status %q%s: %d %s %s it.", i.Choice, of, count, records, use)
+	case i.NewType == "":
+		return fmt.Sprintf("Can't remove the field %q%s: %d %s %s a value.", i.Key, of, count, records, have)
+	case i.NewType != i.OldType:
+		return fmt.Sprintf("Can't change the field %q%s to %s: %d %s %s a value of type %s.", i.Key, of, i.NewType.withArticle(),
+			count, records, have, i.OldType)
 	}
-	return fmt.Sprintf("Can't remove the option %q of the field %q%s: %d %s %s it.", l.Choice, l.Key, of, count, records, use)
+	return fmt.Sprintf("Can't remove the option %q of the field %q%s: %d %s %s it.", i.Choice, i.Key, of, count, records, use)
 }

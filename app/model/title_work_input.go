@@ -18,13 +18,13 @@ const DateBefore errs.Code = "The {field} field must not be before the %s field.
 const DateInFuture errs.Code = "The {field} field must not be in the future."
 
 // rows returns the elements of a list of up to MaxTitleRows objects.
-func (f *validation) rows(field string, in Input) []Input {
+func (v *validation) rows(field string, in Input) []Input {
 	switch {
 	case in.IsBlank():
 	case in.Kind != InputList:
-		f.Add(field, errs.NotArray)
+		v.Add(field, errs.NotArray)
 	case len(in.Items) > MaxTitleRows:
-		f.Add(field, TooManyItems, MaxTitleRows)
+		v.Add(field, TooManyItems, MaxTitleRows)
 	default:
 		return in.Items
 	}
@@ -32,11 +32,11 @@ func (f *validation) rows(field string, in Input) []Input {
 }
 
 // list is like rows, but the list is required: it replaces another one, which only an empty list clears.
-func (f *validation) list(field string, in Input) []Input {
+func (v *validation) list(field string, in Input) []Input {
 	if in.Kind == InputMissing {
-		f.Add(field, errs.Required)
+		v.Add(field, errs.Required)
 	}
-	return f.rows(field, in)
+	return v.rows(field, in)
 }
 
 // CheckNamesRun validates a list of names run and returns all errors. A row that the current list
@@ -161,19 +161,19 @@ func CheckVoidReason(in Input) (string, errs.Fields) {
 }
 
 // accepted validates the findings that a certificate accepts.
-func (f *validation) accepted(in Input) (list []AcceptedCheck) {
-	for n, item := range f.rows("accepted", in) {
+func (v *validation) accepted(in Input) (list []AcceptedCheck) {
+	for n, item := range v.rows("accepted", in) {
 		field := itemField("accepted", n)
-		members, ok := f.members(field, item)
+		members, ok := v.members(field, item)
 		if !ok {
 			continue
 		}
 		row := AcceptedCheck{
-			Check:  f.line(field+".check", members["check"].asText(), MaxLineLength),
-			Reason: f.line(field+".reason", members["reason"].asText(), MaxLineLength),
+			Check:  v.line(field+".check", members["check"].asText(), MaxLineLength),
+			Reason: v.line(field+".reason", members["reason"].asText(), MaxLineLength),
 		}
-		f.require(field+".check", row.Check)
-		f.require(field+".reason", row.Reason)
+		v.require(field+".check", row.Check)
+		v.require(field+".reason", row.Reason)
 		list = append(list, row)
 	}
 	return list

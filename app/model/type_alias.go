@@ -83,7 +83,7 @@ const anyDeed = "deed"
 
 // Alias finds the document type that a filename or a title names in its words, which are in lower case. It
 // returns the range of words that name it, with the words of the instrument that it is about.
-func (list DocumentTypes) Alias(words []string) (name, alias string, from, to int) {
+func (d DocumentTypes) Alias(words []string) (name, alias string, from, to int) {
 	for _, row := range typeAliases {
 		for _, alias := range row.aliases {
 			from, count := indexPhrase(words, alias)
@@ -95,25 +95,25 @@ func (list DocumentTypes) Alias(words []string) (name, alias string, from, to in
 			}
 			for ; from > 0 && namedInstruments[words[from-1]]; from-- {
 			}
-			return list.offered(row.name), alias, from, to
+			return d.offered(row.name), alias, from, to
 		}
 	}
-	for _, t := range list { // types that the firm added; the longest is the most specific
+	for _, t := range d { // types that the firm added; the longest is the most specific
 		phrase := strings.ReplaceAll(foldWords(t.Name), "'", "")
 		if at, count := indexPhrase(words, phrase); at >= 0 && !t.Retired && len(phrase) > len(alias) {
 			name, alias, from, to = t.Name, phrase, at, at+count
 		}
 	}
 	if at, count := indexPhrase(words, anyDeed); alias == "" && at >= 0 {
-		return list.offered(anyDeed), anyDeed, at, at + count
+		return d.offered(anyDeed), anyDeed, at, at + count
 	}
 	return name, alias, from, to
 }
 
 // offered returns the name of the type with this name, or "" if the firm doesn't have it or has retired
 // it.
-func (list DocumentTypes) offered(name string) string {
-	if t, known := list.ByName(name); known && !t.Retired {
+func (d DocumentTypes) offered(name string) string {
+	if t, known := d.ByName(name); known && !t.Retired {
 		return t.Name
 	}
 	return ""
@@ -140,23 +140,23 @@ func indexPhrase(words []string, phrase string) (from, count int) {
 // Find returns the document type that a text names: by its name, an abbreviation as in filenames, its
 // initials, or the start of its name if no other type fits. A word that several types have, such as
 // "lien", names none of them.
-func (list DocumentTypes) Find(text string) (DocumentType, bool) {
+func (d DocumentTypes) Find(text string) (DocumentType, bool) {
 	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
-	if t, found := list.ByName(text); found || folded == "" {
+	if t, found := d.ByName(text); found || folded == "" {
 		return t, found
 	}
 	words := wordsOfType(folded)
 	if len(words) == 1 && unclearTypes[words[0]] {
 		return DocumentType{}, false
 	}
-	if name, _, from, to := list.Alias(words); name != "" && from == 0 && to == len(words) {
-		return list.ByName(name)
+	if name, _, from, to := d.Alias(words); name != "" && from == 0 && to == len(words) {
+		return d.ByName(name)
 	}
-	if t, found := list.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found && len(folded) > 1 {
+	if t, found := d.only(func(t DocumentType) bool { return initials(t.Name) == folded }); found && len(folded) > 1 {
 		return t, true
 	}
-	t, found := list.only(func(t DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
-	inOtherName := slices.ContainsFunc(list, func(other DocumentType) bool {
+	t, found := d.only(func(t DocumentType) bool { return strings.HasPrefix(strings.ToLower(t.Name), folded) })
+	inOtherName := slices.ContainsFunc(d, func(other DocumentType) bool {
 		return other.ID != t.ID && slices.Contains(strings.Fields(strings.ToLower(other.Name)), folded)
 	})
 	if !found || inOtherName || len(folded) < 3 {
@@ -178,9 +178,9 @@ func wordsOfType(folded string) []string {
 }
 
 // only returns the offered type that fits, if it is the only one.
-func (list DocumentTypes) only(fits func(DocumentType) bool) (DocumentType, bool) {
+func (d DocumentTypes) only(fits func(DocumentType) bool) (DocumentType, bool) {
 	var found DocumentTypes
-	for _, t := range list {
+	for _, t := range d {
 		if !t.Retired && fits(t) {
 			found = append(found, t)
 		}

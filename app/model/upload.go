@@ -48,11 +48,11 @@ func (d UploadDraft) Check(sent, known bool) (uint64, errs.Fields) {
 	return folder, f.Fields
 }
 
-func (f *validation) files(odd, sent bool) {
+func (v *validation) files(odd, sent bool) {
 	switch {
 	case odd:
-		f.Add("files", errs.NotFile)
+		v.Add("files", errs.NotFile)
 	case !sent:
-		f.Add("files", errs.Required)
+		v.Add("files", errs.Required)
 	}
 }

@@ -233,42 +233,42 @@ func (c Custom) reportUnknownKeys(defs []Field) {
 
 // line trims and validates one-line text. The text must be valid UTF-8 without NUL and at most
 // limit code points long. line returns "" after an error.
-func (f *validation) line(field string, in Input, limit int) string {
+func (v *validation) line(field string, in Input, limit int) string {
 	if !in.isText() {
-		f.Add(field, errs.NotString)
+		v.Add(field, errs.NotString)
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, errs.InvalidCharacters)
+		v.Add(field, errs.InvalidCharacters)
 		return ""
 	}
 	value := strings.TrimSpace(in.Value)
 	if utf8.RuneCountInString(value) > limit {
-		f.Add(field, errs.TooLong, limit)
+		v.Add(field, errs.TooLong, limit)
 		return ""
 	}
 	return value
 }
 
 // date validates a calendar date in the format YYYY-MM-DD.
-func (f *validation) date(field string, in Input) string {
+func (v *validation) date(field string, in Input) string {
 	if !in.isText() {
-		f.Add(field, errs.NotDate)
+		v.Add(field, errs.NotDate)
 		return ""
 	}
-	value := f.line(field, in, MaxLineLength)
+	value := v.line(field, in, MaxLineLength)
 	if value != "" && !IsDate(value) {
-		f.AddValue(field, errs.NotDate, value)
+		v.AddValue(field, errs.NotDate, value)
 		return ""
 	}
 	return value
 }
 
 // require adds an error if a validated value is empty and has no other error.
-func (f *validation) require(field, value string) {
-	rejected := slices.ContainsFunc(f.Fields, func(e errs.FieldError) bool { return e.Field == field })
+func (v *validation) require(field, value string) {
+	rejected := slices.ContainsFunc(v.Fields, func(e errs.FieldError) bool { return e.Field == field })
 	if value == "" && !rejected {
-		f.Add(field, errs.Required)
+		v.Add(field, errs.Required)
 	}
 }
 

@@ -8,15 +8,15 @@ import (
 // affine maps a point x, y to a*x + b*y + c, d*x + e*y + f.
 type affine struct{ a, b, c, d, e, f float64 }
 
-func (t affine) apply(x, y float64) (float64, float64) {
-	return t.a*x + t.b*y + t.c, t.d*x + t.e*y + t.f
+func (af affine) apply(x, y float64) (float64, float64) {
+	return af.a*x + af.b*y + af.c, af.d*x + af.e*y + af.f
 }
 
 // after returns the map that first applies u and then t.
-func (t affine) after(u affine) affine {
+func (af affine) after(u affine) affine {
 	return affine{
-		t.a*u.a + t.b*u.d, t.a*u.b + t.b*u.e, t.a*u.c + t.b*u.f + t.c,
-		t.d*u.a + t.e*u.d, t.d*u.b + t.e*u.e, t.d*u.c + t.e*u.f + t.f,
+		af.a*u.a + af.b*u.d, af.a*u.b + af.b*u.e, af.a*u.c + af.b*u.f + af.c,
+		af.d*u.a + af.e*u.d, af.d*u.b + af.e*u.e, af.d*u.c + af.e*u.f + af.f,
 	}
 }
 

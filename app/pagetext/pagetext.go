@@ -72,20 +72,20 @@ func choose(number int, own string, read *ocr.Page) Page {
 // SourceNone for pages that were read and have no words. If the document's own text is missing,
 // the error wraps fs.ErrNotExist, and fn may have been called for pages before the damage. A
 // document that can't have its own text is not an error.
-func (t *Store) Read(digest string, fn func(Page) error) error { return t.merge(digest, false, fn) }
+func (st *Store) Read(digest string, fn func(Page) error) error { return st.merge(digest, false, fn) }
 
 // ReadAvailable is like Read, but if the document's own text is missing, it calls fn for the other
 // pages that were read before it returns the error.
-func (t *Store) ReadAvailable(digest string, fn func(Page) error) error {
-	return t.merge(digest, true, fn)
+func (st *Store) ReadAvailable(digest string, fn func(Page) error) error {
+	return st.merge(digest, true, fn)
 }
 
-func (t *Store) merge(digest string, available bool, fn func(Page) error) error {
+func (st *Store) merge(digest string, available bool, fn func(Page) error) error {
 	m := merger{digest: digest, fn: fn}
-	if err := m.open(t.ocr); err != nil {
+	if err := m.open(st.ocr); err != nil {
 		return err
 	}
-	err := t.readOwn(digest, m.own)
+	err := st.readOwn(digest, m.own)
 	if err == nil || available && m.err == nil && errors.Is(err, fs.ErrNotExist) {
 		if restErr := m.rest(); restErr != nil {
 			err = restErr
@@ -95,9 +95,9 @@ func (t *Store) merge(digest string, available bool, fn func(Page) error) error 
 }
 
 // readOwn calls fn for each page that has its own text.
-func (t *Store) readOwn(digest string, fn func(page int, text string) error) error {
-	err := t.previews.ReadText(digest, fn)
-	if errors.Is(err, fs.ErrNotExist) && t.previews.Has(digest, blobstore.NoTextFile) {
+func (st *Store) readOwn(digest string, fn func(page int, text string) error) error {
+	err := st.previews.ReadText(digest, fn)
+	if errors.Is(err, fs.ErrNotExist) && st.previews.Has(digest, blobstore.NoTextFile) {
 		return nil
 	}
 	return err
@@ -193,7 +193,7 @@ func decode(page int, raw []byte) (result ocr.Page, err error) {
 }
 
 // Put stores the results of pages. It returns after they are on the disk.
-func (t *Store) Put(digest string, pages map[int]ocr.Page) error {
+func (st *Store) Put(digest string, pages map[int]ocr.Page) error {
 	list := make([]blobstore.OCRPage, 0, len(pages))
 	for number, page := range pages {
 		raw, err := json.Marshal(page)
@@ -202,13 +202,13 @@ func (t *Store) Put(digest string, pages map[int]ocr.Page) error {
 		}
 		list = append(list, blobstore.OCRPage{Page: number, Result: raw})
 	}
-	return t.ocr.Append(digest, list...)
+	return st.ocr.Append(digest, list...)
 }
 
 // Words returns the OCR result of a page. found is false if the page wasn't read, or if its own text
 // is better than the result.
-func (t *Store) Words(digest string, number int) (page ocr.Page, found bool, err error) {
-	reader, err := t.ocr.Open(digest)
+func (st *Store) Words(digest string, number int) (page ocr.Page, found bool, err error) {
+	reader, err := st.ocr.Open(digest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return page, false, nil
 	}
@@ -226,15 +226,15 @@ func (t *Store) Words(digest string, number int) (page ocr.Page, found bool, err
 	if err != nil {
 		return ocr.Page{}, false, err
 	}
-	own, err := t.ownPage(digest, number)
+	own, err := st.ownPage(digest, number)
 	return page, choose(number, own, &page).Source != SourceText, err
 }
 
 var errStop = errors.New("stop")
 
 // ownPage returns the document's own text of a page, or "" if there is none.
-func (t *Store) ownPage(digest string, number int) (own string, err error) {
-	err = t.readOwn(digest, func(page int, text string) error {
+func (st *Store) ownPage(digest string, number int) (own string, err error) {
+	err = st.readOwn(digest, func(page int, text string) error {
 		if page == number {
 			own = text
 		}
@@ -250,7 +250,7 @@ func (t *Store) ownPage(digest string, number int) (own string, err error) {
 }
 
 // Remove deletes the OCR results of a document.
-func (t *Store) Remove(digest string) error { return t.ocr.Remove(digest) }
+func (st *Store) Remove(digest string) error { return st.ocr.Remove(digest) }
 
 // State is what is known about the text of a document.
 type State struct {
@@ -268,22 +268,22 @@ func (s State) OCR() model.OCR {
 // State returns which pages of a document need OCR and which of them have been read. Pages beyond
 // document.MaxPages can't be shown, so they don't need OCR. Processing must have ended. If the
 // document's own text is missing and can be extracted again, the error wraps fs.ErrNotExist.
-func (t *Store) State(file model.File) (s State, err error) {
+func (st *Store) State(file model.File) (s State, err error) {
 	// The results are listed before their text is read, because OCR may add some in between:
 	// TextPages may include pages that are still Missing, but it never leaves out one that was read.
-	read, err := t.ocr.Pages(file.Digest)
+	read, err := st.ocr.Pages(file.Digest)
 	if err != nil {
 		return s, err
 	}
 	usable := map[int]bool{}
-	err = t.readOwn(file.Digest, func(page int, text string) error {
+	err = st.readOwn(file.Digest, func(page int, text string) error {
 		usable[page] = document.UsableText(text)
 		return nil
 	})
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && file.MissingText()) {
 		return s, err
 	}
-	err = t.ReadAvailable(file.Digest, func(p Page) error {
+	err = st.ReadAvailable(file.Digest, func(p Page) error {
 		if p.Source != SourceNone {
 			s.TextPages++
 		}

@@ -147,11 +147,11 @@ type closingReader struct {
 	closed bool
 }
 
-func (f *closingReader) ReadAt(p []byte, off int64) (int, error) {
-	if f.closed {
+func (c *closingReader) ReadAt(p []byte, off int64) (int, error) {
+	if c.closed {
 		return 0, errDisk
 	}
-	return f.Reader.ReadAt(p, off)
+	return c.Reader.ReadAt(p, off)
 }
 
 func TestReaderFailsLater(t *testing.T) {

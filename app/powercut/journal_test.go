@@ -37,15 +37,15 @@ func newJournal() *journal {
 	return &journal{changes: map[string][]change{}, uploads: map[string]*resumable{}}
 }
 
-func (b *journal) add(name string, c change) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.changes[name] = append(b.changes[name], c)
+func (j *journal) add(name string, c change) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.changes[name] = append(j.changes[name], c)
 }
 
 // acknowledged returns the number of acknowledged requests.
-func (b *journal) acknowledged() (n int) {
-	for _, changes := range b.changes {
+func (j *journal) acknowledged() (n int) {
+	for _, changes := range j.changes {
 		for _, c := range changes {
 			if c.to != never {
 				n++
@@ -72,14 +72,14 @@ func allowed(changes []change, moment int) []string {
 
 // check returns a sentence for each record whose state is invalid after a power failure at position moment, for each
 // upload that lost confirmed bytes, and for each finding of a verification of the vault.
-func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (wrong []string, err error) {
+func (j *journal) check(ctx context.Context, v *instance.Instance, moment int) (wrong []string, err error) {
 	is, err := listRecords(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for name, changes := range b.changes {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for name, changes := range j.changes {
 		may := allowed(changes, moment)
 		got := is[name]
 		if id := uint64(0); strings.HasPrefix(name, "file ") {
@@ -94,7 +94,7 @@ func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (
 			wrong = append(wrong, fmt.Sprintf("%s: got %q, want one of %q", name, got, may))
 		}
 	}
-	for id, up := range b.uploads {
+	for id, up := range j.uploads {
 		problem, err := up.check(ctx, v, id, moment)
 		if err != nil {
 			return nil, err

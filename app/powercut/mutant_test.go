@@ -25,7 +25,7 @@ var mutants = []struct {
 	cuts     func(*run, *rand.Rand) []cut
 }{
 	{"file", vaulttest.Mutation{
-		File: "app/blobstore/stage.go", Line: "if err := f.file.Sync(); err != nil {",
+		File: "app/blobstore/stage.go", Line: "if err := s.file.Sync(); err != nil {",
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"file\" {\nreturn\n}\n", Import: "os",
 	}, (*run).responses},
 	{"directory", vaulttest.Mutation{
@@ -45,7 +45,7 @@ var mutants = []struct {
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"upload\" {\nf.partial = nil\n}\n", Import: "os",
 	}, (*run).flushes},
 	{"empty upload", vaulttest.Mutation{
-		File: "app/blobstore/partial.go", Line: "note, err := x.parent.store.files.Open(x.path(noteSuffix))\n\tif err == nil {",
+		File: "app/blobstore/partial.go", Line: "note, err := p.parent.store.files.Open(p.path(noteSuffix))\n\tif err == nil {",
 		Before: "if os.Getenv(\"" + mutantEnv + "\") == \"empty upload\" {\nreturn nil\n}\n", Import: "os",
 	}, (*run).responses},
 }

@@ -95,18 +95,18 @@ func record(t *testing.T, binary, mutant, kind string, rng *rand.Rand, together,
 }
 
 // purge empties the trash and records the deletions in the journal.
-func (h *testServer) purge() {
-	h.t.Helper()
-	from := h.moment()
-	cmd := exec.CommandContext(h.t.Context(), "/proc/self/exe")
-	cmd.Env = append(os.Environ(), purgeEnv+"="+dataIn(h.folder))
+func (ts *testServer) purge() {
+	ts.t.Helper()
+	from := ts.moment()
+	cmd := exec.CommandContext(ts.t.Context(), "/proc/self/exe")
+	cmd.Env = append(os.Environ(), purgeEnv+"="+dataIn(ts.folder))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		h.t.Fatalf("purge: %v\n%s", err, out)
+		ts.t.Fatalf("purge: %v\n%s", err, out)
 	}
-	for _, w := range h.workers {
+	for _, w := range ts.workers {
 		for _, f := range w.files {
 			if f.trashed {
-				h.journal.add(fmt.Sprint("file ", f.id), change{from, h.moment(), ""})
+				ts.journal.add(fmt.Sprint("file ", f.id), change{from, ts.moment(), ""})
 			}
 		}
 	}

@@ -123,11 +123,11 @@ func newTestServer(t *testing.T, program, mutant string, disk *blockdev.Disk, rn
 }
 
 // mount mounts the disk and creates the data directory if it is missing.
-func (h *testServer) mount() {
-	h.t.Helper()
-	h.folder = h.disk.Mount(h.t)
-	if err := os.MkdirAll(dataIn(h.folder), 0o700); err != nil {
-		h.t.Fatalf("create data directory: %v", err)
+func (ts *testServer) mount() {
+	ts.t.Helper()
+	ts.folder = ts.disk.Mount(ts.t)
+	if err := os.MkdirAll(dataIn(ts.folder), 0o700); err != nil {
+		ts.t.Fatalf("create data directory: %v", err)
 	}
 }
 
@@ -135,19 +135,19 @@ func dataIn(folder string) string   { return filepath.Join(folder, "data") }
 func backupIn(folder string) string { return filepath.Join(folder, "backup") }
 
 // start starts the server and waits until it is ready.
-func (h *testServer) start() {
-	h.t.Helper()
-	h.said = &bytes.Buffer{}
-	h.server = exec.Command(h.program, "serve", "--data", dataIn(h.folder), "--listen", "127.0.0.1:0", "--log-level", "warn")
-	h.server.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=1 MB", mutantEnv+"="+h.mutant)
-	h.server.Stderr = h.said
-	h.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	out, err := h.server.StdoutPipe()
+func (ts *testServer) start() {
+	ts.t.Helper()
+	ts.said = &bytes.Buffer{}
+	ts.server = exec.Command(ts.program, "serve", "--data", dataIn(ts.folder), "--listen", "127.0.0.1:0", "--log-level", "warn")
+	ts.server.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=1 MB", mutantEnv+"="+ts.mutant)
+	ts.server.Stderr = ts.said
+	ts.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := ts.server.StdoutPipe()
 	if err != nil {
-		h.t.Fatalf("open pipe: %v", err)
+		ts.t.Fatalf("open pipe: %v", err)
 	}
-	if err := h.server.Start(); err != nil {
-		h.t.Fatalf("start server: %v", err)
+	if err := ts.server.Start(); err != nil {
+		ts.t.Fatalf("start server: %v", err)
 	}
 	address := ""
 	for lines := bufio.NewScanner(out); address == "" && lines.Scan(); {
@@ -158,72 +158,72 @@ func (h *testServer) start() {
 	}
 	go io.Copy(io.Discard, out) //nolint:errcheck // until it ends
 	if address == "" {
-		h.kill()
-		h.t.Fatalf("serve ended:\n%s", h.said)
+		ts.kill()
+		ts.t.Fatalf("serve ended:\n%s", ts.said)
 	}
-	if h.key == "" {
-		h.key = strings.TrimSpace(h.command("keys", "create", "power", "--quiet"))
+	if ts.key == "" {
+		ts.key = strings.TrimSpace(ts.command("keys", "create", "power", "--quiet"))
 	}
 	transport := &http.Transport{}
-	h.t.Cleanup(transport.CloseIdleConnections)
-	h.client = client.New(address, h.key, transport)
+	ts.t.Cleanup(transport.CloseIdleConnections)
+	ts.client = client.New(address, ts.key, transport)
 }
 
 // command runs a deedkeep command on the data directory and returns its standard output.
-func (h *testServer) command(args ...string) string {
-	h.t.Helper()
-	run := exec.CommandContext(h.t.Context(), h.program, append(args, "--data", dataIn(h.folder))...)
-	run.Env = append(os.Environ(), mutantEnv+"="+h.mutant)
+func (ts *testServer) command(args ...string) string {
+	ts.t.Helper()
+	run := exec.CommandContext(ts.t.Context(), ts.program, append(args, "--data", dataIn(ts.folder))...)
+	run.Env = append(os.Environ(), mutantEnv+"="+ts.mutant)
 	var said bytes.Buffer
 	run.Stderr = &said
 	out, err := run.Output()
 	if err != nil {
-		h.t.Fatalf("%s: %v\n%s", args[0], err, &said)
+		ts.t.Fatalf("%s: %v\n%s", args[0], err, &said)
 	}
 	return string(out)
 }
 
 // waitOCR waits until the server has read all scans.
-func (h *testServer) waitOCR() {
-	h.t.Helper()
+func (ts *testServer) waitOCR() {
+	ts.t.Helper()
 	for start := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		var status apitypes.Status
-		if err := json.Unmarshal([]byte(h.command("status", "--json")), &status); err != nil {
-			h.t.Fatalf("decode status: %v", err)
+		if err := json.Unmarshal([]byte(ts.command("status", "--json")), &status); err != nil {
+			ts.t.Fatalf("decode status: %v", err)
 		}
 		if status.Queue == 0 && status.OCRPages == 0 {
 			return
 		}
 		if time.Since(start) > 5*time.Minute {
-			h.t.Fatalf("%d pages wait for OCR after 5 minutes, want none", status.OCRPages)
+			ts.t.Fatalf("%d pages wait for OCR after 5 minutes, want none", status.OCRPages)
 		}
 	}
 }
 
 // kill kills the server and its child processes with SIGKILL.
-func (h *testServer) kill() {
-	if h.server == nil {
+func (ts *testServer) kill() {
+	if ts.server == nil {
 		return
 	}
-	_ = syscall.Kill(-h.server.Process.Pid, syscall.SIGKILL) // the process group exists until Wait
-	_ = h.server.Wait()                                      // always an error, because the process was killed
-	h.server = nil
+	_ = syscall.Kill(-ts.server.Process.Pid, syscall.SIGKILL) // the process group exists until Wait
+	_ = ts.server.Wait()                                      // always an error, because the process was killed
+	ts.server = nil
 }
 
 // stop stops the server gracefully with SIGTERM.
-func (h *testServer) stop() {
-	h.t.Helper()
-	if err := h.server.Process.Signal(syscall.SIGTERM); err != nil {
-		h.t.Fatalf("stop server: %v", err)
+func (ts *testServer) stop() {
+	ts.t.Helper()
+	if err := ts.server.Process.Signal(syscall.SIGTERM); err != nil {
+		ts.t.Fatalf("stop server: %v", err)
 	}
-	if err := h.server.Wait(); err != nil {
-		h.t.Fatalf("serve: %v\n%s", err, h.said)
+	if err := ts.server.Wait(); err != nil {
+		ts.t.Fatalf("serve: %v\n%s", err, ts.said)
 	}
-	h.server = nil
+	ts.server = nil
 }
 
 // work makes each worker send the given number of requests, or fewer if one fails.
-func (h *testServer) work(workers []*worker, requests int) error {
+func (ts *testServer) work(workers []*worker, requests int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // in case the server hangs
 	defer cancel()
 	errs := make([]error, len(workers))
@@ -231,7 +231,7 @@ func (h *testServer) work(workers []*worker, requests int) error {
 	for i, w := range workers {
 		all.Go(func() {
 			for n := 0; n < requests && errs[i] == nil; n++ {
-				errs[i] = w.request(ctx, h.client)
+				errs[i] = w.request(ctx, ts.client)
 			}
 		})
 	}

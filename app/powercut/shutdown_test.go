@@ -46,21 +46,21 @@ func TestShutdown(t *testing.T) {
 
 // cycle starts the server, shuts down the file system after the given time while requests
 // are in progress, and mounts it again.
-func (h *testServer) cycle(after time.Duration) {
-	h.t.Helper()
-	h.start()
+func (ts *testServer) cycle(after time.Duration) {
+	ts.t.Helper()
+	ts.start()
 	done := make(chan error, 1)
-	go func() { done <- h.work(h.workers, never) }()
+	go func() { done <- ts.work(ts.workers, never) }()
 	select {
 	case err := <-done:
-		h.t.Fatalf("a request failed before the shutdown: %v\n%s", err, h.said)
+		ts.t.Fatalf("a request failed before the shutdown: %v\n%s", err, ts.said)
 	case <-time.After(after):
 	}
-	h.disk.CutPower(h.t)
-	h.kill()
+	ts.disk.CutPower(ts.t)
+	ts.kill()
 	if err := <-done; err == nil {
-		h.t.Fatal("the requests succeeded without a disk, want an error")
+		ts.t.Fatal("the requests succeeded without a disk, want an error")
 	}
-	h.disk.Unmount(h.t)
-	h.mount()
+	ts.disk.Unmount(ts.t)
+	ts.mount()
 }

@@ -34,13 +34,13 @@ type confirmation struct {
 }
 
 // confirm records a confirmed offset of an upload.
-func (b *journal) confirm(id string, body []byte, offset int64, at int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	up := b.uploads[id]
+func (j *journal) confirm(id string, body []byte, offset int64, at int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	up := j.uploads[id]
 	if up == nil {
 		up = &resumable{body: body}
-		b.uploads[id] = up
+		j.uploads[id] = up
 	}
 	up.confirmed = append(up.confirmed, confirmation{at, offset})
 }

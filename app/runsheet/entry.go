@@ -94,14 +94,14 @@ type interpreter struct {
 }
 
 // readCell adds the value of a cell to an entry.
-func (r *interpreter) readCell(e *Entry, c Column, cell string) {
+func (i *interpreter) readCell(e *Entry, c Column, cell string) {
 	add := func(field, value string) { e.Fields[field] = model.StringInput(value) }
 	switch c.Field {
 	case LeaveOut:
 	case Position:
 		e.readPosition(c, cell)
 	case "type":
-		if t, found := r.types.Find(cell); found {
+		if t, found := i.types.Find(cell); found {
 			cell = t.Name
 		}
 		add("type", cell)
@@ -112,7 +112,7 @@ func (r *interpreter) readCell(e *Entry, c Column, cell string) {
 	case "status":
 		e.readStatus(c, cell)
 	case "dated", "cleared", "expires", "recorded":
-		r.readDate(e, c.Field, cell)
+		i.readDate(e, c.Field, cell)
 	case "recorded_time":
 		add("recorded_time", timeOfDay(cell))
 	case "consideration":
@@ -146,12 +146,12 @@ func (e *Entry) readPosition(c Column, cell string) {
 }
 
 // readDate reads a date and, after the recording date, a time. A time of its own column wins.
-func (r *interpreter) readDate(e *Entry, field, cell string) {
-	latest := model.LatestPast(r.now)
+func (i *interpreter) readDate(e *Entry, field, cell string) {
+	latest := model.LatestPast(i.now)
 	if field == "expires" {
-		latest = model.LatestFuture(r.now)
+		latest = model.LatestFuture(i.now)
 	}
-	day, at := r.dateAndTime(cell, latest)
+	day, at := i.dateAndTime(cell, latest)
 	e.Fields[field] = model.StringInput(day)
 	if field == "recorded" && at != "" && e.Fields["recorded_time"].IsBlank() {
 		e.Fields["recorded_time"] = model.StringInput(at)
@@ -300,8 +300,8 @@ var (
 
 // dateAndTime returns a date as YYYY-MM-DD, and a time if the cell has one. It returns a text that isn't a
 // date unchanged, which model.InstrumentInput rejects.
-func (r *interpreter) dateAndTime(cell string, latest time.Time) (date, at string) {
-	if day, at, ok := dayNumber(cell, r.isExcel); ok {
+func (i *interpreter) dateAndTime(cell string, latest time.Time) (date, at string) {
+	if day, at, ok := dayNumber(cell, i.isExcel); ok {
 		return day.Format(time.DateOnly), at
 	}
 	if date := model.TypedDate(cell, latest); date != cell {

@@ -165,7 +165,7 @@ func mainly(cells []string, fit func(string) bool) bool {
 }
 
 // findColumns returns the columns of a table. chosen are fields that a person chose, by column.
-func (r *interpreter) findColumns(header []string, rows []TableRow, chosen map[int]string) []Column {
+func (i *interpreter) findColumns(header []string, rows []TableRow, chosen map[int]string) []Column {
 	list := make([]Column, min(max(len(header), widest(rows)), maxColumns))
 	used := map[string]int{} // columns by the field of their heading
 	for n := range list {
@@ -189,7 +189,7 @@ func (r *interpreter) findColumns(header []string, rows []TableRow, chosen map[i
 		}
 		c.Blank = len(cells) == 0 && (c.Heading == "" || c.Field == "" || c.Field == LeaveOut)
 		if chosen[n] == "" || chosen[n] != c.Field {
-			if field := r.byContent(normalizeTitle(c.Heading), cells, used); field != "" {
+			if field := i.byContent(normalizeTitle(c.Heading), cells, used); field != "" {
 				c.Field = field
 			}
 			if c.Field == Position && taken[Position] && used["instrument_number"] == 0 { // "No." and "Number"
@@ -225,9 +225,9 @@ func isMergeable(field string) bool {
 }
 
 // byContent returns the field of a heading that can mean several ones, or "".
-func (r *interpreter) byContent(title string, cells []string, used map[string]int) string {
-	isDate := func(s string) bool { return r.isDate(s) }
-	isType := func(s string) bool { _, found := r.types.Find(s); return found }
+func (i *interpreter) byContent(title string, cells []string, used map[string]int) string {
+	isDate := func(s string) bool { return i.isDate(s) }
+	isType := func(s string) bool { _, found := i.types.Find(s); return found }
 	hasDigits := func(s string) bool { return strings.ContainsAny(s, "0123456789") }
 	switch title {
 	case "no", "item", "line", "row", "entry", "sequence", "seq":
@@ -284,8 +284,8 @@ func firstWord(text string) string {
 }
 
 // isDate reports whether a cell is a date, with or without a time.
-func (r *interpreter) isDate(cell string) bool {
-	day, _ := r.dateAndTime(cell, model.LatestPast(r.now))
+func (i *interpreter) isDate(cell string) bool {
+	day, _ := i.dateAndTime(cell, model.LatestPast(i.now))
 	return model.IsDate(day)
 }
 
@@ -308,11 +308,11 @@ func (t Table) Guess(usual []string, types model.DocumentTypes, now time.Time) m
 }
 
 // fits reports whether a cell can be the value of a field.
-func (r *interpreter) fits(field, cell string) bool {
-	_, isType := r.types.Find(cell)
+func (i *interpreter) fits(field, cell string) bool {
+	_, isType := i.types.Find(cell)
 	amount, _ := model.ParseConsideration(cell)
 	hasDigits := strings.ContainsAny(cell, "0123456789")
-	isDate := r.isDate(cell) && strings.Trim(cell, "0123456789") != ""
+	isDate := i.isDate(cell) && strings.Trim(cell, "0123456789") != ""
 	switch field {
 	case "type":
 		return isType
@@ -331,7 +331,7 @@ func (r *interpreter) fits(field, cell string) bool {
 }
 
 // guess returns the fields of columns by their cells.
-func (r *interpreter) guess(rows []TableRow, count int) map[int]string {
+func (i *interpreter) guess(rows []TableRow, count int) map[int]string {
 	guess := map[int]string{}
 	free := []string{"type", "recorded", "dated", bookPageField, "consideration", "book", "page", "instrument_number", "grantors",
 		"grantees"}
@@ -339,12 +339,12 @@ func (r *interpreter) guess(rows []TableRow, count int) map[int]string {
 		cells := samples(rows, n)
 		guess[n] = remarks
 		for at, field := range free {
-			fit := func(cell string) bool { return r.fits(field, cell) }
+			fit := func(cell string) bool { return i.fits(field, cell) }
 			switch field {
 			case "book", "page":
 				fit = func(cell string) bool { _, err := strconv.Atoi(cell); return err == nil && len(cell) <= 5 }
 			case "consideration":
-				fit = func(cell string) bool { return r.fits(field, cell) && strings.ContainsAny(cell, "$.,") }
+				fit = func(cell string) bool { return i.fits(field, cell) && strings.ContainsAny(cell, "$.,") }
 			}
 			if n == 0 && len(rows) > 1 && isSequence(cells) {
 				guess[n] = Position
@@ -356,12 +356,12 @@ func (r *interpreter) guess(rows []TableRow, count int) map[int]string {
 			}
 		}
 	}
-	r.orderDates(rows, guess)
+	i.orderDates(rows, guess)
 	return guess
 }
 
 // orderDates makes the earlier one of two columns with dates the date of the instrument.
-func (r *interpreter) orderDates(rows []TableRow, guess map[int]string) {
+func (i *interpreter) orderDates(rows []TableRow, guess map[int]string) {
 	at := map[string]int{}
 	for n, field := range guess {
 		at[field] = n + 1
@@ -374,8 +374,8 @@ func (r *interpreter) orderDates(rows []TableRow, guess map[int]string) {
 		if max(dated, recorded) >= len(row.Cells) {
 			continue
 		}
-		first, _ := r.dateAndTime(strings.TrimSpace(row.Cells[dated]), model.LatestPast(r.now))
-		second, _ := r.dateAndTime(strings.TrimSpace(row.Cells[recorded]), model.LatestPast(r.now))
+		first, _ := i.dateAndTime(strings.TrimSpace(row.Cells[dated]), model.LatestPast(i.now))
+		second, _ := i.dateAndTime(strings.TrimSpace(row.Cells[recorded]), model.LatestPast(i.now))
 		if model.IsDate(first) && model.IsDate(second) && first != second {
 			if first > second {
 				guess[dated], guess[recorded] = "recorded", "dated"

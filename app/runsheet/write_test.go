@@ -61,8 +61,8 @@ var errHungUp = errors.New("hung up")
 // hungUp fails after some bytes.
 type hungUp struct{ left int }
 
-func (w *hungUp) Write(p []byte) (int, error) {
-	if w.left -= len(p); w.left < 0 {
+func (h *hungUp) Write(p []byte) (int, error) {
+	if h.left -= len(p); h.left < 0 {
 		return 0, errHungUp
 	}
 	return len(p), nil

@@ -88,33 +88,33 @@ func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (r
 }
 
 // handleRead responds to one read request. An error means that the worker must not be used again.
-func (c *exchange) handleRead(content []byte) error {
-	ranges, sum, err := decodeRead(content, c.size)
+func (e *exchange) handleRead(content []byte) error {
+	ranges, sum, err := decodeRead(content, e.size)
 	if err != nil {
 		return err
 	}
-	if c.budget -= int64(max(sum, minReadCost)); c.budget < 0 {
+	if e.budget -= int64(max(sum, minReadCost)); e.budget < 0 {
 		return protocolError("too many read requests")
 	}
-	if cap(c.buf) < headerSize+sum {
-		c.buf = make([]byte, headerSize+blockSize)
+	if cap(e.buf) < headerSize+sum {
+		e.buf = make([]byte, headerSize+blockSize)
 	}
-	frame := c.buf[:headerSize+sum]
+	frame := e.buf[:headerSize+sum]
 	rest := frame[headerSize:]
 	for _, p := range ranges {
-		if err := c.read(rest[:p.length], p.offset); err != nil {
-			c.readErr = cmp.Or(c.readErr, err)
-			return writeFrame(c.w, frameUnreadable, nil)
+		if err := e.read(rest[:p.length], p.offset); err != nil {
+			e.readErr = cmp.Or(e.readErr, err)
+			return writeFrame(e.w, frameUnreadable, nil)
 		}
 		rest = rest[p.length:]
 	}
-	_, err = c.w.Write(putHeader(frame, frameData))
+	_, err = e.w.Write(putHeader(frame, frameData))
 	return err
 }
 
 // read fills b with the document's bytes at offset.
-func (c *exchange) read(b []byte, offset int64) error {
-	n, err := c.doc.ReadAt(b, offset)
+func (e *exchange) read(b []byte, offset int64) error {
+	n, err := e.doc.ReadAt(b, offset)
 	if n == len(b) {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (c *exchange) read(b []byte, offset int64) error {
 }
 
 // finish handles the last frame of a task.
-func (c *exchange) finish(kind byte, content []byte, a result) (retire bool, err error) {
+func (e *exchange) finish(kind byte, content []byte, a result) (retire bool, err error) {
 	if kind == frameError {
 		var f taskError
 		if err := decode(content, &f); err != nil {
@@ -145,9 +145,9 @@ func (c *exchange) finish(kind byte, content []byte, a result) (retire bool, err
 		}
 		retire = d.Retire
 	}
-	if c.readErr != nil {
+	if e.readErr != nil {
 		// The worker saw an incomplete document, so its result can't be used.
-		return retire, &docReadError{c.readErr}
+		return retire, &docReadError{e.readErr}
 	}
 	return retire, err
 }

@@ -165,18 +165,18 @@ type fakeParent struct {
 	in       bytes.Buffer
 }
 
-func (a *fakeParent) Write(frame []byte) (int, error) {
-	parts, sum, err := decodeRead(frame[headerSize:], int64(len(a.doc)))
+func (f *fakeParent) Write(frame []byte) (int, error) {
+	parts, sum, err := decodeRead(frame[headerSize:], int64(len(f.doc)))
 	if err != nil {
-		a.t.Errorf("decode read: %v", err)
+		f.t.Errorf("decode read: %v", err)
 	}
-	a.requests++
-	a.bytes += sum
+	f.requests++
+	f.bytes += sum
 	var content []byte
 	for _, p := range parts {
-		content = append(content, a.doc[p.offset:][:p.length]...)
+		content = append(content, f.doc[p.offset:][:p.length]...)
 	}
-	must(writeFrame(&a.in, frameData, content))
+	must(writeFrame(&f.in, frameData, content))
 	return len(frame), nil
 }
 

@@ -27,22 +27,22 @@ type marks struct {
 	Rects [][5]uint32 `json:"rects"`
 }
 
-func (d *session) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
-	sizes, err := document.PageSizes(ctx, d.source(doc, t), t.Extract)
+func (s *session) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
+	sizes, err := document.PageSizes(ctx, s.source(doc, t), t.Extract)
 	if err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(sizes, maxSizesPerFrame) {
-		if err := d.send(frameSizes, chunk); err != nil {
+		if err := s.send(frameSizes, chunk); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *session) marks(ctx context.Context, doc io.ReaderAt, t task) error {
+func (s *session) marks(ctx context.Context, doc io.ReaderAt, t task) error {
 	finder := query.NewFinder(t.Phrase, t.Words)
-	found, err := document.Highlights(ctx, d.source(doc, t), t.Page, func(characters []rune) []pdf.Span {
+	found, err := document.Highlights(ctx, s.source(doc, t), t.Page, func(characters []rune) []pdf.Span {
 		text := string(characters)
 		spans, _ := finder.Find(ctx, text, maxMarks)
 		return characterSpans(text, spans)
@@ -50,7 +50,7 @@ func (d *session) marks(ctx context.Context, doc io.ReaderAt, t task) error {
 	if err != nil {
 		return err
 	}
-	return d.send(frameMarks, encodeMarks(found))
+	return s.send(frameMarks, encodeMarks(found))
 }
 
 // characterSpans converts ascending ranges of bytes to ranges of characters.
@@ -91,9 +91,9 @@ type sizesResult struct {
 	sizes    []document.PageSize
 }
 
-func (a *sizesResult) reset() { a.sizes = nil }
+func (sr *sizesResult) reset() { sr.sizes = nil }
 
-func (a *sizesResult) add(kind byte, content []byte, _ bool) error {
+func (sr *sizesResult) add(kind byte, content []byte, _ bool) error {
 	if kind != frameSizes {
 		return protocolError("unexpected frame %q while reading page sizes", kind)
 	}
@@ -104,14 +104,14 @@ func (a *sizesResult) add(kind byte, content []byte, _ bool) error {
 	if i := slices.IndexFunc(sizes, func(s document.PageSize) bool { return !s.Valid() }); i >= 0 {
 		return protocolError("invalid page size: %v by %v points", sizes[i].Width, sizes[i].Height)
 	}
-	if a.sizes = append(a.sizes, sizes...); len(sizes) == 0 || len(a.sizes) > a.maxPages {
-		return protocolError("invalid number of page sizes: %d", len(a.sizes))
+	if sr.sizes = append(sr.sizes, sizes...); len(sizes) == 0 || len(sr.sizes) > sr.maxPages {
+		return protocolError("invalid number of page sizes: %d", len(sr.sizes))
 	}
 	return nil
 }
 
-func (a *sizesResult) finish(taskDone) error {
-	if len(a.sizes) == 0 {
+func (sr *sizesResult) finish(taskDone) error {
+	if len(sr.sizes) == 0 {
 		return protocolError("no page sizes received")
 	}
 	return nil
@@ -120,10 +120,10 @@ func (a *sizesResult) finish(taskDone) error {
 // marksResult collects the marks that a worker sends for one page.
 type marksResult struct{ marks [][]document.Rect }
 
-func (a *marksResult) reset() { a.marks = nil }
+func (mr *marksResult) reset() { mr.marks = nil }
 
-func (a *marksResult) add(kind byte, content []byte, _ bool) error {
-	if kind != frameMarks || a.marks != nil {
+func (mr *marksResult) add(kind byte, content []byte, _ bool) error {
+	if kind != frameMarks || mr.marks != nil {
 		return protocolError("unexpected frame %q while reading marks", kind)
 	}
 	var m marks
@@ -133,7 +133,7 @@ func (a *marksResult) add(kind byte, content []byte, _ bool) error {
 	if m.Count < 0 || m.Count > maxMarks {
 		return protocolError("invalid number of marks: %d", m.Count)
 	}
-	a.marks = make([][]document.Rect, m.Count)
+	mr.marks = make([][]document.Rect, m.Count)
 	last := uint32(0)
 	for _, encoded := range m.Rects {
 		i, side := encoded[0], func(k int) float64 { return float64(encoded[k]) / pageUnits }
@@ -142,13 +142,13 @@ func (a *marksResult) add(kind byte, content []byte, _ bool) error {
 			return protocolError("invalid mark %d of %d at %v", i, m.Count, r)
 		}
 		last = i
-		a.marks[i] = append(a.marks[i], r)
+		mr.marks[i] = append(mr.marks[i], r)
 	}
 	return nil
 }
 
-func (a *marksResult) finish(taskDone) error {
-	if a.marks == nil {
+func (mr *marksResult) finish(taskDone) error {
+	if mr.marks == nil {
 		return protocolError("no marks received")
 	}
 	return nil

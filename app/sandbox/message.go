@@ -117,11 +117,11 @@ func (d taskDone) check() error {
 	return nil
 }
 
-func (f taskError) check() error {
-	if f.Kind != "" && docErrorByName(f.Kind) == nil {
-		return protocolError("fault type %q", f.Kind)
+func (t taskError) check() error {
+	if t.Kind != "" && docErrorByName(t.Kind) == nil {
+		return protocolError("fault type %q", t.Kind)
 	}
-	if f.Text == "" || !isPrintable(f.Text) {
+	if t.Text == "" || !isPrintable(t.Text) {
 		return protocolError("text is empty or unprintable")
 	}
 	return nil

@@ -21,12 +21,12 @@ func (p *Pool) ReadPage(ctx context.Context, r Request, page int, lim document.E
 }
 
 // read reads the words in the worker and sends them.
-func (d *session) read(ctx context.Context, doc io.ReaderAt, t task) (taskDone, error) {
-	reader, err := d.engine.loadOCR(ctx)
+func (s *session) read(ctx context.Context, doc io.ReaderAt, t task) (taskDone, error) {
+	reader, err := s.engine.loadOCR(ctx)
 	if err != nil {
 		return taskDone{}, err
 	}
-	scan, dpi, err := document.Scan(ctx, d.source(doc, t), t.Page, t.Extract)
+	scan, dpi, err := document.Scan(ctx, s.source(doc, t), t.Page, t.Extract)
 	if err != nil {
 		return taskDone{}, err
 	}
@@ -34,5 +34,5 @@ func (d *session) read(ctx context.Context, doc io.ReaderAt, t task) (taskDone, 
 	if err != nil {
 		return taskDone{}, err
 	}
-	return taskDone{Rotation: page.Rotation}, d.sendWords(page.Words)
+	return taskDone{Rotation: page.Rotation}, s.sendWords(page.Words)
 }

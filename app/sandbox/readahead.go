@@ -14,17 +14,17 @@ type readahead struct {
 const stepTolerance = unitSize / 4
 
 // observe records the offset of a read. A read near the last jump does not count as a jump.
-func (s *readahead) observe(off int64) {
-	step := off - s.lastJump
+func (r *readahead) observe(off int64) {
+	step := off - r.lastJump
 	if distance(step, 0) < unitSize {
 		return
 	}
-	if distance(step, s.step) <= stepTolerance {
-		s.repeats++
+	if distance(step, r.step) <= stepTolerance {
+		r.repeats++
 	} else {
-		s.repeats = 0
+		r.repeats = 0
 	}
-	s.lastJump, s.step = off, step
+	r.lastJump, r.step = off, step
 }
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
@@ -34,16 +34,16 @@ const stepWindow = 512
 
 // addReadahead adds the units at the next expected steps to ranges and returns them. The longer the
 // pattern lasts, the more steps it adds.
-func (b *remoteDoc) addReadahead(ranges []byteRange) []byteRange {
-	if b.size <= smallDocument || ranges[0].length > 2*unitSize {
+func (rd *remoteDoc) addReadahead(ranges []byteRange) []byteRange {
+	if rd.size <= smallDocument || ranges[0].length > 2*unitSize {
 		return ranges
 	}
-	at, space := b.readahead.lastJump, blockSize-ranges[0].length
-	for range b.readaheadSteps() {
-		at += b.readahead.step
-		for start := at - at%unitSize; start >= 0 && start < min(at+stepWindow, b.size); start += unitSize {
-			length := int(min(unitSize, b.size-start))
-			if b.cached[start] != nil || slices.ContainsFunc(ranges, byteRange{start, length}.overlaps) {
+	at, space := rd.readahead.lastJump, blockSize-ranges[0].length
+	for range rd.readaheadSteps() {
+		at += rd.readahead.step
+		for start := at - at%unitSize; start >= 0 && start < min(at+stepWindow, rd.size); start += unitSize {
+			length := int(min(unitSize, rd.size-start))
+			if rd.cached[start] != nil || slices.ContainsFunc(ranges, byteRange{start, length}.overlaps) {
 				continue
 			}
 			if space < length || len(ranges) == maxRanges {
@@ -57,13 +57,13 @@ func (b *remoteDoc) addReadahead(ranges []byteRange) []byteRange {
 }
 
 // readaheadSteps returns the number of steps to read ahead.
-func (b *remoteDoc) readaheadSteps() int {
-	if b.readahead.repeats < 2 {
+func (rd *remoteDoc) readaheadSteps() int {
+	if rd.readahead.repeats < 2 {
 		return 0
 	}
-	return min(b.readahead.repeats, maxRanges)
+	return min(rd.readahead.repeats, maxRanges)
 }
 
-func (p byteRange) overlaps(q byteRange) bool {
-	return p.offset < q.offset+int64(q.length) && q.offset < p.offset+int64(p.length)
+func (b byteRange) overlaps(q byteRange) bool {
+	return b.offset < q.offset+int64(q.length) && q.offset < b.offset+int64(b.length)
 }

@@ -51,19 +51,19 @@ func newRemoteDoc(w io.Writer, r *bufio.Reader, size int64) *remoteDoc {
 }
 
 // ReadAt implements io.ReaderAt.
-func (b *remoteDoc) ReadAt(p []byte, off int64) (int, error) {
+func (rd *remoteDoc) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("invalid offset %d", off)
 	}
-	b.readahead.observe(off)
+	rd.readahead.observe(off)
 	n := 0
 	for n < len(p) {
 		at := off + int64(n)
-		if at >= b.size {
+		if at >= rd.size {
 			return n, io.EOF
 		}
 		start := at - at%unitSize
-		data, err := b.unit(start, at+int64(len(p)-n))
+		data, err := rd.unit(start, at+int64(len(p)-n))
 		if err != nil {
 			return n, err
 		}
@@ -73,20 +73,20 @@ func (b *remoteDoc) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // unit returns the unit at offset. end is where the read that needs it ends.
-func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
-	if e, kept := b.cached[offset]; kept {
-		b.lru.MoveToFront(e)
+func (rd *remoteDoc) unit(offset, end int64) ([]byte, error) {
+	if e, kept := rd.cached[offset]; kept {
+		rd.lru.MoveToFront(e)
 		return e.Value.(*cachedUnit).data, nil
 	}
-	if b.err != nil {
-		return nil, b.err
+	if rd.err != nil {
+		return nil, rd.err
 	}
-	ranges := append(make([]byteRange, 0, maxRanges), byteRange{offset, int(b.requestLength(offset, end))})
-	ranges = b.addReadahead(ranges)
-	content, err := b.fetch(ranges)
+	ranges := append(make([]byteRange, 0, maxRanges), byteRange{offset, int(rd.requestLength(offset, end))})
+	ranges = rd.addReadahead(ranges)
+	content, err := rd.fetch(ranges)
 	if err != nil {
 		if !errors.Is(err, errUnreadable) {
-			b.err = err
+			rd.err = err
 		}
 		return nil, err
 	}
@@ -95,40 +95,40 @@ func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
 		p := ranges[i]
 		rest := len(content) - p.length
 		for at := (p.length - 1) / unitSize * unitSize; at >= 0; at -= unitSize {
-			b.cache(p.offset+int64(at), p.length, content[rest+at:rest+min(at+unitSize, p.length)])
+			rd.cache(p.offset+int64(at), p.length, content[rest+at:rest+min(at+unitSize, p.length)])
 		}
 		content = content[:rest]
 	}
-	return b.cached[offset].Value.(*cachedUnit).data, nil
+	return rd.cached[offset].Value.(*cachedUnit).data, nil
 }
 
 // requestLength returns the number of bytes to request at offset. The request ends before the next
 // cached unit.
-func (b *remoteDoc) requestLength(offset, end int64) int64 {
+func (rd *remoteDoc) requestLength(offset, end int64) int64 {
 	want := (end - offset + unitSize - 1) / unitSize * unitSize
-	if b.size <= smallDocument {
+	if rd.size <= smallDocument {
 		want = blockSize - offset%blockSize
-	} else if e, kept := b.cached[offset-unitSize]; kept {
+	} else if e, kept := rd.cached[offset-unitSize]; kept {
 		want = max(want, 2*int64(e.Value.(*cachedUnit).requested))
 	}
 	want = min(want, blockSize)
 	for n := int64(unitSize); n < want; n += unitSize {
-		if _, kept := b.cached[offset+n]; kept {
+		if _, kept := rd.cached[offset+n]; kept {
 			want = n
 		}
 	}
-	return min(want, b.size-offset)
+	return min(want, rd.size-offset)
 }
 
-func (b *remoteDoc) fetch(ranges []byteRange) ([]byte, error) {
+func (rd *remoteDoc) fetch(ranges []byteRange) ([]byte, error) {
 	length := 0
 	for _, p := range ranges {
 		length += p.length
 	}
-	if err := writeFrame(b.w, frameRead, encodeRead(ranges...)); err != nil {
+	if err := writeFrame(rd.w, frameRead, encodeRead(ranges...)); err != nil {
 		return nil, err
 	}
-	kind, content, err := readFrame(b.r, &b.buf)
+	kind, content, err := readFrame(rd.r, &rd.buf)
 	switch {
 	case err != nil:
 		return nil, err
@@ -141,15 +141,15 @@ func (b *remoteDoc) fetch(ranges []byteRange) ([]byte, error) {
 }
 
 // cache stores a copy of data. If the cache is full, the least recently used unit is evicted.
-func (b *remoteDoc) cache(offset int64, asked int, data []byte) {
-	if b.lru.Len() < maxCachedUnits {
-		b.cached[offset] = b.lru.PushFront(&cachedUnit{offset, asked, append(make([]byte, 0, unitSize), data...)})
+func (rd *remoteDoc) cache(offset int64, asked int, data []byte) {
+	if rd.lru.Len() < maxCachedUnits {
+		rd.cached[offset] = rd.lru.PushFront(&cachedUnit{offset, asked, append(make([]byte, 0, unitSize), data...)})
 		return
 	}
-	e := b.lru.Back()
+	e := rd.lru.Back()
 	p := e.Value.(*cachedUnit)
-	delete(b.cached, p.offset)
+	delete(rd.cached, p.offset)
 	p.offset, p.requested, p.data = offset, asked, append(p.data[:0], data...)
-	b.lru.MoveToFront(e)
-	b.cached[offset] = e
+	rd.lru.MoveToFront(e)
+	rd.cached[offset] = e
 }

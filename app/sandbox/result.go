@@ -18,14 +18,14 @@ func (e *callbackError) Unwrap() error { return e.cause }
 // reportResult collects the report of an inspection.
 type reportResult struct{ report document.Report }
 
-func (a *reportResult) reset() {}
+func (r *reportResult) reset() {}
 
-func (a *reportResult) add(kind byte, _ []byte, _ bool) error {
+func (r *reportResult) add(kind byte, _ []byte, _ bool) error {
 	return protocolError("unexpected frame %q during inspection", kind)
 }
 
-func (a *reportResult) finish(d taskDone) error {
-	a.report = document.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Rejection}
+func (r *reportResult) finish(d taskDone) error {
+	r.report = document.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Rejection}
 	return nil
 }
 
@@ -42,38 +42,38 @@ type imageResult struct {
 	data   []byte
 }
 
-func (a *imageResult) reset() { a.header, a.data = nil, nil }
+func (i *imageResult) reset() { i.header, i.data = nil, nil }
 
-func (a *imageResult) add(kind byte, content []byte, _ bool) error {
+func (i *imageResult) add(kind byte, content []byte, _ bool) error {
 	switch {
-	case kind == frameImage && a.header == nil:
+	case kind == frameImage && i.header == nil:
 		var head imageHeader
 		if err := decode(content, &head); err != nil {
 			return err
 		}
-		a.header = &head
-		return head.check(a.width)
-	case kind == frameImageChunk && a.header != nil:
-		if len(content) == 0 || len(content) > a.header.Size-len(a.data) {
-			return protocolError("invalid image chunk of %d bytes after %d of %d bytes", len(content), len(a.data), a.header.Size)
+		i.header = &head
+		return head.check(i.width)
+	case kind == frameImageChunk && i.header != nil:
+		if len(content) == 0 || len(content) > i.header.Size-len(i.data) {
+			return protocolError("invalid image chunk of %d bytes after %d of %d bytes", len(content), len(i.data), i.header.Size)
 		}
 		// Don't allocate memory for the announced size in advance. The worker may announce a false
 		// size.
-		a.data = append(a.data, content...)
+		i.data = append(i.data, content...)
 		return nil
 	}
 	return protocolError("unexpected frame %q while rendering a page", kind)
 }
 
-func (a *imageResult) finish(taskDone) error {
-	if a.header == nil || len(a.data) != a.header.Size || !a.header.matchesType(a.data) {
+func (i *imageResult) finish(taskDone) error {
+	if i.header == nil || len(i.data) != i.header.Size || !i.header.matchesType(i.data) {
 		return protocolError("page image is incomplete")
 	}
 	return nil
 }
 
-func (a *imageResult) image() document.Image {
-	return document.Image{MIME: a.header.MIME, Width: a.header.Width, Height: a.header.Height, Bytes: a.data}
+func (i *imageResult) image() document.Image {
+	return document.Image{MIME: i.header.MIME, Width: i.header.Width, Height: i.header.Height, Bytes: i.data}
 }
 
 func (h imageHeader) check(width int) error {
@@ -113,34 +113,34 @@ type textResult struct {
 	pauseDeadline func(func() error) error // runs a function without counting its time toward the deadline
 }
 
-func (a *textResult) reset() { a.lastPage, a.received = -1, 0 }
+func (t *textResult) reset() { t.lastPage, t.received = -1, 0 }
 
-func (a *textResult) add(kind byte, content []byte, lost bool) error {
+func (t *textResult) add(kind byte, content []byte, lost bool) error {
 	if kind != frameText || len(content) < pageNumberSize {
 		return protocolError("unexpected frame %q of %d bytes while reading text", kind, len(content))
 	}
 	page, text := int(binary.BigEndian.Uint32(content)), content[pageNumberSize:]
-	a.received += int64(len(text))
+	t.received += int64(len(text))
 	switch {
-	case page <= a.lastPage || page > a.lim.MaxPages:
-		return protocolError("page %d after page %d, limit %d", page, a.lastPage, a.lim.MaxPages)
-	case int64(len(text)) > a.lim.MaxPageTextBytes || a.received > a.lim.MaxTextBytes:
-		return protocolError("too much text: %d bytes on the page, %d bytes in total", len(text), a.received)
+	case page <= t.lastPage || page > t.lim.MaxPages:
+		return protocolError("page %d after page %d, limit %d", page, t.lastPage, t.lim.MaxPages)
+	case int64(len(text)) > t.lim.MaxPageTextBytes || t.received > t.lim.MaxTextBytes:
+		return protocolError("too much text: %d bytes on the page, %d bytes in total", len(text), t.received)
 	case !isCleanText(text):
 		return protocolError("text contains invalid characters")
 	}
-	a.lastPage = page
-	if lost || page <= a.lastEmitted {
+	t.lastPage = page
+	if lost || page <= t.lastEmitted {
 		return nil
 	}
-	a.lastEmitted = page
-	if err := a.pauseDeadline(func() error { return a.emit(page, string(text)) }); err != nil {
+	t.lastEmitted = page
+	if err := t.pauseDeadline(func() error { return t.emit(page, string(text)) }); err != nil {
 		return &callbackError{err}
 	}
 	return nil
 }
 
-func (a *textResult) finish(taskDone) error { return nil }
+func (t *textResult) finish(taskDone) error { return nil }
 
 // isCleanText reports whether text is valid UTF-8 without control characters other than whitespace.
 func isCleanText(text []byte) bool {

@@ -29,7 +29,7 @@ func (p *Pool) Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim ru
 }
 
 // runsheet reads the rows in the worker and sends them.
-func (d *session) runsheet(doc io.ReaderAt, t task) error {
+func (s *session) runsheet(doc io.ReaderAt, t task) error {
 	raw, err := io.ReadAll(io.NewSectionReader(doc, 0, t.Size))
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (d *session) runsheet(doc io.ReaderAt, t task) error {
 		if frame = append(frame, encoded...); len(frame) < rowsFrameTarget && n < len(rows)-1 {
 			continue
 		}
-		if err := d.write(frameRows, append(frame, ']')); err != nil {
+		if err := s.write(frameRows, append(frame, ']')); err != nil {
 			return err
 		}
 		frame = nil
@@ -72,25 +72,25 @@ type rowsResult struct {
 	received int
 }
 
-func (a *rowsResult) reset() { a.rows, a.received = nil, 0 }
+func (r *rowsResult) reset() { r.rows, r.received = nil, 0 }
 
-func (a *rowsResult) add(kind byte, content []byte, _ bool) error {
+func (r *rowsResult) add(kind byte, content []byte, _ bool) error {
 	if kind != frameRows {
 		return protocolError("frame %q while a runsheet is read", kind)
 	}
-	if a.received += len(content); a.received > maxRunsheetBytes {
-		return protocolError("rows of %d bytes", a.received)
+	if r.received += len(content); r.received > maxRunsheetBytes {
+		return protocolError("rows of %d bytes", r.received)
 	}
 	var rows []runsheet.TableRow
 	if err := decode(content, &rows); err != nil {
 		return err
 	}
-	if len(rows) == 0 || len(a.rows)+len(rows) > a.lim.Rows {
-		return protocolError("%d rows", len(a.rows)+len(rows))
+	if len(rows) == 0 || len(r.rows)+len(rows) > r.lim.Rows {
+		return protocolError("%d rows", len(r.rows)+len(rows))
 	}
 	last := 0
-	if n := len(a.rows); n > 0 {
-		last = a.rows[n-1].Row
+	if n := len(r.rows); n > 0 {
+		last = r.rows[n-1].Row
 	}
 	for _, row := range rows {
 		if row.Row <= last || !row.Valid() {
@@ -98,13 +98,13 @@ func (a *rowsResult) add(kind byte, content []byte, _ bool) error {
 		}
 		last = row.Row
 	}
-	a.rows = append(a.rows, rows...)
+	r.rows = append(r.rows, rows...)
 	return nil
 }
 
-func (a *rowsResult) finish(taskDone) error {
-	if len(a.rows) == 0 || !runsheet.IsHeader(a.rows[0].Cells) {
-		return protocolError("%d rows without a header", len(a.rows))
+func (r *rowsResult) finish(taskDone) error {
+	if len(r.rows) == 0 || !runsheet.IsHeader(r.rows[0].Cells) {
+		return protocolError("%d rows without a header", len(r.rows))
 	}
 	return nil
 }

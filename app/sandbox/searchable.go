@@ -56,10 +56,10 @@ func (j joined) ReadAt(p []byte, off int64) (n int, err error) {
 }
 
 // searchable creates the PDF in the worker and sends it.
-func (d *session) searchable(ctx context.Context, doc io.ReaderAt, t task) error {
+func (s *session) searchable(ctx context.Context, doc io.ReaderAt, t task) error {
 	words := wordsReader{decoder: json.NewDecoder(bufio.NewReader(io.NewSectionReader(doc, t.Size-t.Appended, t.Appended)))}
-	out := bufio.NewWriterSize(fileWriter{d}, fileChunkSize)
-	if err := document.Searchable(ctx, d.source(doc, t), words.read, out, t.Extract); err != nil {
+	out := bufio.NewWriterSize(fileWriter{s}, fileChunkSize)
+	if err := document.Searchable(ctx, s.source(doc, t), words.read, out, t.Extract); err != nil {
 		return err
 	}
 	return out.Flush()
@@ -107,26 +107,26 @@ type fileResult struct {
 	size int64
 }
 
-func (a *fileResult) reset() { a.size = 0 }
+func (f *fileResult) reset() { f.size = 0 }
 
-func (a *fileResult) add(kind byte, content []byte, discard bool) error {
+func (f *fileResult) add(kind byte, content []byte, discard bool) error {
 	if kind != frameFile || len(content) == 0 {
 		return protocolError("unexpected frame %q of %d bytes while receiving a file", kind, len(content))
 	}
-	if a.size+int64(len(content)) > maxFileBytes {
+	if f.size+int64(len(content)) > maxFileBytes {
 		return protocolError("file of more than %d bytes", int64(maxFileBytes))
 	}
 	if !discard {
-		if _, err := a.out.WriteAt(content, a.size); err != nil {
+		if _, err := f.out.WriteAt(content, f.size); err != nil {
 			return &callbackError{err}
 		}
 	}
-	a.size += int64(len(content))
+	f.size += int64(len(content))
 	return nil
 }
 
-func (a *fileResult) finish(taskDone) error {
-	if a.size == 0 {
+func (f *fileResult) finish(taskDone) error {
+	if f.size == 0 {
 		return protocolError("received an empty file")
 	}
 	return nil

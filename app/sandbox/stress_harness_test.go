@@ -72,23 +72,23 @@ type times struct {
 	list []time.Duration
 }
 
-func (l *times) add(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, d)
+func (t *times) add(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = append(t.list, d)
 }
 
-func (l *times) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.list) == 0 {
+func (t *times) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.list) == 0 {
 		return "none"
 	}
-	slices.Sort(l.list)
+	slices.Sort(t.list)
 	at := func(share float64) time.Duration {
-		return l.list[int(share*float64(len(l.list)-1))].Round(10 * time.Microsecond)
+		return t.list[int(share*float64(len(t.list)-1))].Round(10 * time.Microsecond)
 	}
-	return fmt.Sprintf("%d calls, p50 %v, p99 %v, longest %v", len(l.list), at(0.5), at(0.99), at(1))
+	return fmt.Sprintf("%d calls, p50 %v, p99 %v, longest %v", len(t.list), at(0.5), at(0.99), at(1))
 }
 
 // loaded is a sample with its content and expected text.
@@ -98,15 +98,15 @@ type loaded struct {
 	text    string // as returned when no worker is killed
 }
 
-func (s *loaded) request(owner string, class sandbox.Class) sandbox.Request {
+func (l *loaded) request(owner string, class sandbox.Class) sandbox.Request {
 	return sandbox.Request{
-		Doc: bytes.NewReader(s.content), Size: int64(len(s.content)), MIME: s.MIME,
-		Ext: path.Ext(s.Path)[1:], Owner: owner, Class: class,
+		Doc: bytes.NewReader(l.content), Size: int64(len(l.content)), MIME: l.MIME,
+		Ext: path.Ext(l.Path)[1:], Owner: owner, Class: class,
 	}
 }
 
-func (s *loaded) inspect(ctx context.Context, p *sandbox.Pool, owner string) (string, error) {
-	r := s.request(owner, sandbox.Upload)
+func (l *loaded) inspect(ctx context.Context, p *sandbox.Pool, owner string) (string, error) {
+	r := l.request(owner, sandbox.Upload)
 	report, err := p.Inspect(sandbox.WithOwner(ctx, owner), r.Doc, r.Size, r.Ext, limits)
 	return report.Rejection, err
 }

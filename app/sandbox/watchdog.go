@@ -24,15 +24,15 @@ type watchdog struct {
 // expires, or when the worker uses more than memory bytes (0 means unlimited). deadlineErr is the
 // cause that it reports after the deadline. If onlyCPU is true, the deadline counts CPU time.
 // The caller must release the watchdog.
-func (p *worker) watch(ctx context.Context, deadline time.Duration, deadlineErr error, memory int64, onlyCPU bool) *watchdog {
+func (w *worker) watch(ctx context.Context, deadline time.Duration, deadlineErr error, memory int64, onlyCPU bool) *watchdog {
 	g := &watchdog{
-		worker: p, deadline: deadline, deadlineErr: deadlineErr, maxMemory: memory, onlyCPU: onlyCPU,
+		worker: w, deadline: deadline, deadlineErr: deadlineErr, maxMemory: memory, onlyCPU: onlyCPU,
 		stop: make(chan struct{}), pause: make(chan bool), cause: make(chan error, 1),
 	}
 	go func() {
 		err := g.watch(ctx)
 		if err != nil {
-			p.kill()
+			w.kill()
 		}
 		g.cause <- err
 		close(g.cause)
@@ -42,41 +42,41 @@ func (p *worker) watch(ctx context.Context, deadline time.Duration, deadlineErr 
 
 // release stops the watchdog and waits for it. It returns the reason why the watchdog killed the
 // worker, or nil if it didn't.
-func (g *watchdog) release() error {
-	close(g.stop)
-	return <-g.cause
+func (w *watchdog) release() error {
+	close(w.stop)
+	return <-w.cause
 }
 
 // pauseDeadline runs work in the parent without counting its time toward the deadline.
-func (g *watchdog) pauseDeadline(work func() error) error {
-	g.setPaused(true)
-	defer g.setPaused(false)
+func (w *watchdog) pauseDeadline(work func() error) error {
+	w.setPaused(true)
+	defer w.setPaused(false)
 	return work()
 }
 
-func (g *watchdog) setPaused(on bool) {
+func (w *watchdog) setPaused(on bool) {
 	select {
-	case g.pause <- on:
-	case <-g.worker.exited: // the watchdog has stopped or is about to stop
+	case w.pause <- on:
+	case <-w.worker.exited: // the watchdog has stopped or is about to stop
 	}
 }
 
-func (g *watchdog) watch(ctx context.Context) error {
-	startedAt, startedCPU := time.Now(), cpuTime(g.worker.cmd.Process.Pid)
-	resumedAt, left := startedAt, g.deadline
+func (w *watchdog) watch(ctx context.Context) error {
+	startedAt, startedCPU := time.Now(), cpuTime(w.worker.cmd.Process.Pid)
+	resumedAt, left := startedAt, w.deadline
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	ticker := time.NewTicker(memoryCheckInterval)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-g.stop:
+		case <-w.stop:
 			return nil
-		case <-g.worker.exited:
+		case <-w.worker.exited:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
-		case on := <-g.pause:
+		case on := <-w.pause:
 			if on {
 				timer.Stop()
 				left -= time.Since(resumedAt)
@@ -85,13 +85,13 @@ func (g *watchdog) watch(ctx context.Context) error {
 				timer.Reset(left)
 			}
 		case <-timer.C:
-			rest := g.unusedTime(startedCPU)
-			if rest <= 0 || time.Since(startedAt) > maxStretch*g.deadline {
-				return g.deadlineErr
+			rest := w.unusedTime(startedCPU)
+			if rest <= 0 || time.Since(startedAt) > maxStretch*w.deadline {
+				return w.deadlineErr
 			}
 			timer.Reset(max(rest, time.Second))
 		case <-ticker.C:
-			if g.maxMemory > 0 && residentMemory(g.worker.cmd.Process.Pid) > g.maxMemory {
+			if w.maxMemory > 0 && residentMemory(w.worker.cmd.Process.Pid) > w.maxMemory {
 				return errMemory
 			}
 		}
@@ -104,10 +104,10 @@ const maxStretch = 10
 
 // unusedTime returns how much CPU time the worker may still use. startedCPU is what it had
 // used at the start.
-func (g *watchdog) unusedTime(startedCPU time.Duration) time.Duration {
-	now := cpuTime(g.worker.cmd.Process.Pid)
-	if !g.onlyCPU || now == 0 {
+func (w *watchdog) unusedTime(startedCPU time.Duration) time.Duration {
+	now := cpuTime(w.worker.cmd.Process.Pid)
+	if !w.onlyCPU || now == 0 {
 		return 0
 	}
-	return g.deadline - (now - startedCPU)
+	return w.deadline - (now - startedCPU)
 }

@@ -17,9 +17,9 @@ import (
 const maxWordsPerFrame = 256
 
 // words sends the words of a page that has its own text.
-func (d *session) words(ctx context.Context, doc io.ReaderAt, t task) error {
+func (s *session) words(ctx context.Context, doc io.ReaderAt, t task) error {
 	var words []ocr.Word
-	rects, err := document.Highlights(ctx, d.source(doc, t), t.Page, func(characters []rune) []pdf.Span {
+	rects, err := document.Highlights(ctx, s.source(doc, t), t.Page, func(characters []rune) []pdf.Span {
 		found, spans := pageWords(characters)
 		words = found
 		return spans
@@ -27,13 +27,13 @@ func (d *session) words(ctx context.Context, doc io.ReaderAt, t task) error {
 	if err != nil {
 		return err
 	}
-	return d.sendWords(placeWords(words, rects))
+	return s.sendWords(placeWords(words, rects))
 }
 
 // sendWords sends words in frames.
-func (d *session) sendWords(words []ocr.Word) error {
+func (s *session) sendWords(words []ocr.Word) error {
 	for chunk := range slices.Chunk(words, maxWordsPerFrame) {
-		if err := d.send(frameWords, chunk); err != nil {
+		if err := s.send(frameWords, chunk); err != nil {
 			return err
 		}
 	}
@@ -90,9 +90,9 @@ type wordsResult struct {
 	rotation int
 }
 
-func (a *wordsResult) reset() { a.words = nil }
+func (wr *wordsResult) reset() { wr.words = nil }
 
-func (a *wordsResult) add(kind byte, content []byte, _ bool) error {
+func (wr *wordsResult) add(kind byte, content []byte, _ bool) error {
 	if kind != frameWords {
 		return protocolError("unexpected frame %q while reading words", kind)
 	}
@@ -103,17 +103,17 @@ func (a *wordsResult) add(kind byte, content []byte, _ bool) error {
 	if i := slices.IndexFunc(words, func(w ocr.Word) bool { return !w.Valid() }); i >= 0 {
 		return protocolError("invalid word %+v", words[i])
 	}
-	if a.words = append(a.words, words...); len(words) == 0 || len(a.words) > ocr.MaxWords {
-		return protocolError("invalid number of words: %d", len(a.words))
+	if wr.words = append(wr.words, words...); len(words) == 0 || len(wr.words) > ocr.MaxWords {
+		return protocolError("invalid number of words: %d", len(wr.words))
 	}
 	return nil
 }
 
-func (a *wordsResult) finish(d taskDone) error {
+func (wr *wordsResult) finish(d taskDone) error {
 	if d.Rotation < 0 || d.Rotation > 270 || d.Rotation%90 != 0 {
 		return protocolError("invalid rotation of a page: %d", d.Rotation)
 	}
-	a.rotation = d.Rotation
+	wr.rotation = d.Rotation
 	return nil
 }
 

@@ -78,56 +78,56 @@ func launch(o Options) (*worker, error) {
 }
 
 // reap waits for the process to end. kill waits for reap.
-func (p *worker) reap() {
+func (w *worker) reap() {
 	// The exit status is in ProcessState. A killed worker is not an error here.
-	_ = p.cmd.Wait()
-	close(p.exited)
+	_ = w.cmd.Wait()
+	close(w.exited)
 }
 
 // handshake reads the worker's hello, sends its setup, and waits until the worker is ready.
-func (p *worker) handshake(ctx context.Context, o Options, load engines) error {
-	g := p.watch(ctx, o.helloTimeout, errNoHello, 0, false)
-	err := p.sendSetup(o, load)
+func (w *worker) handshake(ctx context.Context, o Options, load engines) error {
+	g := w.watch(ctx, o.helloTimeout, errNoHello, 0, false)
+	err := w.sendSetup(o, load)
 	if cause := g.release(); cause != nil {
 		return cause
 	}
 	if err == nil {
 		// Compiling the engines may take a long time on a slow computer. The data of a language is
 		// untrusted, like a document.
-		g = p.watch(ctx, setupTimeout, errSetup, o.setupMemory, o.LowPriority)
-		err = p.readReady()
+		g = w.watch(ctx, setupTimeout, errSetup, o.setupMemory, o.LowPriority)
+		err = w.readReady()
 		if cause := g.release(); cause != nil {
 			return cause
 		}
 	}
-	p.loaded = load
-	return p.exitCause(err)
+	w.loaded = load
+	return w.exitCause(err)
 }
 
 // setupTimeout is how long a worker may take to load its engines and apply its protections.
 const setupTimeout = 2 * time.Minute
 
 // readReady reads the ready frame and stores what it reports.
-func (p *worker) readReady() error {
+func (w *worker) readReady() error {
 	var r workerReady
-	if err := readMessage(p.r, new([]byte), frameReady, &r); err != nil {
+	if err := readMessage(w.r, new([]byte), frameReady, &r); err != nil {
 		return fmt.Errorf("read from worker process: %w", err)
 	}
-	p.missing = append(p.missing, r.Gaps...)
-	p.badLanguages = r.Languages
+	w.missing = append(w.missing, r.Gaps...)
+	w.badLanguages = r.Languages
 	return nil
 }
 
 // sendSetup reads the hello frame, checks that the worker is the same build, and sends the setup.
-func (p *worker) sendSetup(o Options, load engines) error {
+func (w *worker) sendSetup(o Options, load engines) error {
 	var h hello
-	if err := readMessage(p.r, new([]byte), frameHello, &h); err != nil {
+	if err := readMessage(w.r, new([]byte), frameHello, &h); err != nil {
 		return fmt.Errorf("read from worker process: %w", err)
 	}
 	if h.Build != buildID() {
 		return errors.New("the program file was replaced by another version; restart the server")
 	}
-	return writeMessage(p.in, frameSetup, setup{
+	return writeMessage(w.in, frameSetup, setup{
 		Name: o.Name, CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Load: load, OCR: o.OCR, LowPriority: o.LowPriority,
 	})
 }
@@ -135,16 +135,16 @@ func (p *worker) sendSetup(o Options, load engines) error {
 // run runs one task. The caller must kill the worker if retire is true or if err is neither nil, a
 // *docReadError, nor a *workerError. In addition to the errors of runTask, run returns errDeadline,
 // errMemory, or ctx's error.
-func (p *worker) run(ctx context.Context, o Options, doc io.ReaderAt, t task, a result) (retire bool, err error) {
-	g := p.watch(ctx, o.Deadlines.forTask(t), errDeadline, o.MemoryLimit, o.LowPriority && t.Task == taskOCR)
+func (w *worker) run(ctx context.Context, o Options, doc io.ReaderAt, t task, a result) (retire bool, err error) {
+	g := w.watch(ctx, o.Deadlines.forTask(t), errDeadline, o.MemoryLimit, o.LowPriority && t.Task == taskOCR)
 	if text, ok := a.(*textResult); ok {
 		text.pauseDeadline = g.pauseDeadline
 	}
-	retire, err = runTask(p.in, p.r, doc, t, a)
+	retire, err = runTask(w.in, w.r, doc, t, a)
 	if cause := g.release(); cause != nil {
 		return true, cause
 	}
-	return retire, p.exitCause(err)
+	return retire, w.exitCause(err)
 }
 
 // exitTimeout is how long a worker may take to exit after it has closed its pipes.
@@ -153,7 +153,7 @@ const exitTimeout = time.Second
 // exitCause adds ErrKilled to err if something outside the program ended the worker with a signal.
 // A document can crash its worker but never causes such a signal. exitCause must not be called
 // after the parent has killed the worker.
-func (p *worker) exitCause(err error) error {
+func (w *worker) exitCause(err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
 		return err
 	}
@@ -162,10 +162,10 @@ func (p *worker) exitCause(err error) error {
 	select {
 	case <-timer.C:
 		return err
-	case <-p.exited:
+	case <-w.exited:
 	}
 	// Windows has no signals, so the cause is unknown there.
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() &&
+	if status, ok := w.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() &&
 		slices.Contains(externalSignals, status.Signal()) {
 		return fmt.Errorf("%w: %w", ErrKilled, err)
 	}
@@ -176,9 +176,9 @@ func (p *worker) exitCause(err error) error {
 var externalSignals = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
 // hasExited reports whether the process has ended.
-func (p *worker) hasExited() bool {
+func (w *worker) hasExited() bool {
 	select {
-	case <-p.exited:
+	case <-w.exited:
 		return true
 	default:
 		return false
@@ -187,21 +187,21 @@ func (p *worker) hasExited() bool {
 
 // kill kills the process and waits until it has ended. It is safe to call kill more than once and
 // concurrently.
-func (p *worker) kill() {
-	p.once.Do(func() {
+func (w *worker) kill() {
+	w.once.Do(func() {
 		// The process may have exited already.
-		_ = p.cmd.Process.Kill()
-		<-p.exited
+		_ = w.cmd.Process.Kill()
+		<-w.exited
 		// The parent doesn't read from the pipes again, so errors don't matter.
-		_ = p.in.Close()
-		_ = p.out.Close()
-		if p.job != nil {
-			_ = p.job.Close()
+		_ = w.in.Close()
+		_ = w.out.Close()
+		if w.job != nil {
+			_ = w.job.Close()
 		}
 	})
 }
 
 // logEnd logs the unexpected end of a worker.
-func (p *worker) logEnd(log *slog.Logger, cause error) {
-	log.Warn("worker process stopped", "pid", p.cmd.Process.Pid, "state", p.cmd.ProcessState.String(), "cause", cause)
+func (w *worker) logEnd(log *slog.Logger, cause error) {
+	log.Warn("worker process stopped", "pid", w.cmd.Process.Pid, "state", w.cmd.ProcessState.String(), "cause", cause)
 }

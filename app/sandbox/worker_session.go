@@ -22,29 +22,29 @@ type session struct {
 
 // run runs one task and writes its last frame. An error means that the connection to the parent is
 // broken.
-func (d *session) run(ctx context.Context, t task) error {
-	doc := newRemoteDoc(d.w, d.r, t.Size)
+func (s *session) run(ctx context.Context, t task) error {
+	doc := newRemoteDoc(s.w, s.r, t.Size)
 	var done taskDone
 	var err error
 	switch t.Task {
 	case taskInspect:
-		done, err = d.inspect(ctx, doc, t)
+		done, err = s.inspect(ctx, doc, t)
 	case taskImage:
-		err = d.image(ctx, doc, t)
+		err = s.image(ctx, doc, t)
 	case taskText:
-		err = d.text(ctx, doc, t)
+		err = s.text(ctx, doc, t)
 	case taskSizes:
-		err = d.sizes(ctx, doc, t)
+		err = s.sizes(ctx, doc, t)
 	case taskMarks:
-		err = d.marks(ctx, doc, t)
+		err = s.marks(ctx, doc, t)
 	case taskWords:
-		err = d.words(ctx, doc, t)
+		err = s.words(ctx, doc, t)
 	case taskOCR:
-		done, err = d.read(ctx, doc, t)
+		done, err = s.read(ctx, doc, t)
 	case taskRunsheet:
-		err = d.runsheet(doc, t)
+		err = s.runsheet(doc, t)
 	case taskSearchable:
-		err = d.searchable(ctx, doc, t)
+		err = s.searchable(ctx, doc, t)
 	default:
 		return protocolError("task %q", t.Task)
 	}
@@ -55,10 +55,10 @@ func (d *session) run(ctx context.Context, t task) error {
 	case errors.As(err, &broken):
 		return broken.cause
 	case err != nil:
-		return writeMessage(d.w, frameError, taskError{Kind: docErrorName(err), Text: printable(err.Error()), Retire: d.needsRestart(t)})
+		return writeMessage(s.w, frameError, taskError{Kind: docErrorName(err), Text: printable(err.Error()), Retire: s.needsRestart(t)})
 	}
-	done.Retire = d.needsRestart(t)
-	return writeMessage(d.w, frameDone, done)
+	done.Retire = s.needsRestart(t)
+	return writeMessage(s.w, frameDone, done)
 }
 
 // maxIdleMemory is the maximum memory, in bytes, that a worker may use after a document. If it uses
@@ -67,8 +67,8 @@ const maxIdleMemory = 256 << 20
 
 // needsRestart reports whether the worker should be replaced. Its own memory is not checked after
 // an inspection, which uses hardly any outside PDFium.
-func (d *session) needsRestart(t task) bool {
-	return d.engine.needsRestart() || t.Task != taskInspect && ownMemory() > maxIdleMemory
+func (s *session) needsRestart(t task) bool {
+	return s.engine.needsRestart() || t.Task != taskInspect && ownMemory() > maxIdleMemory
 }
 
 // writeError reports that a frame could not be written.
@@ -76,32 +76,32 @@ type writeError struct{ cause error }
 
 func (e *writeError) Error() string { return e.cause.Error() }
 
-func (d *session) write(kind byte, content []byte) error {
-	if err := writeFrame(d.w, kind, content); err != nil {
+func (s *session) write(kind byte, content []byte) error {
+	if err := writeFrame(s.w, kind, content); err != nil {
 		return &writeError{err}
 	}
 	return nil
 }
 
 // send writes a message as JSON.
-func (d *session) send(kind byte, message any) error {
-	if err := writeMessage(d.w, kind, message); err != nil {
+func (s *session) send(kind byte, message any) error {
+	if err := writeMessage(s.w, kind, message); err != nil {
 		return &writeError{err}
 	}
 	return nil
 }
 
-func (d *session) inspect(ctx context.Context, doc io.ReaderAt, t task) (taskDone, error) {
-	report, err := document.Inspect(ctx, doc, t.Size, t.Ext, d.engine, t.Limits)
+func (s *session) inspect(ctx context.Context, doc io.ReaderAt, t task) (taskDone, error) {
+	report, err := document.Inspect(ctx, doc, t.Size, t.Ext, s.engine, t.Limits)
 	return taskDone{MIME: report.MIME, Pages: report.Pages, Rejection: report.Rejection}, err
 }
 
-func (d *session) source(doc io.ReaderAt, t task) document.Source {
-	return document.Source{Doc: doc, Size: t.Size - t.Appended, MIME: t.MIME, PDF: d.engine}
+func (s *session) source(doc io.ReaderAt, t task) document.Source {
+	return document.Source{Doc: doc, Size: t.Size - t.Appended, MIME: t.MIME, PDF: s.engine}
 }
 
-func (d *session) image(ctx context.Context, doc io.ReaderAt, t task) error {
-	p, err := document.PageImage(ctx, d.source(doc, t), t.Page, t.Width, t.Extract)
+func (s *session) image(ctx context.Context, doc io.ReaderAt, t task) error {
+	p, err := document.PageImage(ctx, s.source(doc, t), t.Page, t.Width, t.Extract)
 	if err != nil {
 		return err
 	}
@@ -109,23 +109,23 @@ func (d *session) image(ctx context.Context, doc io.ReaderAt, t task) error {
 	if header.Size > maxImageBytes || header.Height > maxImageSide {
 		return document.ErrTooLarge
 	}
-	if err := d.send(frameImage, header); err != nil {
+	if err := s.send(frameImage, header); err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(p.Bytes, imageChunkSize) {
-		if err := d.write(frameImageChunk, chunk); err != nil {
+		if err := s.write(frameImageChunk, chunk); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *session) text(ctx context.Context, doc io.ReaderAt, t task) error {
+func (s *session) text(ctx context.Context, doc io.ReaderAt, t task) error {
 	sent := int64(0)
-	return document.Text(ctx, d.source(doc, t), t.Extract, func(page int, text string) error {
+	return document.Text(ctx, s.source(doc, t), t.Extract, func(page int, text string) error {
 		text = truncate(strings.Map(cleanRune, strings.ToValidUTF8(text, "\uFFFD")), min(t.Extract.MaxPageTextBytes, t.Extract.MaxTextBytes-sent))
 		sent += int64(len(text))
-		return d.write(frameText, append(binary.BigEndian.AppendUint32(nil, uint32(page)), text...))
+		return s.write(frameText, append(binary.BigEndian.AppendUint32(nil, uint32(page)), text...))
 	})
 }
 

@@ -14,34 +14,34 @@ import (
 // is canceled, the next call resumes that work. Await returns InsufficientStorage if the rebuild was
 // abandoned because disk space ran out. It returns Unavailable, with the reason, if indexing keeps
 // failing.
-func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
+func (in *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
 	var target uint64 // the last change before the call
-	err = x.options.Store.View(ctx, func(t *store.Tx) error { target = t.LastChange(); return nil })
+	err = in.options.Store.View(ctx, func(t *store.Tx) error { target = t.LastChange(); return nil })
 	if err != nil {
 		return s, err
 	}
-	x.Wake() // apply the changes without gathering more
+	in.Wake() // apply the changes without gathering more
 	for {
 		var passEnded chan struct{}
 		var running bool
 		var abandonErr error
-		x.withLock(func() { passEnded, running = x.passEnded, x.running })
+		in.withLock(func() { passEnded, running = in.passEnded, in.running })
 		if !running {
-			if _, err = x.runPass(ctx); err != nil {
+			if _, err = in.runPass(ctx); err != nil {
 				return s, err
 			}
 		}
-		if s, err = x.State(ctx); err != nil {
+		if s, err = in.State(ctx); err != nil {
 			return s, err
 		}
 		report(s.Done, s.Total)
-		x.withLock(func() { abandonErr = x.abandonErr })
+		in.withLock(func() { abandonErr = in.abandonErr })
 		switch {
 		case abandonErr != nil:
 			return s, abandonErr
 		case s.Failure != "":
 			return s, errs.NotNow(errs.Rebuilding, "The search index isn't updating: "+s.Failure, nil)
-		case s.Ready && !s.Building && x.includes(target), s.Ready && x.onlyTextMissing(target):
+		case s.Ready && !s.Building && in.includes(target), s.Ready && in.onlyTextMissing(target):
 			return s, nil // regenerating text may take a long time
 		case !running:
 			continue
@@ -56,8 +56,8 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 }
 
 // includes reports whether the live index contains every change up to and including the given one.
-func (x *Indexer) includes(change uint64) bool {
-	live := x.generations()[0]
+func (in *Indexer) includes(change uint64) bool {
+	live := in.generations()[0]
 	return live != nil && live.includes(change)
 }
 

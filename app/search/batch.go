@@ -21,8 +21,8 @@ type indexBatch struct {
 }
 
 // newBatch returns an empty batch for an index.
-func (x *Indexer) newBatch(gen *generation) *indexBatch {
-	return &indexBatch{Batch: gen.NewBatch(), x: x, singleRecord: gen.singleRecord}
+func (in *Indexer) newBatch(gen *generation) *indexBatch {
+	return &indexBatch{Batch: gen.NewBatch(), x: in, singleRecord: gen.singleRecord}
 }
 
 // full reports whether the batch has reached its size limit and should be applied.

@@ -25,16 +25,16 @@ const (
 )
 
 // buildNext adds the next batch of records to an index that is being built.
-func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
-	x.yieldToUploads(ctx)
-	if err := x.checkGrowthSpace(gen); err != nil {
+func (in *Indexer) buildNext(ctx context.Context, gen *generation) error {
+	in.yieldToUploads(ctx)
+	if err := in.checkGrowthSpace(gen); err != nil {
 		return err
 	}
 	cp, build := gen.checkpoint, *gen.checkpoint.Build
-	batch := x.newBatch(gen)
+	batch := in.newBatch(gen)
 	for !batch.full() && batch.records < maxRecordsPerBatch {
 		var ids []uint64
-		err := x.options.Store.View(ctx, func(t *store.Tx) error { ids = t.ScanIDs(build.Type, build.NextID, recordsPerRead); return nil })
+		err := in.options.Store.View(ctx, func(t *store.Tx) error { ids = t.ScanIDs(build.Type, build.NextID, recordsPerRead); return nil })
 		if err != nil {
 			return err
 		}
@@ -42,10 +42,10 @@ func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
 			next := slices.Index(buildOrder, build.Type) + 1
 			if next == len(buildOrder) {
 				cp.Build = nil
-				if err := x.applyBatch(ctx, gen, batch, cp); err != nil {
+				if err := in.applyBatch(ctx, gen, batch, cp); err != nil {
 					return err
 				}
-				return x.setTarget(ctx, gen)
+				return in.setTarget(ctx, gen)
 			}
 			build.Type, build.NextID = buildOrder[next], 1
 			continue
@@ -57,25 +57,25 @@ func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
 		build.NextID, build.Done = ids[n-1]+1, build.Done+uint64(n)
 	}
 	cp.Build = &build
-	return x.applyBatch(ctx, gen, batch, cp)
+	return in.applyBatch(ctx, gen, batch, cp)
 }
 
 // setTarget sets gen.target to the last change in the feed. The index must contain that change before
 // it goes live. setTarget is called when every record has been indexed once.
-func (x *Indexer) setTarget(ctx context.Context, gen *generation) error {
-	return x.options.Store.View(ctx, func(t *store.Tx) error { gen.target = t.LastChange(); return nil })
+func (in *Indexer) setTarget(ctx context.Context, gen *generation) error {
+	return in.options.Store.View(ctx, func(t *store.Tx) error { gen.target = t.LastChange(); return nil })
 }
 
 // yieldToUploads waits while documents are being uploaded, for up to maxYield. Other background work
 // waits longer, but search must stay current.
-func (x *Indexer) yieldToUploads(ctx context.Context) { x.options.Yield(ctx, maxYield) }
+func (in *Indexer) yieldToUploads(ctx context.Context) { in.options.Yield(ctx, maxYield) }
 
 // applyChanges applies the next batch of the change feed to an index. caughtUp reports whether the index
 // then contains every change that existed before.
-func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp bool, err error) {
+func (in *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	cp := gen.checkpoint
 	var changes []store.Change
-	err = x.options.Store.View(ctx, func(t *store.Tx) (err error) {
+	err = in.options.Store.View(ctx, func(t *store.Tx) (err error) {
 		if changes, err = t.Changes(cp.Change+1, maxChangesPerBatch); err != nil || len(changes) == 0 {
 			return err
 		}
@@ -85,22 +85,22 @@ func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp b
 	case err != nil:
 		return true, err
 	case gen.checkpoint.pending() > maxPending, len(changes) == 0 && gen.checkpoint.pending() > 0:
-		return false, x.applyPending(ctx, gen)
+		return false, in.applyPending(ctx, gen)
 	case len(changes) == 0:
 		gen.singleRecord = false
 		return true, nil
 	}
-	if err := x.checkGrowthSpace(gen); err != nil {
+	if err := in.checkGrowthSpace(gen); err != nil {
 		return false, err
 	}
-	x.options.Yield(ctx, maxYield)
-	batch := x.newBatch(gen)
+	in.options.Yield(ctx, maxYield)
+	batch := in.newBatch(gen)
 	cp.Change, err = batch.addChanges(ctx, changes)
 	if err != nil {
 		return false, err
 	}
 	cp.addPending(changes)
-	if err := x.applyBatch(ctx, gen, batch, cp); err != nil {
+	if err := in.applyBatch(ctx, gen, batch, cp); err != nil {
 		return false, err
 	}
 	applied := gen.checkpoint
@@ -113,7 +113,7 @@ func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp b
 
 // applyBatch commits a batch and its new checkpoint to an index. If the index rejects a record, that
 // record is removed from the index and logged.
-func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexBatch, cp checkpoint) error {
+func (in *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexBatch, cp checkpoint) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexB
 		gen.singleRecord = true // the next batches contain one record each, to isolate the rejected one
 		return nil
 	case errors.Is(err, query.ErrTerm):
-		x.options.Log.Error("record not added to the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
+		in.options.Log.Error("record not added to the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
 		gen.singleRecord = false
 		removal := gen.NewBatch()
 		removal.Remove(batch.last.Kind, batch.last.ID)

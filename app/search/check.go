@@ -16,21 +16,21 @@ import (
 // do not match, and ErrCurrentFile if only currentFile is damaged. It returns no error if the index is
 // missing, is being built, or has another format. running reports whether Run is running. If it is, Run
 // rebuilds a damaged index.
-func (x *Indexer) Check(ctx context.Context) (running bool, err error) {
+func (in *Indexer) Check(ctx context.Context) (running bool, err error) {
 	var notOpen bool
-	x.withLock(func() { running, notOpen = x.running, !x.running && x.live == nil && x.building == nil })
+	in.withLock(func() { running, notOpen = in.running, !in.running && in.live == nil && in.building == nil })
 	if notOpen {
-		return false, x.checkOnDisk(ctx)
+		return false, in.checkOnDisk(ctx)
 	}
-	if err = x.checkLive(ctx); err == nil {
-		err = x.checkCurrentFile()
+	if err = in.checkLive(ctx); err == nil {
+		err = in.checkCurrentFile()
 	}
 	return running, err
 }
 
 // checkLive checks the live index, if there is one.
-func (x *Indexer) checkLive(ctx context.Context) error {
-	gen := x.acquireLive()
+func (in *Indexer) checkLive(ctx context.Context) error {
+	gen := in.acquireLive()
 	if gen == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (x *Indexer) checkLive(ctx context.Context) error {
 	err := gen.Check(ctx)
 	if isUnusable(err) {
 		gen.damaged.Store(true)
-		x.Wake()
+		in.Wake()
 	}
 	return err
 }
@@ -48,17 +48,17 @@ func (x *Indexer) checkLive(ctx context.Context) error {
 var ErrCurrentFile = errors.New("doesn't name the current search index")
 
 // checkCurrentFile rewrites currentFile if it does not name the live index.
-func (x *Indexer) checkCurrentFile() error {
-	x.passMu.Lock()
-	defer x.passMu.Unlock()
+func (in *Indexer) checkCurrentFile() error {
+	in.passMu.Lock()
+	defer in.passMu.Unlock()
 	var live *generation
-	x.withLock(func() { live = x.live })
-	if live == nil || x.readCurrent() == live.number || x.checkFolder(live) != nil {
+	in.withLock(func() { live = in.live })
+	if live == nil || in.readCurrent() == live.number || in.checkFolder(live) != nil {
 		return nil
 	}
-	path := filepath.Join(x.options.Dir, currentFile)
+	path := filepath.Join(in.options.Dir, currentFile)
 	_, err := os.Lstat(path)
-	if err := x.writeCurrent(live.number); err != nil {
+	if err := in.writeCurrent(live.number); err != nil {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,18 +68,18 @@ func (x *Indexer) checkCurrentFile() error {
 }
 
 // checkOnDisk implements Check for an index that this process has not opened.
-func (x *Indexer) checkOnDisk(ctx context.Context) error {
-	x.passMu.Lock()
-	defer x.passMu.Unlock()
-	folders, current, err := x.listFolders()
+func (in *Indexer) checkOnDisk(ctx context.Context) error {
+	in.passMu.Lock()
+	defer in.passMu.Unlock()
+	folders, current, err := in.listFolders()
 	if errors.Is(err, errNotFolder) {
 		return nil // there is no index
 	}
-	current, pointer := x.resolveCurrent(folders, current)
+	current, pointer := in.resolveCurrent(folders, current)
 	if err != nil || current == 0 {
 		return err
 	}
-	index, err := x.options.Open(x.folder(current), x.options.Search)
+	index, err := in.options.Open(in.folder(current), in.options.Search)
 	if errors.Is(err, query.ErrOtherFormat) {
 		return nil
 	}
@@ -91,11 +91,11 @@ func (x *Indexer) checkOnDisk(ctx context.Context) error {
 
 // checkFolder returns an error if the folder of an index was deleted. On some systems, an open index
 // keeps working without its files until it is closed, so no other error would reveal that.
-func (x *Indexer) checkFolder(gen *generation) error {
-	if err := x.checkDir(); err != nil {
+func (in *Indexer) checkFolder(gen *generation) error {
+	if err := in.checkDir(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(x.folder(gen.number)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(in.folder(gen.number)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the folder of the search index was removed: %w", err)
 	}
 	return nil // the next batch reports any other error

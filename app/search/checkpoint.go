@@ -35,8 +35,8 @@ type buildProgress struct {
 }
 
 // encode returns the checkpoint in its stored form.
-func (m checkpoint) encode() []byte {
-	raw, _ := json.Marshal(m) // cannot fail: only numbers and strings
+func (ch checkpoint) encode() []byte {
+	raw, _ := json.Marshal(ch) // cannot fail: only numbers and strings
 	return raw
 }
 
@@ -47,27 +47,27 @@ func decodeCheckpoint(raw []byte) (m checkpoint, ok bool) {
 }
 
 // pending returns the number of entries in PendingFiles and PendingInstruments.
-func (m *checkpoint) pending() int { return len(m.PendingFiles) + len(m.PendingInstruments) }
+func (ch *checkpoint) pending() int { return len(ch.PendingFiles) + len(ch.PendingInstruments) }
 
 // stamp identifies the database in the checkpoint by its generation and the last event of its audit
 // log.
-func (m *checkpoint) stamp(t *store.Tx) error {
+func (ch *checkpoint) stamp(t *store.Tx) error {
 	last, err := t.LastEvent()
 	if err != nil {
 		return err
 	}
-	m.Event, m.Hash = last.Seq, last.Hash
-	m.Generation, err = t.Generation()
+	ch.Event, ch.Hash = last.Seq, last.Hash
+	ch.Generation, err = t.Generation()
 	return err
 }
 
 // matches reports whether the index belongs to this database and can be updated from its change feed. A
 // restored copy of the database may have diverged after the checkpoint, so a foreign database must also
 // have the same generation.
-func (m *checkpoint) matches(t *store.Tx, foreign bool) (bool, error) {
-	if m.Change > t.LastChange() || m.Change+1 < t.FirstChange() || t.EventHash(m.Event) != m.Hash {
+func (ch *checkpoint) matches(t *store.Tx, foreign bool) (bool, error) {
+	if ch.Change > t.LastChange() || ch.Change+1 < t.FirstChange() || t.EventHash(ch.Event) != ch.Hash {
 		return false, nil
 	}
 	current, err := t.Generation()
-	return !foreign || current == m.Generation, err
+	return !foreign || current == ch.Generation, err
 }

@@ -18,12 +18,12 @@ const (
 
 // checkGrowthSpace returns InsufficientStorage if there is too little free disk space for an index to
 // grow.
-func (x *Indexer) checkGrowthSpace(gen *generation) error {
+func (in *Indexer) checkGrowthSpace(gen *generation) error {
 	limit := uint64(growthReserves)
-	if gen != nil && gen == x.building && x.live != nil {
+	if gen != nil && gen == in.building && in.live != nil {
 		limit = rebuildReserves
 	}
-	enough, err := x.hasFreeSpace(0, limit)
+	enough, err := in.hasFreeSpace(0, limit)
 	if err != nil {
 		return err
 	}
@@ -36,25 +36,25 @@ func (x *Indexer) checkGrowthSpace(gen *generation) error {
 
 // allowMerge reports whether there is enough disk space for a merge that writes the given number of
 // bytes. If the free space is unknown, it returns false, and the merge is retried later.
-func (x *Indexer) allowMerge(bytes int64) bool {
-	enough, err := x.hasFreeSpace(uint64(max(bytes, 0)), growthReserves)
+func (in *Indexer) allowMerge(bytes int64) bool {
+	enough, err := in.hasFreeSpace(uint64(max(bytes, 0)), growthReserves)
 	return err == nil && enough
 }
 
 // CheckRebuildSpace returns InsufficientStorage if there is too little free disk space for a second
 // index next to the live one.
-func (x *Indexer) CheckRebuildSpace() error {
-	gen := x.acquireLive()
+func (in *Indexer) CheckRebuildSpace() error {
+	gen := in.acquireLive()
 	if gen == nil {
 		return nil
 	}
 	defer gen.readers.Done()
 	bytes := uint64(gen.Stats().Bytes)
-	enough, err := x.hasFreeSpace(bytes, rebuildReserves)
+	enough, err := in.hasFreeSpace(bytes, rebuildReserves)
 	if err != nil || enough {
 		return err
 	}
-	free, reserve, err := x.options.FreeSpace()
+	free, reserve, err := in.options.FreeSpace()
 	if err != nil {
 		return err
 	}
@@ -62,26 +62,28 @@ func (x *Indexer) CheckRebuildSpace() error {
 		Message: fmt.Sprintf(
 			"There isn't enough free space to build a new search index next to the current one, which stays in use. The build needs %d MB (the index plus %d times disk.reserve), but only %d MB are free. "+
 				"Free up disk space. Or stop the server, delete the folder %s, and start the server: search isn't available until it has rebuilt the index.",
-			(bytes+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, x.options.Dir)}
+			(bytes+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, in.options.Dir)}
 }
 
 // checkBuildSpace returns InsufficientStorage if there is too little free disk space for a new index.
-func (x *Indexer) checkBuildSpace() error {
-	if x.live == nil {
-		return x.checkGrowthSpace(nil)
+func (in *Indexer) checkBuildSpace() error {
+	if in.live == nil {
+		return in.checkGrowthSpace(nil)
 	}
-	return x.CheckRebuildSpace()
+	return in.CheckRebuildSpace()
 }
 
 // abandonBuild drops the new index, or the request for one, because the live index needs the remaining
 // disk space. Await returns the reason.
-func (x *Indexer) abandonBuild(reason error) {
+func (in *Indexer) abandonBuild(reason error) {
 	reason = &errs.Error{Kind: errs.InsufficientStorage,
 		Message: "There isn't enough free space for a new search index. The current one stays in use.", Err: reason}
-	x.options.Log.Warn("rebuild of the search index stopped; the current one stays in use", "reason", reason)
-	gen := x.building
-	x.withLock(func() { x.building, x.rebuildRequested, x.abandonErr, x.since = nil, false, reason, x.options.Now() })
-	x.discard(gen)
+	in.options.Log.Warn("rebuild of the search index stopped; the current one stays in use", "reason", reason)
+	gen := in.building
+	in.withLock(func() {
+		in.building, in.rebuildRequested, in.abandonErr, in.since = nil, false, reason, in.options.Now()
+	})
+	in.discard(gen)
 }
 
 // diskFullError converts an error caused by a full disk to InsufficientStorage. It returns other errors
@@ -95,8 +97,8 @@ func diskFullError(err error) error {
 }
 
 // hasFreeSpace reports whether the given number of reserves stays free after bytes are written.
-func (x *Indexer) hasFreeSpace(bytes, reserves uint64) (bool, error) {
-	free, reserve, err := x.options.FreeSpace()
+func (in *Indexer) hasFreeSpace(bytes, reserves uint64) (bool, error) {
+	free, reserve, err := in.options.FreeSpace()
 	if err != nil {
 		return false, fmt.Errorf("get free disk space: %w", err)
 	}

@@ -12,17 +12,17 @@ import (
 const MaxDelay = gatherDelay + maxYield
 
 // RunPass runs one pass.
-func (x *Indexer) RunPass(ctx context.Context) (more bool, err error) { return x.runPass(ctx) }
+func (in *Indexer) RunPass(ctx context.Context) (more bool, err error) { return in.runPass(ctx) }
 
 // AllowMerge reports whether a merge may write the given number of bytes.
-func (x *Indexer) AllowMerge(bytes int64) bool { return x.allowMerge(bytes) }
+func (in *Indexer) AllowMerge(bytes int64) bool { return in.allowMerge(bytes) }
 
 // SetMaxFeed sets the number of changes that are kept for an index that has stopped updating.
-func (x *Indexer) SetMaxFeed(changes uint64) { x.maxFeed = changes }
+func (in *Indexer) SetMaxFeed(changes uint64) { in.maxFeed = changes }
 
 // NextFiles returns the IDs of the pending files of an abstract.
-func (x *Indexer) NextFiles(ctx context.Context, abstract uint64) ([]uint64, error) {
-	return x.nextFiles(ctx, pendingFiles{Abstract: abstract})
+func (in *Indexer) NextFiles(ctx context.Context, abstract uint64) ([]uint64, error) {
+	return in.nextFiles(ctx, pendingFiles{Abstract: abstract})
 }
 
 // WrapIndex makes the indexer wrap each index that it opens. Call it before the indexer has opened one.

@@ -19,23 +19,23 @@ const (
 // maxFeed changes that an index still needs. With more changes, a rebuild costs less than applying
 // them. Changes in excess of maxFeed are all removed in one pass because passes may be minutes apart
 // while indexing fails.
-func (x *Indexer) trimFeed(ctx context.Context) error {
+func (in *Indexer) trimFeed(ctx context.Context) error {
 	var first, last uint64
-	err := x.options.Store.View(ctx, func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
+	err := in.options.Store.View(ctx, func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
 	if err != nil {
 		return err
 	}
 	upTo := last
-	for _, gen := range []*generation{x.live, x.building} {
+	for _, gen := range []*generation{in.live, in.building} {
 		if gen != nil && gen.fellBehindAt.IsZero() {
 			upTo = min(upTo, gen.checkpoint.Change)
 		}
 	}
-	if x.live == nil && x.building == nil {
+	if in.live == nil && in.building == nil {
 		upTo = 0
 	}
-	for upTo = max(upTo, last-min(last, x.maxFeed)); upTo+1 >= first+trimBatchSize; first += trimBatchSize {
-		err := x.options.Store.Update(ctx, nil, func(t *store.Tx) error {
+	for upTo = max(upTo, last-min(last, in.maxFeed)); upTo+1 >= first+trimBatchSize; first += trimBatchSize {
+		err := in.options.Store.Update(ctx, nil, func(t *store.Tx) error {
 			_, err := t.TrimChanges(upTo, trimBatchSize)
 			return err
 		})
@@ -45,7 +45,7 @@ func (x *Indexer) trimFeed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if first+trimBatchSize+x.maxFeed > last {
+		if first+trimBatchSize+in.maxFeed > last {
 			break // the following passes remove the rest
 		}
 	}

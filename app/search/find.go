@@ -26,9 +26,9 @@ type Groups []Group
 const maxFindBytes = 512
 
 // SingleExact returns the exact hit. ok is false unless there is exactly one.
-func (f Groups) SingleExact() (only Hit, ok bool) {
+func (gr Groups) SingleExact() (only Hit, ok bool) {
 	n := 0
-	for _, g := range f {
+	for _, g := range gr {
 		for _, h := range g.Hits {
 			if h.Exact {
 				only = h
@@ -40,8 +40,8 @@ func (f Groups) SingleExact() (only Hit, ok bool) {
 }
 
 // ByKind returns the group of one record type, or the zero value if it has no hits.
-func (f Groups) ByKind(kind string) Group {
-	for _, g := range f {
+func (gr Groups) ByKind(kind string) Group {
+	for _, g := range gr {
 		if g.Kind == kind {
 			return g
 		}

@@ -20,8 +20,8 @@ import (
 const currentFile = "current"
 
 // folder returns the path of the index with the given number.
-func (x *Indexer) folder(number uint64) string {
-	return filepath.Join(x.options.Dir, strconv.FormatUint(number, 10))
+func (in *Indexer) folder(number uint64) string {
+	return filepath.Join(in.options.Dir, strconv.FormatUint(number, 10))
 }
 
 // errNotFolder is in the error chain if the search folder is a file or a link. The indexer does not
@@ -29,22 +29,22 @@ func (x *Indexer) folder(number uint64) string {
 var errNotFolder = errors.New("search folder is a file or a link")
 
 // checkDir returns an error if the search folder is a file or a link. A missing folder is not an error.
-func (x *Indexer) checkDir() error {
-	info, err := os.Lstat(x.options.Dir)
+func (in *Indexer) checkDir() error {
+	info, err := os.Lstat(in.options.Dir)
 	if err != nil || info.IsDir() {
 		return nil //nolint:nilerr // reading the folder returns the error again
 	}
-	return errs.NotNow(errs.Rebuilding, x.options.Dir+" is a file or a link, but must be a folder. "+
+	return errs.NotNow(errs.Rebuilding, in.options.Dir+" is a file or a link, but must be a folder. "+
 		"Move the file or link to another directory. The server then rebuilds the search index automatically.", errNotFolder)
 }
 
 // listFolders returns the numbers of all index folders in ascending order. current is the number in
 // currentFile, or 0.
-func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
-	if err := x.checkDir(); err != nil {
+func (in *Indexer) listFolders() (list []uint64, current uint64, err error) {
+	if err := in.checkDir(); err != nil {
 		return nil, 0, err
 	}
-	entries, err := os.ReadDir(x.options.Dir)
+	entries, err := os.ReadDir(in.options.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
@@ -57,7 +57,7 @@ func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
 		}
 	}
 	slices.Sort(list)
-	n := x.readCurrent()
+	n := in.readCurrent()
 	if !slices.Contains(list, n) {
 		n = 0
 	}
@@ -69,8 +69,8 @@ const maxCurrentSize = 64
 
 // readCurrent returns the number in currentFile, or 0 if the file is missing, unreadable, or malformed.
 // That does not require a rebuild because each index records whether it is complete.
-func (x *Indexer) readCurrent() uint64 {
-	path := filepath.Join(x.options.Dir, currentFile)
+func (in *Indexer) readCurrent() uint64 {
+	path := filepath.Join(in.options.Dir, currentFile)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCurrentSize {
 		return 0
@@ -89,16 +89,16 @@ func (x *Indexer) readCurrent() uint64 {
 // resolveCurrent returns the index that a server would use if it started now. It is the one that
 // currentFile names, or otherwise the newest complete one. damaged is not nil if currentFile exists but
 // does not name an index in list.
-func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, damaged error) {
+func (in *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, damaged error) {
 	if current != 0 {
 		return current, nil
 	}
 	for _, n := range slices.Backward(list) {
-		_, raw, err := query.Inspect(x.folder(n))
+		_, raw, err := query.Inspect(in.folder(n))
 		if cp, ok := decodeCheckpoint(raw); err != nil || !ok || cp.Build != nil {
 			continue
 		}
-		path := filepath.Join(x.options.Dir, currentFile)
+		path := filepath.Join(in.options.Dir, currentFile)
 		if _, err := os.Lstat(path); err == nil {
 			damaged = fmt.Errorf("%s %w; the server corrects the file when it starts", path, ErrCurrentFile)
 		}
@@ -108,11 +108,11 @@ func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, 
 }
 
 // remove deletes the folder of an index.
-func (x *Indexer) remove(number uint64) error {
-	if err := x.checkDir(); err != nil {
+func (in *Indexer) remove(number uint64) error {
+	if err := in.checkDir(); err != nil {
 		return err
 	}
-	return os.RemoveAll(x.folder(number))
+	return os.RemoveAll(in.folder(number))
 }
 
 // maxOpenFailures is the number of passes that may fail to open an index before it is rebuilt. Most
@@ -121,82 +121,82 @@ const maxOpenFailures = 5
 
 // openAll opens the usable indexes and deletes the others. If currentFile does not name an index, the
 // newest complete index goes live.
-func (x *Indexer) openAll(ctx context.Context) (err error) {
-	list, current, err := x.listFolders()
+func (in *Indexer) openAll(ctx context.Context) (err error) {
+	list, current, err := in.listFolders()
 	if err != nil {
 		return err
 	}
 	var live, building *generation
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
+			err = errors.Join(err, in.closeGeneration(live), in.closeGeneration(building))
 		}
 	}()
 	for _, n := range slices.Backward(list) {
 		var gen *generation
 		if live == nil && (n == current || current == 0 || n > current && building == nil) {
-			gen, err = x.openGeneration(ctx, n)
+			gen, err = in.openGeneration(ctx, n)
 		}
 		switch {
 		case err != nil && current != 0 && n != current: // it may not be an index
-			x.options.Log.Warn("ignored a folder that can't be opened as a search index", "folder", x.folder(n), "error", err)
+			in.options.Log.Warn("ignored a folder that can't be opened as a search index", "folder", in.folder(n), "error", err)
 			err = nil
-		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
-			x.options.Log.Warn("the search index can't be opened and will be rebuilt", "folder", x.folder(n), "error", err)
+		case err != nil && (in.rebuildWanted() || in.openFailures >= maxOpenFailures):
+			in.options.Log.Warn("the search index can't be opened and will be rebuilt", "folder", in.folder(n), "error", err)
 			err = nil
 		case err != nil:
-			x.openFailures++
+			in.openFailures++
 		case gen == nil:
-			err = x.remove(n)
+			err = in.remove(n)
 		case gen.checkpoint.Build == nil && (n == current || current == 0):
 			live = gen
 		case n != current && building == nil:
 			building = gen
 		default:
-			err = errors.Join(gen.Close(), x.remove(n))
+			err = errors.Join(gen.Close(), in.remove(n))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if current == 0 && live != nil {
-		if err := x.writeCurrent(live.number); err != nil {
+		if err := in.writeCurrent(live.number); err != nil {
 			return err
 		}
 	}
 	if building != nil && building.checkpoint.Build == nil { // another process indexed the last record
-		if err := x.setTarget(ctx, building); err != nil {
+		if err := in.setTarget(ctx, building); err != nil {
 			return err
 		}
 	}
-	x.withLock(func() {
-		x.live, x.building, x.prepared, x.openFailures = live, building, true, 0
-		x.rebuildRequested = x.rebuildRequested && building == nil // if a build was interrupted, it resumes and fulfills the request
+	in.withLock(func() {
+		in.live, in.building, in.prepared, in.openFailures = live, building, true, 0
+		in.rebuildRequested = in.rebuildRequested && building == nil // if a build was interrupted, it resumes and fulfills the request
 	})
 	return nil
 }
 
 // promote replaces the live index with the one that was being built.
-func (x *Indexer) promote() error {
-	if err := x.checkDir(); err != nil {
+func (in *Indexer) promote() error {
+	if err := in.checkDir(); err != nil {
 		return err
 	}
-	gen := x.building
-	if err := x.writeCurrent(gen.number); err != nil {
+	gen := in.building
+	if err := in.writeCurrent(gen.number); err != nil {
 		return err
 	}
-	old := x.live
-	x.withLock(func() { x.live, x.building, x.since = gen, nil, x.options.Now() })
+	old := in.live
+	in.withLock(func() { in.live, in.building, in.since = gen, nil, in.options.Now() })
 	size := gen.Stats()
-	x.options.Log.Info("the search index is complete", "documents", size.Documents, "bytes", size.Bytes)
-	x.discard(old)
-	x.removeOthers(gen.number)
+	in.options.Log.Info("the search index is complete", "documents", size.Documents, "bytes", size.Bytes)
+	in.discard(old)
+	in.removeOthers(gen.number)
 	return nil
 }
 
 // writeCurrent atomically writes the number of an index to currentFile.
-func (x *Indexer) writeCurrent(number uint64) error {
-	path := filepath.Join(x.options.Dir, currentFile)
+func (in *Indexer) writeCurrent(number uint64) error {
+	path := filepath.Join(in.options.Dir, currentFile)
 	var err error
 	if info, statErr := os.Lstat(path); statErr == nil && !info.Mode().IsRegular() {
 		err = os.RemoveAll(path)
@@ -212,14 +212,14 @@ func (x *Indexer) writeCurrent(number uint64) error {
 
 // removeOthers deletes every index folder except the live one. It also deletes folders that could not
 // be opened or deleted before. Errors are logged, and the next promotion tries again.
-func (x *Indexer) removeOthers(current uint64) {
-	list, _, err := x.listFolders()
+func (in *Indexer) removeOthers(current uint64) {
+	list, _, err := in.listFolders()
 	for _, n := range list {
 		if n != current {
-			err = errors.Join(err, x.remove(n))
+			err = errors.Join(err, in.remove(n))
 		}
 	}
 	if err != nil {
-		x.options.Log.Warn("old search index not deleted", "error", err)
+		in.options.Log.Warn("old search index not deleted", "error", err)
 	}
 }

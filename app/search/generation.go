@@ -33,7 +33,7 @@ type generation struct {
 }
 
 // closeGeneration closes an index. gen may be nil.
-func (x *Indexer) closeGeneration(gen *generation) error {
+func (in *Indexer) closeGeneration(gen *generation) error {
 	if gen == nil {
 		return nil
 	}
@@ -42,10 +42,10 @@ func (x *Indexer) closeGeneration(gen *generation) error {
 
 // openGeneration opens the index in a folder. It returns nil if the index cannot be used and has to be
 // deleted.
-func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generation, error) {
-	index, err := x.options.Open(x.folder(number), x.options.Search)
+func (in *Indexer) openGeneration(ctx context.Context, number uint64) (*generation, error) {
+	index, err := in.options.Open(in.folder(number), in.options.Search)
 	if isUnusable(err) {
-		x.options.Log.Warn("the search index can't be used and will be rebuilt", "folder", x.folder(number), "error", err)
+		in.options.Log.Warn("the search index can't be used and will be rebuilt", "folder", in.folder(number), "error", err)
 		return nil, nil //nolint:nilnil // nil means unusable
 	}
 	if err != nil {
@@ -53,11 +53,11 @@ func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generatio
 	}
 	cp, ok := decodeCheckpoint(index.Checkpoint())
 	if ok {
-		ok, err = store.Read(ctx, x.options.Store, func(t *store.Tx) (bool, error) { return cp.matches(t, x.foreignDB) })
+		ok, err = store.Read(ctx, in.options.Store, func(t *store.Tx) (bool, error) { return cp.matches(t, in.foreignDB) })
 	}
 	if !ok || err != nil {
 		if err == nil && len(index.Checkpoint()) > 0 {
-			x.options.Log.Warn("the search index belongs to another database and will be rebuilt", "folder", x.folder(number))
+			in.options.Log.Warn("the search index belongs to another database and will be rebuilt", "folder", in.folder(number))
 		}
 		return nil, errors.Join(err, index.Close())
 	}
@@ -71,11 +71,11 @@ func newGeneration(index Index, number uint64, cp checkpoint) *generation {
 }
 
 // startBuild creates an empty index and starts to build it.
-func (x *Indexer) startBuild(ctx context.Context) error {
-	if err := x.checkBuildSpace(); err != nil {
+func (in *Indexer) startBuild(ctx context.Context) error {
+	if err := in.checkBuildSpace(); err != nil {
 		return err
 	}
-	folders, _, err := x.listFolders()
+	folders, _, err := in.listFolders()
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	if len(folders) > 0 {
 		number = folders[len(folders)-1] + 1
 	}
-	if x.live != nil { // its folder may have been deleted
-		number = max(number, x.live.number+1)
+	if in.live != nil { // its folder may have been deleted
+		number = max(number, in.live.number+1)
 	}
 	cp := checkpoint{Format: checkpointFormat, Build: &buildProgress{Type: buildOrder[0], NextID: 1}}
-	err = x.options.Store.View(ctx, func(t *store.Tx) error {
+	err = in.options.Store.View(ctx, func(t *store.Tx) error {
 		// Read the end of the feed before the records, so that a record that changes during the build
 		// is indexed again.
 		cp.Change = t.LastChange()
@@ -97,50 +97,50 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(x.options.Dir, 0o700); err != nil {
+	if err := os.MkdirAll(in.options.Dir, 0o700); err != nil {
 		return err
 	}
-	index, err := x.options.Open(x.folder(number), x.options.Search)
+	index, err := in.options.Open(in.folder(number), in.options.Search)
 	if err != nil {
-		return errors.Join(err, x.remove(number)) // so that retries do not leave folders
+		return errors.Join(err, in.remove(number)) // so that retries do not leave folders
 	}
-	x.options.Log.Info("building the search index", "records", cp.Build.Total)
-	x.withLock(func() {
-		x.building, x.rebuildRequested, x.abandonErr, x.since = newGeneration(index, number, cp), false, nil, x.options.Now()
+	in.options.Log.Info("building the search index", "records", cp.Build.Total)
+	in.withLock(func() {
+		in.building, in.rebuildRequested, in.abandonErr, in.since = newGeneration(index, number, cp), false, nil, in.options.Now()
 	})
 	return nil
 }
 
 // drop removes an unusable index from service and deletes it.
-func (x *Indexer) drop(gen *generation) {
-	x.withLock(func() {
-		if x.live == gen {
-			x.live = nil
+func (in *Indexer) drop(gen *generation) {
+	in.withLock(func() {
+		if in.live == gen {
+			in.live = nil
 		}
-		if x.building == gen {
-			x.building = nil
-			x.rebuildRequested = x.rebuildRequested || x.live != nil // retry the rebuild
+		if in.building == gen {
+			in.building = nil
+			in.rebuildRequested = in.rebuildRequested || in.live != nil // retry the rebuild
 		}
-		x.since = x.options.Now()
+		in.since = in.options.Now()
 	})
-	x.discard(gen)
+	in.discard(gen)
 }
 
 // discard closes and deletes an index that is no longer in service. It waits until searches have
 // stopped using it. On Windows, files that another program has open cannot be deleted. The next
 // promotion tries again.
-func (x *Indexer) discard(gen *generation) {
+func (in *Indexer) discard(gen *generation) {
 	if gen == nil {
 		return
 	}
 	gen.readers.Wait()
-	if err := errors.Join(gen.Close(), x.remove(gen.number)); err != nil {
-		x.options.Log.Warn("old search index not deleted", "folder", x.folder(gen.number), "error", err)
+	if err := errors.Join(gen.Close(), in.remove(gen.number)); err != nil {
+		in.options.Log.Warn("old search index not deleted", "folder", in.folder(gen.number), "error", err)
 	}
 }
 
 // folderDeleted reports whether the folder of an index was deleted.
-func (x *Indexer) folderDeleted(gen *generation) bool {
-	_, err := os.Stat(x.folder(gen.number))
+func (in *Indexer) folderDeleted(gen *generation) bool {
+	_, err := os.Stat(in.folder(gen.number))
 	return errors.Is(err, fs.ErrNotExist)
 }

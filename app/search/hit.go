@@ -20,9 +20,9 @@ type foundRecord struct {
 }
 
 // matchType returns how the record matches a text.
-func (s foundRecord) matchType(hit query.Hit, text string) MatchType {
+func (f foundRecord) matchType(hit query.Hit, text string) MatchType {
 	switch {
-	case hit.MayMatchNumber && query.MatchesNumber(text, s.terms().Numbers):
+	case hit.MayMatchNumber && query.MatchesNumber(text, f.terms().Numbers):
 		return MatchExact
 	case hit.Approximate:
 		return MatchSimilar

@@ -21,7 +21,7 @@ type indexRecord struct {
 }
 
 // loadRecord reads a record from the database and converts it for the index.
-func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRecord {
+func (in *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRecord {
 	r := indexRecord{Document: query.Document{Kind: recordType, ID: id}}
 	var err error
 	switch recordType {
@@ -41,7 +41,7 @@ func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRec
 		err = r.loadFile(t)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		x.options.Log.Warn("record not added to the search index", "type", recordType, "id", id, "error", err) // an integrity check reports it
+		in.options.Log.Warn("record not added to the search index", "type", recordType, "id", id, "error", err) // an integrity check reports it
 	}
 	r.found = err == nil
 	return r

@@ -90,30 +90,30 @@ func NewIndexer(o IndexerOptions) *Indexer {
 
 // Start announces that Run is about to be called. sameDB says whether this database was the last one
 // used with the folder. If not, an index is kept only if it matches the database exactly.
-func (x *Indexer) Start(sameDB bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.running, x.foreignDB = true, !sameDB
+func (in *Indexer) Start(sameDB bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.running, in.foreignDB = true, !sameDB
 }
 
 // Wake makes Run start a pass immediately instead of waiting.
-func (x *Indexer) Wake() {
+func (in *Indexer) Wake() {
 	select {
-	case x.wake <- struct{}{}:
+	case in.wake <- struct{}{}:
 	default:
 	}
 }
 
 // Rebuild requests a rebuild of the index from the records. The live index serves searches until the
 // new one is complete. If Run is not running, Await builds it.
-func (x *Indexer) Rebuild() {
-	x.withLock(func() {
-		x.rebuildRequested = x.building == nil // otherwise, a rebuild is already in progress
-		x.rebuildCount++
-		x.backoff = rebuildBackoff{}
-		x.abandonErr, x.failure = nil, "" // these are results of earlier attempts
+func (in *Indexer) Rebuild() {
+	in.withLock(func() {
+		in.rebuildRequested = in.building == nil // otherwise, a rebuild is already in progress
+		in.rebuildCount++
+		in.backoff = rebuildBackoff{}
+		in.abandonErr, in.failure = nil, "" // these are results of earlier attempts
 	})
-	x.Wake()
+	in.Wake()
 }
 
 var (
@@ -124,10 +124,10 @@ var (
 )
 
 // unavailableErr returns the error for a search when there is no live index.
-func (x *Indexer) unavailableErr() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.failure != "" && x.building == nil {
+func (in *Indexer) unavailableErr() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.failure != "" && in.building == nil {
 		return errIndexFailed
 	}
 	return errIndexBuilding
@@ -136,31 +136,31 @@ func (x *Indexer) unavailableErr() error {
 // Acquire waits for a search slot. A client gets at most half of the slots. The caller must call
 // release after it has processed the results, because that takes memory too. Acquire returns
 // Unavailable if the deadline of ctx passes first.
-func (x *Indexer) Acquire(ctx context.Context, client string) (release func(), err error) {
-	return x.limiter.acquire(ctx, client)
+func (in *Indexer) Acquire(ctx context.Context, client string) (release func(), err error) {
+	return in.limiter.acquire(ctx, client)
 }
 
 // Search runs a query. The caller must hold a slot (Acquire). Search returns Unavailable if there is no
 // complete index. Otherwise, it returns the errors of query.Index.Search. If it finds damage, a rebuild
 // starts.
-func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, error) {
-	gen := x.acquireLive()
+func (in *Indexer) Search(ctx context.Context, q query.Query) (query.Result, error) {
+	gen := in.acquireLive()
 	if gen == nil {
-		return query.Result{}, x.unavailableErr()
+		return query.Result{}, in.unavailableErr()
 	}
 	defer gen.readers.Done()
 	result, err := gen.Search(ctx, q)
 	if isUnusable(err) || gen.countReadError(err) {
 		gen.damaged.Store(true)
-		x.Wake()
+		in.Wake()
 		return query.Result{}, errs.NotNow(errs.Rebuilding, errIndexBuilding.Message, err)
 	}
 	return result, err
 }
 
 // DropCache releases the memory of the cache. The next searches read from the disk again.
-func (x *Indexer) DropCache() {
-	if gen := x.acquireLive(); gen != nil {
+func (in *Indexer) DropCache() {
+	if gen := in.acquireLive(); gen != nil {
 		defer gen.readers.Done()
 		gen.DropCache()
 	}
@@ -168,14 +168,14 @@ func (x *Indexer) DropCache() {
 
 // acquireLive returns the live index, or nil if there is none. The caller must release the index with
 // readers.Done.
-func (x *Indexer) acquireLive() *generation {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.live == nil || x.live.damaged.Load() {
+func (in *Indexer) acquireLive() *generation {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.live == nil || in.live.damaged.Load() {
 		return nil
 	}
-	x.live.readers.Add(1)
-	return x.live
+	in.live.readers.Add(1)
+	return in.live
 }
 
 // maxReadErrors is the number of searches that may fail with a disk error before the index is
@@ -195,20 +195,20 @@ func isUnusable(err error) bool {
 }
 
 // withLock calls fn while holding mu.
-func (x *Indexer) withLock(fn func()) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func (in *Indexer) withLock(fn func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	fn()
 }
 
 // Close waits for the current pass and the searches in progress, and then closes the indexes.
-func (x *Indexer) Close() {
-	x.passMu.Lock()
-	defer x.passMu.Unlock()
+func (in *Indexer) Close() {
+	in.passMu.Lock()
+	defer in.passMu.Unlock()
 	var open []*generation
-	x.withLock(func() {
-		open = []*generation{x.live, x.building}
-		x.live, x.building, x.isClosed = nil, nil, true
+	in.withLock(func() {
+		open = []*generation{in.live, in.building}
+		in.live, in.building, in.isClosed = nil, nil, true
 	})
 	for _, gen := range open {
 		if gen == nil {
@@ -216,7 +216,7 @@ func (x *Indexer) Close() {
 		}
 		gen.readers.Wait()
 		if err := gen.Close(); err != nil {
-			x.options.Log.Warn("search index not saved", "error", err) // changes that were not saved will be applied again
+			in.options.Log.Warn("search index not saved", "error", err) // changes that were not saved will be applied again
 		}
 	}
 }

@@ -18,16 +18,16 @@ type idRanges [][2]uint64
 const maxRanges = 4096
 
 // count returns the number of IDs.
-func (s idRanges) count() (n uint64) {
-	for _, r := range s {
+func (ir idRanges) count() (n uint64) {
+	for _, r := range ir {
 		n += r[1] - r[0] + 1
 	}
 	return n
 }
 
 // first returns up to limit IDs in ascending order, starting with the lowest.
-func (s idRanges) first(limit int) (ids []uint64) {
-	for _, r := range s {
+func (ir idRanges) first(limit int) (ids []uint64) {
+	for _, r := range ir {
 		for id := r[0]; id <= r[1]; id++ {
 			if len(ids) == limit {
 				return ids
@@ -40,8 +40,8 @@ func (s idRanges) first(limit int) (ids []uint64) {
 
 // find returns the index of the range that contains an ID. If there is none, it returns the index at
 // which to insert one, and false.
-func (s idRanges) find(id uint64) (int, bool) {
-	return slices.BinarySearchFunc(s, id, func(r [2]uint64, id uint64) int {
+func (ir idRanges) find(id uint64) (int, bool) {
+	return slices.BinarySearchFunc(ir, id, func(r [2]uint64, id uint64) int {
 		switch {
 		case r[1] < id:
 			return -1
@@ -52,70 +52,70 @@ func (s idRanges) find(id uint64) (int, bool) {
 	})
 }
 
-// add adds an ID. It modifies s in place.
-func (s *idRanges) add(id uint64) {
-	i, found := s.find(id)
+// add adds an ID. It modifies ir in place.
+func (ir *idRanges) add(id uint64) {
+	i, found := ir.find(id)
 	if found {
 		return
 	}
-	ranges := slices.Insert(*s, i, [2]uint64{id, id})
+	ranges := slices.Insert(*ir, i, [2]uint64{id, id})
 	for _, i := range []int{i + 1, i} { // join it with the ranges next to it
 		if i > 0 && i < len(ranges) && ranges[i-1][1]+1 == ranges[i][0] {
 			ranges[i-1][1] = ranges[i][1]
 			ranges = slices.Delete(ranges, i, i+1)
 		}
 	}
-	*s = ranges.mergeExcess()
+	*ir = ranges.mergeExcess()
 }
 
-// remove removes an ID. It modifies s in place.
-func (s *idRanges) remove(id uint64) {
-	i, found := s.find(id)
+// remove removes an ID. It modifies ir in place.
+func (ir *idRanges) remove(id uint64) {
+	i, found := ir.find(id)
 	if !found {
 		return
 	}
-	r := (*s)[i]
+	r := (*ir)[i]
 	rest := slices.DeleteFunc([][2]uint64{{r[0], id - 1}, {id + 1, r[1]}}, func(r [2]uint64) bool { return r[0] > r[1] })
-	*s = slices.Replace(*s, i, i+1, rest...).mergeExcess()
+	*ir = slices.Replace(*ir, i, i+1, rest...).mergeExcess()
 }
 
 // mergeExcess merges the two closest ranges if there are more than maxRanges. On a tie, it merges the
 // last pair: merging near the front could undo the progress of text regeneration, which starts there.
-func (s idRanges) mergeExcess() idRanges {
-	if len(s) <= maxRanges {
-		return s
+func (ir idRanges) mergeExcess() idRanges {
+	if len(ir) <= maxRanges {
+		return ir
 	}
-	closest := len(s) - 1
+	closest := len(ir) - 1
 	for i := closest - 1; i > 0; i-- {
-		if cmp.Less(s[i][0]-s[i-1][1], s[closest][0]-s[closest-1][1]) {
+		if cmp.Less(ir[i][0]-ir[i-1][1], ir[closest][0]-ir[closest-1][1]) {
 			closest = i
 		}
 	}
-	s[closest-1][1] = s[closest][1]
-	return slices.Delete(s, closest, closest+1)
+	ir[closest-1][1] = ir[closest][1]
+	return slices.Delete(ir, closest, closest+1)
 }
 
 // updateMissingText updates the set of documents without text from the contents of a batch.
-func (m *checkpoint) updateMissingText(b *indexBatch) {
-	if len(m.MissingText) == 0 && len(b.missingText) == 0 {
+func (ch *checkpoint) updateMissingText(b *indexBatch) {
+	if len(ch.MissingText) == 0 && len(b.missingText) == 0 {
 		return
 	}
-	ranges := slices.Clone(m.MissingText) // the current checkpoint shares it
+	ranges := slices.Clone(ch.MissingText) // the current checkpoint shares it
 	for _, id := range b.files {
 		ranges.remove(id)
 	}
 	for _, id := range b.missingText {
 		ranges.add(id)
 	}
-	m.MissingText = ranges
+	ch.MissingText = ranges
 }
 
 // MissingText returns up to limit IDs of documents that are indexed without their text, in ascending
 // order. It considers only indexes that contain every change up to after, and returns nil if there is
 // none. The list may include documents that have been deleted or have text again. They are removed from
 // it when their last change is indexed.
-func (x *Indexer) MissingText(after uint64, limit int) []uint64 {
-	for _, gen := range x.generations() {
+func (in *Indexer) MissingText(after uint64, limit int) []uint64 {
+	for _, gen := range in.generations() {
 		if gen != nil && gen.includes(after) {
 			if ids := gen.published.Load().MissingText.first(limit); len(ids) > 0 {
 				return ids
@@ -126,30 +126,30 @@ func (x *Indexer) MissingText(after uint64, limit int) []uint64 {
 }
 
 // generations returns the live index and the one being built. Either may be nil.
-func (x *Indexer) generations() (list [2]*generation) {
-	x.withLock(func() { list = [2]*generation{x.live, x.building} })
+func (in *Indexer) generations() (list [2]*generation) {
+	in.withLock(func() { list = [2]*generation{in.live, in.building} })
 	return list
 }
 
 // waitsForText reports whether a complete index should not go live yet because it lacks the text of
 // more documents than the live one.
-func (x *Indexer) waitsForText(gen *generation) bool {
-	return x.options.OnMissingText != nil && x.live != nil && !x.live.damaged.Load() && x.live.fellBehindAt.IsZero() &&
-		gen.checkpoint.MissingText.count() > x.live.checkpoint.MissingText.count()
+func (in *Indexer) waitsForText(gen *generation) bool {
+	return in.options.OnMissingText != nil && in.live != nil && !in.live.damaged.Load() && in.live.fellBehindAt.IsZero() &&
+		gen.checkpoint.MissingText.count() > in.live.checkpoint.MissingText.count()
 }
 
 // onlyTextMissing reports whether the index being built contains every change up to the given one and
 // only lacks text.
-func (x *Indexer) onlyTextMissing(change uint64) bool {
-	gen := x.generations()[1]
-	return x.options.OnMissingText != nil && gen != nil && gen.includes(change) && len(gen.published.Load().MissingText) > 0
+func (in *Indexer) onlyTextMissing(change uint64) bool {
+	gen := in.generations()[1]
+	return in.options.OnMissingText != nil && gen != nil && gen.includes(change) && len(gen.published.Load().MissingText) > 0
 }
 
 // notifyMissingText calls onMissingText if an index lacks any text.
-func (x *Indexer) notifyMissingText() {
-	for _, gen := range x.generations() {
-		if x.options.OnMissingText != nil && gen != nil && len(gen.published.Load().MissingText) > 0 {
-			x.options.OnMissingText()
+func (in *Indexer) notifyMissingText() {
+	for _, gen := range in.generations() {
+		if in.options.OnMissingText != nil && gen != nil && len(gen.published.Load().MissingText) > 0 {
+			in.options.OnMissingText()
 			return
 		}
 	}

@@ -47,26 +47,26 @@ func (s *Service) Counts() (outcomes map[string]uint64, seconds stats.Snapshot) 
 }
 
 // add counts a search. found says whether the search had results.
-func (c searchMetrics) add(took time.Duration, found bool, err error) {
+func (s searchMetrics) add(took time.Duration, found bool, err error) {
 	switch kind := errs.KindOf(err); {
 	case err == nil:
-		c.seconds.Note(took.Seconds())
+		s.seconds.Note(took.Seconds())
 		if found {
-			c.outcomes.Add(outcomeFound)
+			s.outcomes.Add(outcomeFound)
 			return
 		}
-		c.outcomes.Add(outcomeNothing)
+		s.outcomes.Add(outcomeNothing)
 	case errors.Is(err, context.Canceled):
-		c.outcomes.Add(outcomeCanceled)
+		s.outcomes.Add(outcomeCanceled)
 	case errors.Is(err, query.ErrDeadline):
-		c.outcomes.Add(outcomeTimeout)
+		s.outcomes.Add(outcomeTimeout)
 	case errors.Is(err, ErrTooManySearches):
-		c.outcomes.Add(outcomeBusy)
+		s.outcomes.Add(outcomeBusy)
 	case kind == errs.Unavailable:
-		c.outcomes.Add(outcomeNoIndex)
+		s.outcomes.Add(outcomeNoIndex)
 	case kind == errs.Invalid:
-		c.outcomes.Add(outcomeInvalid)
+		s.outcomes.Add(outcomeInvalid)
 	default:
-		c.outcomes.Add(outcomeError)
+		s.outcomes.Add(outcomeError)
 	}
 }

@@ -25,34 +25,34 @@ const maxPending = 4096
 
 // addPending adds an entry for each abstract in changes whose files have to be reindexed, and for each
 // document type that was renamed. It ignores changes that the checkpoint does not cover.
-func (m *checkpoint) addPending(changes []store.Change) {
-	m.PendingFiles, m.PendingInstruments = slices.Clone(m.PendingFiles), slices.Clone(m.PendingInstruments) // the current checkpoint shares them
+func (ch *checkpoint) addPending(changes []store.Change) {
+	ch.PendingFiles, ch.PendingInstruments = slices.Clone(ch.PendingFiles), slices.Clone(ch.PendingInstruments) // the current checkpoint shares them
 	for _, c := range changes {
-		if c.Seq > m.Change {
+		if c.Seq > ch.Change {
 			continue
 		}
 		if c.Type == store.InstrumentsOfType {
-			m.addInstruments(c.ID)
+			ch.addInstruments(c.ID)
 		}
 		if c.Type != store.FilesOfAbstract {
 			continue
 		}
-		m.PendingFiles = slices.DeleteFunc(m.PendingFiles, func(o pendingFiles) bool { return o.Abstract == c.ID })
-		m.PendingFiles = append(m.PendingFiles, pendingFiles{Abstract: c.ID})
+		ch.PendingFiles = slices.DeleteFunc(ch.PendingFiles, func(o pendingFiles) bool { return o.Abstract == c.ID })
+		ch.PendingFiles = append(ch.PendingFiles, pendingFiles{Abstract: c.ID})
 	}
 }
 
 // applyPending reindexes the next batch of pending files and instruments.
-func (x *Indexer) applyPending(ctx context.Context, gen *generation) error {
-	if err := x.checkGrowthSpace(gen); err != nil {
+func (in *Indexer) applyPending(ctx context.Context, gen *generation) error {
+	if err := in.checkGrowthSpace(gen); err != nil {
 		return err
 	}
-	x.options.Yield(ctx, maxYield)
-	cp, batch := gen.checkpoint, x.newBatch(gen)
+	in.options.Yield(ctx, maxYield)
+	cp, batch := gen.checkpoint, in.newBatch(gen)
 	cp.PendingFiles = slices.Clone(cp.PendingFiles)
 	for len(cp.PendingFiles) > 0 && !batch.full() && batch.records < maxChangesPerBatch {
 		pending := &cp.PendingFiles[0]
-		ids, err := x.nextFiles(ctx, *pending)
+		ids, err := in.nextFiles(ctx, *pending)
 		if err != nil {
 			return err
 		}
@@ -66,21 +66,21 @@ func (x *Indexer) applyPending(ctx context.Context, gen *generation) error {
 		}
 		pending.NextFile = ids[n-1] + 1
 	}
-	if err := x.addPendingInstruments(ctx, batch, &cp); err != nil {
+	if err := in.addPendingInstruments(ctx, batch, &cp); err != nil {
 		return err
 	}
-	return x.applyBatch(ctx, gen, batch, cp)
+	return in.applyBatch(ctx, gen, batch, cp)
 }
 
 // nextFiles returns the IDs of the next pending files of an abstract in ascending order. It returns
 // none if the abstract is deleted or damaged.
-func (x *Indexer) nextFiles(ctx context.Context, pending pendingFiles) (ids []uint64, err error) {
-	abstract, err := store.Read(ctx, x.options.Store, func(t *store.Tx) (model.Abstract, error) {
+func (in *Indexer) nextFiles(ctx context.Context, pending pendingFiles) (ids []uint64, err error) {
+	abstract, err := store.Read(ctx, in.options.Store, func(t *store.Tx) (model.Abstract, error) {
 		return t.AbstractIncludingTrash(pending.Abstract)
 	})
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
-		x.options.Log.Debug("documents of an abstract not updated in the search index", "abstract", pending.Abstract, "error", err)
+		in.options.Log.Debug("documents of an abstract not updated in the search index", "abstract", pending.Abstract, "error", err)
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -19,14 +19,14 @@ type pendingInstruments struct {
 }
 
 // addInstruments adds an entry for a document type. An entry for the same type starts again.
-func (m *checkpoint) addInstruments(documentType uint64) {
-	m.PendingInstruments = slices.DeleteFunc(m.PendingInstruments, func(o pendingInstruments) bool { return o.Type == documentType })
-	m.PendingInstruments = append(m.PendingInstruments, pendingInstruments{Type: documentType})
+func (ch *checkpoint) addInstruments(documentType uint64) {
+	ch.PendingInstruments = slices.DeleteFunc(ch.PendingInstruments, func(o pendingInstruments) bool { return o.Type == documentType })
+	ch.PendingInstruments = append(ch.PendingInstruments, pendingInstruments{Type: documentType})
 }
 
 // addPendingInstruments adds the next pending instruments to a batch. cp is the checkpoint of the
 // batch.
-func (x *Indexer) addPendingInstruments(ctx context.Context, batch *indexBatch, cp *checkpoint) error {
+func (in *Indexer) addPendingInstruments(ctx context.Context, batch *indexBatch, cp *checkpoint) error {
 	cp.PendingInstruments = slices.Clone(cp.PendingInstruments)
 	for len(cp.PendingInstruments) > 0 && !batch.full() && batch.records < maxChangesPerBatch {
 		pending := &cp.PendingInstruments[0]
@@ -34,7 +34,7 @@ func (x *Indexer) addPendingInstruments(ctx context.Context, batch *indexBatch, 
 		if batch.singleRecord {
 			limit = 1
 		}
-		page, err := x.nextInstruments(ctx, *pending, limit)
+		page, err := in.nextInstruments(ctx, *pending, limit)
 		if err != nil {
 			return err
 		}
@@ -57,10 +57,10 @@ func (x *Indexer) addPendingInstruments(ctx context.Context, batch *indexBatch, 
 }
 
 // nextInstruments returns up to limit pending instruments of a document type, oldest first.
-func (x *Indexer) nextInstruments(ctx context.Context, pending pendingInstruments, limit int) (page store.Page[model.Instrument],
+func (in *Indexer) nextInstruments(ctx context.Context, pending pendingInstruments, limit int) (page store.Page[model.Instrument],
 	err error) {
 	q := store.Query{Position: pending.Position, Limit: limit,
 		Filters: []store.Filter{{Column: store.ColumnDocumentType, Value: strconv.FormatUint(pending.Type, 10)}}}
-	err = x.options.Store.View(ctx, func(t *store.Tx) (err error) { page, err = t.ListInstruments(q); return err })
+	err = in.options.Store.View(ctx, func(t *store.Tx) (err error) { page, err = t.ListInstruments(q); return err })
 	return page, err
 }

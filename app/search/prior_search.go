@@ -261,8 +261,8 @@ func (s *Service) priorSearches(ctx context.Context, actor model.Actor, sub subj
 
 // PriorSearches returns the abstracts among the related records as prior searches with their reason,
 // those with the same parcel first. It leaves out own, the abstracts that are linked to the order.
-func (f Groups) PriorSearches(own ...uint64) PriorSearches {
-	abstracts := f.ByKind(vault.AbstractOps.Name)
+func (gr Groups) PriorSearches(own ...uint64) PriorSearches {
+	abstracts := gr.ByKind(vault.AbstractOps.Name)
 	prior := PriorSearches{More: abstracts.More}
 	for _, h := range abstracts.Hits {
 		if slices.Contains(own, h.ID) {

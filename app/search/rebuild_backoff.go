@@ -55,21 +55,21 @@ func (b *rebuildBackoff) err(now time.Time) error {
 }
 
 // backoffErr returns the reason for the delay if no rebuild may start now. Otherwise, it returns nil.
-func (x *Indexer) backoffErr() (err error) {
-	x.withLock(func() { err = x.backoff.err(x.options.Now()) })
+func (in *Indexer) backoffErr() (err error) {
+	in.withLock(func() { err = in.backoff.err(in.options.Now()) })
 	return err
 }
 
 // dropUnusable drops a failed index. If building a replacement is delayed, it returns the reason. A
 // deleted folder is not counted as a failure because administrators may delete it.
-func (x *Indexer) dropUnusable(gen *generation, reason error) error {
-	x.options.Log.Warn("the search index failed and will be rebuilt", "reason", reason)
-	if !x.folderDeleted(gen) {
-		x.withLock(func() { x.backoff.add(x.options.Now(), reason) })
+func (in *Indexer) dropUnusable(gen *generation, reason error) error {
+	in.options.Log.Warn("the search index failed and will be rebuilt", "reason", reason)
+	if !in.folderDeleted(gen) {
+		in.withLock(func() { in.backoff.add(in.options.Now(), reason) })
 	}
-	x.drop(gen)
-	if x.building != nil {
+	in.drop(gen)
+	if in.building != nil {
 		return nil // the replacement is already being built
 	}
-	return x.backoffErr()
+	return in.backoffErr()
 }

@@ -134,14 +134,14 @@ func (s *Service) runSearch(ctx context.Context, actor model.Actor, q Query,
 }
 
 // more reports whether there are more hits after this page and within MaxHits.
-func (found indexResult) more() bool {
-	return found.result.More && found.query.Offset+found.query.Limit < MaxHits
+func (i indexResult) more() bool {
+	return i.result.More && i.query.Offset+i.query.Limit < MaxHits
 }
 
 // highlighter returns a highlighter for what the query matched.
-func (found indexResult) highlighter() *query.Highlighter {
-	m := query.NewHighlighter(found.query.Text)
-	if found.result.Fuzzy {
+func (i indexResult) highlighter() *query.Highlighter {
+	m := query.NewHighlighter(i.query.Text)
+	if i.result.Fuzzy {
 		m = m.Fuzzy()
 	}
 	return m

@@ -468,9 +468,9 @@ type blockingIndex struct {
 	resume  chan struct{}
 }
 
-func (h blockingIndex) Search(context.Context, query.Query) (query.Result, error) {
-	h.started <- struct{}{}
-	<-h.resume
+func (b blockingIndex) Search(context.Context, query.Query) (query.Result, error) {
+	b.started <- struct{}{}
+	<-b.resume
 	return query.Result{}, nil
 }
 

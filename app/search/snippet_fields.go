@@ -31,29 +31,29 @@ const SnippetSeparator = " · "
 // fieldText is a field with its label. name is "" if the value needs no label.
 type fieldText struct{ name, value string }
 
-func (w *fieldCollector) add(name, value string) {
-	if value = strings.TrimSpace(value); value == "" || w.left <= 0 {
+func (fc *fieldCollector) add(name, value string) {
+	if value = strings.TrimSpace(value); value == "" || fc.left <= 0 {
 		return
 	}
-	value = strings.ToValidUTF8(value[:min(len(value), w.left)], "")
-	w.left -= len(value)
-	w.fields = append(w.fields, fieldText{name, value})
+	value = strings.ToValidUTF8(value[:min(len(value), fc.left)], "")
+	fc.left -= len(value)
+	fc.fields = append(fc.fields, fieldText{name, value})
 }
 
 // addRecord adds the fields that every record of its type has, the status, and the custom fields.
-func (w *fieldCollector) addRecord(fields []model.FieldValue, status string, values model.CustomValues, defs []model.Field) {
+func (fc *fieldCollector) addRecord(fields []model.FieldValue, status string, values model.CustomValues, defs []model.Field) {
 	for _, f := range fields {
-		w.add(f.APILabel, f.Value)
+		fc.add(f.APILabel, f.Value)
 	}
-	w.add("Status", status)
-	w.addCustom(values, defs)
+	fc.add("Status", status)
+	fc.addCustom(values, defs)
 }
 
 // addCustom adds custom fields in the order of their definitions. Values without a definition follow,
 // with their keys as labels.
-func (w *fieldCollector) addCustom(values model.CustomValues, defs []model.Field) {
+func (fc *fieldCollector) addCustom(values model.CustomValues, defs []model.Field) {
 	add := func(name, key string) {
-		w.add(name, cmp.Or(values.Text(key), strings.Join(values.Choices(key), ", ")))
+		fc.add(name, cmp.Or(values.Text(key), strings.Join(values.Choices(key), ", ")))
 	}
 	rest := maps.Clone(values)
 	for _, def := range defs {
@@ -113,13 +113,13 @@ func newDefinitionCache(t *store.Tx) *definitionCache {
 	})}
 }
 
-func (n *definitionCache) templateFields(id uint64) []model.Field {
-	fields, known := n.templates[id]
+func (d *definitionCache) templateFields(id uint64) []model.Field {
+	fields, known := d.templates[id]
 	if !known {
-		if template, err := n.t.Template(id); err == nil {
+		if template, err := d.t.Template(id); err == nil {
 			fields = template.Fields
 		}
-		n.templates[id] = fields
+		d.templates[id] = fields
 	}
 	return fields
 }

@@ -44,21 +44,21 @@ func (s State) Lagging() bool {
 
 // State returns the state of the index. If this process has not opened the index, State reads the files
 // on disk.
-func (x *Indexer) State(ctx context.Context) (s State, err error) {
+func (in *Indexer) State(ctx context.Context) (s State, err error) {
 	var lastChange uint64
 	// Each document that leaves the processing queue after this transaction adds a change after
 	// lastChange.
-	err = x.options.Store.View(ctx, func(t *store.Tx) error {
+	err = in.options.Store.View(ctx, func(t *store.Tx) error {
 		lastChange, s.Processing = t.LastChange(), t.Count(store.CountTasks)
 		return nil
 	})
 	if err != nil {
 		return s, err
 	}
-	x.mu.Lock()
-	gen, building := x.live, x.building
-	notOpen := !x.running && gen == nil && building == nil
-	s.Since, s.Failure, s.Building = x.since, x.failure, building != nil || x.rebuildRequested
+	in.mu.Lock()
+	gen, building := in.live, in.building
+	notOpen := !in.running && gen == nil && building == nil
+	s.Since, s.Failure, s.Building = in.since, in.failure, building != nil || in.rebuildRequested
 	if gen != nil {
 		gen.readers.Add(1)
 		defer gen.readers.Done()
@@ -67,12 +67,12 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 		building.readers.Add(1)
 		defer building.readers.Done()
 	}
-	if backoff := x.backoff.err(x.options.Now()); backoff != nil && building == nil && s.Failure == "" {
+	if backoff := in.backoff.err(in.options.Now()); backoff != nil && building == nil && s.Failure == "" {
 		s.Failure = message(backoff)
 	}
-	x.mu.Unlock()
+	in.mu.Unlock()
 	if notOpen {
-		x.readStateOnDisk(lastChange, &s)
+		in.readStateOnDisk(lastChange, &s)
 		return s, nil
 	}
 	if building != nil {
@@ -99,18 +99,18 @@ func (s *State) setLag(cp *checkpoint, lastChange uint64) {
 }
 
 // readStateOnDisk fills in the state of an index that this process has not opened.
-func (x *Indexer) readStateOnDisk(lastChange uint64, s *State) {
-	folders, current, err := x.listFolders()
+func (in *Indexer) readStateOnDisk(lastChange uint64, s *State) {
+	folders, current, err := in.listFolders()
 	if err != nil {
 		s.Failure = message(err)
 		return
 	}
-	current, _ = x.resolveCurrent(folders, current) // an integrity check reports a damaged current file
+	current, _ = in.resolveCurrent(folders, current) // an integrity check reports a damaged current file
 	s.Building = len(folders) > 0 && folders[len(folders)-1] > current
 	if current == 0 {
 		return
 	}
-	size, raw, err := query.Inspect(x.folder(current))
+	size, raw, err := query.Inspect(in.folder(current))
 	if errors.Is(err, query.ErrOtherFormat) {
 		return // a server will rebuild it
 	}

@@ -75,12 +75,12 @@ func newFairQueue(slots int, limits QueueLimits) *fairQueue {
 
 // acquire waits until the requester may run a job. It returns a context error, or ErrBusy if
 // the queue is full or the wait takes too long.
-func (t *fairQueue) acquire(ctx context.Context, from Requester) error {
-	w, err := t.enqueue(from)
+func (f *fairQueue) acquire(ctx context.Context, from Requester) error {
+	w, err := f.enqueue(from)
 	if err != nil {
 		return err
 	}
-	timeout := time.NewTimer(t.limits.wait())
+	timeout := time.NewTimer(f.limits.wait())
 	defer timeout.Stop()
 	select {
 	case <-w.ready:
@@ -93,106 +93,106 @@ func (t *fairQueue) acquire(ctx context.Context, from Requester) error {
 	case <-timeout.C:
 		err = ErrBusy
 	}
-	t.cancel(w)
+	f.cancel(w)
 	return err
 }
 
 // enqueue adds a waiter, which is ready if the requester may run a job immediately. If the
 // queue is full, it evicts a waiter that is not known, or else one of the owner that has
 // used the queue most.
-func (t *fairQueue) enqueue(from Requester) (*waiter, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (f *fairQueue) enqueue(from Requester) (*waiter, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	w := &waiter{Requester: from, ready: make(chan struct{})}
-	if t.isFull(w) && (t.free == 0 || t.running[from.Owner]) {
-		evicted, ok := t.evict(w)
+	if f.isFull(w) && (f.free == 0 || f.running[from.Owner]) {
+		evicted, ok := f.evict(w)
 		if !ok {
 			return nil, ErrBusy
 		}
 		evicted.evicted = true
 		close(evicted.ready)
 	}
-	t.queue(w).Add(from.Owner, w, false)
-	t.startNext()
+	f.queue(w).Add(from.Owner, w, false)
+	f.startNext()
 	return w, nil
 }
 
 // queue returns the queue of the waiter's group.
-func (t *fairQueue) queue(w *waiter) *fairqueue.Queue[*waiter] {
+func (f *fairQueue) queue(w *waiter) *fairqueue.Queue[*waiter] {
 	if w.Known {
-		return &t.known
+		return &f.known
 	}
-	return &t.others
+	return &f.others
 }
 
 // isFull reports whether there is no place for another waiter. Those that are not known may
 // only be as many as the server can serve within MaxWait.
-func (t *fairQueue) isFull(w *waiter) bool {
-	waiting := t.known.Len() + t.others.Len()
-	if waiting >= t.limits.length() {
+func (f *fairQueue) isFull(w *waiter) bool {
+	waiting := f.known.Len() + f.others.Len()
+	if waiting >= f.limits.length() {
 		return true
 	}
-	return !w.Known && t.average > 0 && t.others.Len() >= max(1, int(t.limits.wait()/t.average)*t.slots)
+	return !w.Known && f.average > 0 && f.others.Len() >= max(1, int(f.limits.wait()/f.average)*f.slots)
 }
 
 // evict removes a waiter to make room for w. ok is false if w doesn't go before any
 // of the others.
-func (t *fairQueue) evict(w *waiter) (evicted *waiter, ok bool) {
-	used := func(owner string) int { return t.jobs[owner] }
+func (f *fairQueue) evict(w *waiter) (evicted *waiter, ok bool) {
+	used := func(owner string) int { return f.jobs[owner] }
 	if w.Known {
-		if evicted, ok = t.others.DropHeaviest(0, used); ok {
+		if evicted, ok = f.others.DropHeaviest(0, used); ok {
 			return evicted, true
 		}
 	}
-	q := t.queue(w)
+	q := f.queue(w)
 	return q.DropHeaviest(q.Items(w.Owner)+used(w.Owner)+1, used)
 }
 
 // cancel removes a waiter. If the waiter became ready at the same moment, cancel releases
 // its slot.
-func (t *fairQueue) cancel(w *waiter) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.queue(w).Remove(w.Owner, w) && !w.evicted {
-		t.releaseLocked(w.Owner)
+func (f *fairQueue) cancel(w *waiter) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.queue(w).Remove(w.Owner, w) && !w.evicted {
+		f.releaseLocked(w.Owner)
 	}
 }
 
 // release ends an owner's job, which took the given time.
-func (t *fairQueue) release(owner string, took time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.average == 0 {
-		t.average = took
+func (f *fairQueue) release(owner string, took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.average == 0 {
+		f.average = took
 	}
-	t.average += (took - t.average) / 8
-	t.releaseLocked(owner)
+	f.average += (took - f.average) / 8
+	f.releaseLocked(owner)
 }
 
-func (t *fairQueue) releaseLocked(owner string) {
-	delete(t.running, owner)
-	t.free++
-	t.startNext()
-	if len(t.jobs) > maxQueueOwners || t.isIdle() {
-		clear(t.jobs)
+func (f *fairQueue) releaseLocked(owner string) {
+	delete(f.running, owner)
+	f.free++
+	f.startNext()
+	if len(f.jobs) > maxQueueOwners || f.isIdle() {
+		clear(f.jobs)
 	}
 }
 
 // idle reports whether no job runs or waits.
-func (t *fairQueue) idle() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.isIdle()
+func (f *fairQueue) idle() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isIdle()
 }
 
-func (t *fairQueue) isIdle() bool { return t.free == t.slots && t.known.Len()+t.others.Len() == 0 }
+func (f *fairQueue) isIdle() bool { return f.free == f.slots && f.known.Len()+f.others.Len() == 0 }
 
 // startNext starts jobs of the owners that don't have a running job.
-func (t *fairQueue) startNext() {
-	cost := func(owner string) (int64, bool) { return int64(t.jobs[owner]), !t.running[owner] }
-	for t.free > 0 {
-		first, second := &t.known, &t.others
-		if t.knownInRow >= maxKnownInRow {
+func (f *fairQueue) startNext() {
+	cost := func(owner string) (int64, bool) { return int64(f.jobs[owner]), !f.running[owner] }
+	for f.free > 0 {
+		first, second := &f.known, &f.others
+		if f.knownInRow >= maxKnownInRow {
 			first, second = second, first
 		}
 		next, ok := first.Next(cost)
@@ -202,12 +202,12 @@ func (t *fairQueue) startNext() {
 		if !ok {
 			return
 		}
-		if t.knownInRow++; !next.Known {
-			t.knownInRow = 0
+		if f.knownInRow++; !next.Known {
+			f.knownInRow = 0
 		}
-		t.free--
-		t.running[next.Owner] = true
-		t.jobs[next.Owner]++
+		f.free--
+		f.running[next.Owner] = true
+		f.jobs[next.Owner]++
 		close(next.ready)
 	}
 }

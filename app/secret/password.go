@@ -152,14 +152,14 @@ func (p *Passwords) ReleaseMemory() {
 	}
 }
 
-func (h phc) hasParams(c Argon2Params) bool {
-	return h.memory == c.Memory && h.time == c.Passes && h.lanes == c.Lanes &&
-		len(h.salt) == passwordSalt && len(h.hash) == passwordHash
+func (p phc) hasParams(c Argon2Params) bool {
+	return p.memory == c.Memory && p.time == c.Passes && p.lanes == c.Lanes &&
+		len(p.salt) == passwordSalt && len(p.hash) == passwordHash
 }
 
-func (h phc) String() string {
-	return fmt.Sprintf("%sm=%d,t=%d,p=%d$%s$%s", phcPrefix, h.memory, h.time, h.lanes,
-		base64Std.EncodeToString(h.salt), base64Std.EncodeToString(h.hash))
+func (p phc) String() string {
+	return fmt.Sprintf("%sm=%d,t=%d,p=%d$%s$%s", phcPrefix, p.memory, p.time, p.lanes,
+		base64Std.EncodeToString(p.salt), base64Std.EncodeToString(p.hash))
 }
 
 // parsePHC parses the result of String. It limits the parameters so that a manipulated

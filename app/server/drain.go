@@ -24,35 +24,35 @@ func newDrainer() *drainer {
 	return &drainer{stopping: httpx.WithRequestID(http.HandlerFunc(respondStopping), rand.Reader)}
 }
 
-func (g *drainer) wrap(next http.Handler) http.Handler {
+func (d *drainer) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !g.begin() {
-			g.stopping.ServeHTTP(w, r)
+		if !d.begin() {
+			d.stopping.ServeHTTP(w, r)
 			return
 		}
-		defer g.busy.Done()
+		defer d.busy.Done()
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (g *drainer) begin() bool {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	if !g.closed {
-		g.busy.Add(1)
+func (d *drainer) begin() bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if !d.closed {
+		d.busy.Add(1)
 	}
-	return !g.closed
+	return !d.closed
 }
 
 // close makes the drainer reject new requests and waits for those in progress to complete, up
 // to the duration within.
-func (g *drainer) close(within time.Duration) {
-	g.mu.Lock()
-	g.closed = true
-	g.mu.Unlock()
+func (d *drainer) close(within time.Duration) {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
 	drained := make(chan struct{})
 	go func() {
-		g.busy.Wait()
+		d.busy.Wait()
 		close(drained)
 	}()
 	select {

@@ -63,35 +63,35 @@ func openListeners(ctx context.Context, opts Options, public http.Handler, limit
 	return f, nil
 }
 
-func (f *listeners) add(opts Options, l net.Listener, h http.Handler) {
-	f.services = append(f.services, service{l, newServer(opts, f.drain.wrap(h))})
+func (li *listeners) add(opts Options, l net.Listener, h http.Handler) {
+	li.services = append(li.services, service{l, newServer(opts, li.drain.wrap(h))})
 }
 
-func (f *listeners) close() (err error) {
-	for _, s := range f.services {
+func (li *listeners) close() (err error) {
+	for _, s := range li.services {
 		err = errors.Join(err, s.listener.Close())
 	}
 	return err
 }
 
 // certificateInfo returns details of the current certificate, or nil without TLS.
-func (f *listeners) certificateInfo() *certificate.Info {
-	if f.certificate == nil {
+func (li *listeners) certificateInfo() *certificate.Info {
+	if li.certificate == nil {
 		return nil
 	}
-	return new(f.certificate.Info())
+	return new(li.certificate.Info())
 }
 
 // certificateExpires returns when the current certificate expires, or the zero time without TLS.
-func (f *listeners) certificateExpires() time.Time {
-	if f.certificate == nil {
+func (li *listeners) certificateExpires() time.Time {
+	if li.certificate == nil {
 		return time.Time{}
 	}
-	return f.certificate.Info().NotAfter
+	return li.certificate.Info().NotAfter
 }
 
-func (f *listeners) addresses() Addresses {
-	return Addresses{Address: f.address, Redirect: f.redirect, Certificate: f.certificateInfo()}
+func (li *listeners) addresses() Addresses {
+	return Addresses{Address: li.address, Redirect: li.redirect, Certificate: li.certificateInfo()}
 }
 
 func openCertificate(opts Options) (*certificate.Reloader, error) {

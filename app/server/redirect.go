@@ -60,8 +60,8 @@ func redirect(c config.Config, address string, own func(host string) bool) http.
 
 // isOwn reports whether the certificate covers host, or host is a name or address of this
 // machine.
-func (f *listeners) isOwn(host string) bool {
-	return f.certificate.Info().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
+func (li *listeners) isOwn(host string) bool {
+	return li.certificate.Info().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
 		if ip, err := netip.ParseAddr(host); err == nil {
 			return name == ip.Unmap().String()
 		}

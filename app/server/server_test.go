@@ -245,20 +245,20 @@ type recorder struct {
 
 func newRecorder() *recorder { return &recorder{header: http.Header{}} }
 
-func (w *recorder) Header() http.Header { return w.header }
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
+func (re *recorder) Header() http.Header { return re.header }
+func (re *recorder) WriteHeader(status int) {
+	if re.status == 0 {
+		re.status = status
 	}
 }
-func (w *recorder) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	return w.body.Write(p)
+func (re *recorder) Write(p []byte) (int, error) {
+	re.WriteHeader(http.StatusOK)
+	return re.body.Write(p)
 }
-func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
-	w.WriteHeader(http.StatusOK)
-	w.from = append(w.from, r)
-	return w.body.ReadFrom(r)
+func (re *recorder) ReadFrom(r io.Reader) (int64, error) {
+	re.WriteHeader(http.StatusOK)
+	re.from = append(re.from, r)
+	return re.body.ReadFrom(r)
 }
 
 // request returns a GET request with RequestURI set, as it is when net/http passes a request to a

@@ -24,8 +24,8 @@ func newTLSMux(l *limitedListener, config *tls.Config) *tlsMux {
 	return &tlsMux{limitedListener: l, config: config, plain: &plainListener{limitedListener: l, conns: make(chan net.Conn), ended: make(chan struct{})}}
 }
 
-func (s *tlsMux) Accept() (net.Conn, error) {
-	conn, err := s.limitedListener.Accept()
+func (t *tlsMux) Accept() (net.Conn, error) {
+	conn, err := t.limitedListener.Accept()
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (s *tlsMux) Accept() (net.Conn, error) {
 	if !ok {
 		return conn, nil // not reached: limitedListener returns only *limitedConn
 	}
-	return tls.Server(&sniffedConn{limitedConn: limited, plain: s.plain}, s.config), nil
+	return tls.Server(&sniffedConn{limitedConn: limited, plain: t.plain}, t.config), nil
 }
 
 // plainListener returns the connections of a tlsMux that don't use TLS. Closing it stops only Accept, because the port

@@ -16,9 +16,9 @@ type unreachable struct {
 	fail bool
 }
 
-func (d *unreachable) Begin(ctx context.Context, write bool) (kv.Tx, error) {
-	tx, err := d.DB.Begin(ctx, write)
-	return unreachableTx{tx, d}, err
+func (u *unreachable) Begin(ctx context.Context, write bool) (kv.Tx, error) {
+	tx, err := u.DB.Begin(ctx, write)
+	return unreachableTx{tx, u}, err
 }
 
 type unreachableTx struct {

@@ -44,11 +44,11 @@ const changeSize = 12
 
 // noteChange adds a record to the change feed. It does nothing for audit log entries, the
 // only type that can't be in the trash.
-func (l *indexedTable[T]) noteChange(t *Tx, id uint64) {
-	if l.trashed == nil {
+func (it *indexedTable[T]) noteChange(t *Tx, id uint64) {
+	if it.trashed == nil {
 		return
 	}
-	t.noteChange(typedID(l.typeName, id))
+	t.noteChange(typedID(it.typeName, id))
 }
 
 // noteChange adds a typed ID to the change feed, at most once per commit.

@@ -29,47 +29,47 @@ func checkListIndexes[T any](k *checker, l *indexedTable[T], id uint64, v *T) {
 }
 
 // checkLayout verifies the entries of a record in one index.
-func (k *checker) checkLayout(layout *indexLayout, typeName string, id uint64, f *indexFields) {
+func (ch *checker) checkLayout(layout *indexLayout, typeName string, id uint64, f *indexFields) {
 	if !f.listed {
 		return
 	}
-	b, value := k.t.bucket(layout.indexBucket), layout.encodeColumns(f)
+	b, value := ch.t.bucket(layout.indexBucket), layout.encodeColumns(f)
 	for i := range layout.maxEntries() {
-		k.keyBuf = layout.appendKey(k.keyBuf, f, i)
-		if len(k.keyBuf) == 0 {
+		ch.keyBuf = layout.appendKey(ch.keyBuf, f, i)
+		if len(ch.keyBuf) == 0 {
 			continue
 		}
-		k.expectedEntries[string(layout.indexBucket)]++
-		switch have := b.Get(k.keyBuf); {
+		ch.expectedEntries[string(layout.indexBucket)]++
+		switch have := b.Get(ch.keyBuf); {
 		case have == nil:
-			k.addFinding(typeName, fmt.Sprint(id), "is missing from the database index %s", layout.indexBucket)
+			ch.addFinding(typeName, fmt.Sprint(id), "is missing from the database index %s", layout.indexBucket)
 		case !bytes.Equal(have, value):
-			k.addFinding(typeName, fmt.Sprint(id), "has a wrong entry in the database index %s", layout.indexBucket)
+			ch.addFinding(typeName, fmt.Sprint(id), "has a wrong entry in the database index %s", layout.indexBucket)
 		}
 	}
 }
 
 // checkAllLists verifies that every entry of the list, sort, and trash indexes matches a
 // record.
-func (k *checker) checkAllLists() {
-	checkLists(k, &abstracts)
-	checkLists(k, &orders)
-	checkLists(k, &files)
-	checkLists(k, &instruments)
-	checkLists(k, &events)
-	checkLayoutEntries(k, &trash.indexLayout, func(id uint64) (indexFields, bool) {
+func (ch *checker) checkAllLists() {
+	checkLists(ch, &abstracts)
+	checkLists(ch, &orders)
+	checkLists(ch, &files)
+	checkLists(ch, &instruments)
+	checkLists(ch, &events)
+	checkLayoutEntries(ch, &trash.indexLayout, func(id uint64) (indexFields, bool) {
 		switch recordID := id & (1<<typeShift - 1); typeNameOf(id) {
 		case abstracts.typeName:
-			return readFields(k, &abstracts, recordID, (*indexedTable[model.Abstract]).trashFields)
+			return readFields(ch, &abstracts, recordID, (*indexedTable[model.Abstract]).trashFields)
 		case orders.typeName:
-			return readFields(k, &orders, recordID, (*indexedTable[model.Order]).trashFields)
+			return readFields(ch, &orders, recordID, (*indexedTable[model.Order]).trashFields)
 		case files.typeName:
-			return readFields(k, &files, recordID, (*indexedTable[model.File]).trashFields)
+			return readFields(ch, &files, recordID, (*indexedTable[model.File]).trashFields)
 		case instruments.typeName:
-			return readFields(k, &instruments, recordID, (*indexedTable[model.Instrument]).trashFields)
+			return readFields(ch, &instruments, recordID, (*indexedTable[model.Instrument]).trashFields)
 		case notes.typeName:
-			n, ok, err := notes.find(k.t, recordID)
-			return noteTrashFields(k.t, &n), ok && err == nil
+			n, ok, err := notes.find(ch.t, recordID)
+			return noteTrashFields(ch.t, &n), ok && err == nil
 		}
 		return indexFields{}, false
 	})
@@ -117,9 +117,9 @@ func checkLayoutEntries(k *checker, layout *indexLayout, read func(id uint64) (i
 }
 
 // countEntries returns the number of entries in a bucket.
-func (k *checker) countEntries(bucket []byte) (n int) {
-	c := k.t.bucket(bucket).Cursor()
-	for key, _ := c.First(); key != nil && k.ctx.Err() == nil; key, _ = c.Next() {
+func (ch *checker) countEntries(bucket []byte) (n int) {
+	c := ch.t.bucket(bucket).Cursor()
+	for key, _ := c.First(); key != nil && ch.ctx.Err() == nil; key, _ = c.Next() {
 		n++
 	}
 	return n
@@ -127,23 +127,23 @@ func (k *checker) countEntries(bucket []byte) (n int) {
 
 // checkValueCounts compares the stored value counts with the number of records that were
 // read.
-func (k *checker) checkValueCounts() {
-	if k.findingCount > 0 {
+func (ch *checker) checkValueCounts() {
+	if ch.findingCount > 0 {
 		return // the other findings may be the cause
 	}
-	due := make(map[string]uint64, len(k.valueCounts))
-	for c, n := range k.valueCounts {
+	due := make(map[string]uint64, len(ch.valueCounts))
+	for c, n := range ch.valueCounts {
 		due[string(c.encode())] = n
 	}
-	c := k.t.bucket(bucketCounts).Cursor()
+	c := ch.t.bucket(bucketCounts).Cursor()
 	for key, raw := c.First(); key != nil; key, raw = c.Next() {
 		if n, ok := decodeUint64(raw); !ok || n != due[string(key)] {
-			k.addFinding("counter", formatCountKey(key), "is %x, expected %d", raw, due[string(key)])
+			ch.addFinding("counter", formatCountKey(key), "is %x, expected %d", raw, due[string(key)])
 		}
 		delete(due, string(key))
 	}
 	for key, n := range due {
-		k.addFinding("counter", formatCountKey([]byte(key)), "is missing, expected %d", n)
+		ch.addFinding("counter", formatCountKey([]byte(key)), "is missing, expected %d", n)
 	}
 }
 
@@ -151,115 +151,115 @@ func (k *checker) checkValueCounts() {
 func formatCountKey(key []byte) string { return string(bytes.ReplaceAll(key, []byte{0}, []byte{' '})) }
 
 // checkStoredResponses verifies the stored responses and the index that sorts them by time.
-func (k *checker) checkStoredResponses() {
-	c := k.t.bucket(bucketStoredResponses).Cursor()
-	for slot, raw := c.First(); slot != nil && k.ctx.Err() == nil; slot, raw = c.Next() {
-		k.summary.Records++
+func (ch *checker) checkStoredResponses() {
+	c := ch.t.bucket(bucketStoredResponses).Cursor()
+	for slot, raw := c.First(); slot != nil && ch.ctx.Err() == nil; slot, raw = c.Next() {
+		ch.summary.Records++
 		var r model.StoredResponse
 		if err := decodeRecord(bucketStoredResponses, slot, raw, &r); err != nil {
-			k.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
-		} else if k.t.bucket(bucketStoredResponseTimes).Get(responseTimeKey(r.At, slot)) == nil {
-			k.addFinding("replay", fmt.Sprintf("%x", slot), "is missing from the database index %s", bucketStoredResponseTimes)
+			ch.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
+		} else if ch.t.bucket(bucketStoredResponseTimes).Get(responseTimeKey(r.At, slot)) == nil {
+			ch.addFinding("replay", fmt.Sprintf("%x", slot), "is missing from the database index %s", bucketStoredResponseTimes)
 		}
 	}
-	k.checkEntries(bucketStoredResponseTimes, func(key, _ []byte) bool {
+	ch.checkEntries(bucketStoredResponseTimes, func(key, _ []byte) bool {
 		if len(key) != responseTimeKeySize {
 			return false
 		}
-		r, ok, err := k.t.StoredResponse([32]byte(key[8:]))
+		r, ok, err := ch.t.StoredResponse([32]byte(key[8:]))
 		return ok && err == nil && sortableMicros(r.At) == binary.BigEndian.Uint64(key)
 	})
 }
 
 // checkChanges verifies the checksums and sequence numbers of the change feed.
-func (k *checker) checkChanges() {
-	last := k.t.LastChange()
+func (ch *checker) checkChanges() {
+	last := ch.t.LastChange()
 	var before uint64
-	c := k.t.bucket(bucketChanges).Cursor()
-	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
+	c := ch.t.bucket(bucketChanges).Cursor()
+	for key, raw := c.First(); key != nil && ch.ctx.Err() == nil; key, raw = c.Next() {
 		change, ok := decodeChange(key, raw)
 		switch {
 		case !ok:
-			k.addFinding("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
+			ch.addFinding("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
 		case before != 0 && change.Seq != before+1:
-			k.addFinding("change", fmt.Sprint(change.Seq), "sequence gap: follows change %d", before)
+			ch.addFinding("change", fmt.Sprint(change.Seq), "sequence gap: follows change %d", before)
 		case change.Seq > last:
-			k.addFinding("change", fmt.Sprint(change.Seq), "ID is greater than the last assigned ID")
+			ch.addFinding("change", fmt.Sprint(change.Seq), "ID is greater than the last assigned ID")
 		}
 		before = change.Seq
 	}
 	if before != 0 && before < last {
-		k.addFinding("change", fmt.Sprint(last), "is missing; the last stored change is %d", before)
+		ch.addFinding("change", fmt.Sprint(last), "is missing; the last stored change is %d", before)
 	}
 }
 
 // checkUser verifies that a user is in the index of usernames.
-func (k *checker) checkUser(u model.User) {
-	if id, ok := decodeUint64(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
-		k.addFinding("user", fmt.Sprint(u.ID), "is missing from the database index %s", bucketUserNames)
+func (ch *checker) checkUser(u model.User) {
+	if id, ok := decodeUint64(ch.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
+		ch.addFinding("user", fmt.Sprint(u.ID), "is missing from the database index %s", bucketUserNames)
 	}
 }
 
 // checkUserIndexes verifies that every entry of the indexes of usernames and sessions
 // matches a record.
-func (k *checker) checkUserIndexes() {
-	k.checkEntries(bucketUserNames, func(key, value []byte) bool {
+func (ch *checker) checkUserIndexes() {
+	ch.checkEntries(bucketUserNames, func(key, value []byte) bool {
 		id, ok := decodeUint64(value)
-		u, err := users.get(k.t, id)
+		u, err := users.get(ch.t, id)
 		return ok && err == nil && bytes.Equal(key, userNameKey(u.Name))
 	})
-	k.checkEntries(bucketSessionUsers, func(key, _ []byte) bool {
+	ch.checkEntries(bucketSessionUsers, func(key, _ []byte) bool {
 		if len(key) != 40 {
 			return false
 		}
 		user, _ := decodeUint64(key[:8])
-		s, found, err := k.t.Session(key[8:])
+		s, found, err := ch.t.Session(key[8:])
 		return found && err == nil && s.UserID == user
 	})
 }
 
 // checkSession verifies the hash, user, and index entry of one session.
-func (k *checker) checkSession(key []byte, s model.Session) {
+func (ch *checker) checkSession(key []byte, s model.Session) {
 	if s.Hash != hex.EncodeToString(key) {
-		k.addFinding("session", s.ID(), "is stored under another hash")
+		ch.addFinding("session", s.ID(), "is stored under another hash")
 		return
 	}
-	if !users.has(k.t, s.UserID) {
-		k.addFinding("session", s.ID(), "refers to user %d, which does not exist", s.UserID)
+	if !users.has(ch.t, s.UserID) {
+		ch.addFinding("session", s.ID(), "refers to user %d, which does not exist", s.UserID)
 	}
-	if k.t.bucket(bucketSessionUsers).Get(sessionUserKey(s.UserID, key)) == nil {
-		k.addFinding("session", s.ID(), "is missing from the database index %s", bucketSessionUsers)
+	if ch.t.bucket(bucketSessionUsers).Get(sessionUserKey(s.UserID, key)) == nil {
+		ch.addFinding("session", s.ID(), "is missing from the database index %s", bucketSessionUsers)
 	}
 }
 
 // checkSessions verifies all sessions. Their keys are hashes, so checkTable can't be used.
-func (k *checker) checkSessions() {
-	c := k.t.bucket(bucketSessions).Cursor()
-	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
-		k.summary.Records++
+func (ch *checker) checkSessions() {
+	c := ch.t.bucket(bucketSessions).Cursor()
+	for key, raw := c.First(); key != nil && ch.ctx.Err() == nil; key, raw = c.Next() {
+		ch.summary.Records++
 		var s model.Session
 		if err := decodeRecord(bucketSessions, key, raw, &s); err != nil {
-			k.addFinding("session", hex.EncodeToString(key), "%v", err)
+			ch.addFinding("session", hex.EncodeToString(key), "%v", err)
 			continue
 		}
-		k.checkSession(key, s)
+		ch.checkSession(key, s)
 	}
 }
 
 // checkOCRQueue verifies that a file is in the OCR queue if its pages wait for OCR.
-func (k *checker) checkOCRQueue(f *model.File) {
+func (ch *checker) checkOCRQueue(f *model.File) {
 	if !f.WaitsForOCR() {
 		return
 	}
 	pages := uint64(f.PagesWaitingForOCR()) // not negative
 	if f.Trashed == nil {
-		k.counts[CountOCRFiles]++
-		k.counts[CountOCRPages] += pages
+		ch.counts[CountOCRFiles]++
+		ch.counts[CountOCRPages] += pages
 	}
-	switch n, ok := decodeUint64(k.t.bucket(bucketOCRQueue).Get(ocrQueueKey(f))); {
+	switch n, ok := decodeUint64(ch.t.bucket(bucketOCRQueue).Get(ocrQueueKey(f))); {
 	case !ok:
-		k.addFinding("file", fmt.Sprint(f.ID), "is missing from the database index %s", bucketOCRQueue)
+		ch.addFinding("file", fmt.Sprint(f.ID), "is missing from the database index %s", bucketOCRQueue)
 	case n != pages:
-		k.addFinding("file", fmt.Sprint(f.ID), "has a wrong entry in the database index %s", bucketOCRQueue)
+		ch.addFinding("file", fmt.Sprint(f.ID), "has a wrong entry in the database index %s", bucketOCRQueue)
 	}
 }

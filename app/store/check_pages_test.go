@@ -62,15 +62,15 @@ func parseLayout(t *testing.T, content []byte) (a fileLayout) {
 	return a
 }
 
-func (a *fileLayout) walk(content []byte, at, size int, bucket, kind string) {
+func (f *fileLayout) walk(content []byte, at, size int, bucket, kind string) {
 	page := content[at:]
-	a.headers = append(a.headers, byteRange{kind + " header of " + bucket, at, at + pageHeader})
+	f.headers = append(f.headers, byteRange{kind + " header of " + bucket, at, at + pageHeader})
 	for i := range int(u16(page[10:])) {
 		from := at + pageHeader + i*elementSize
 		e := content[from:]
-		a.elements = append(a.elements, byteRange{"element of " + bucket, from, from + elementSize})
+		f.elements = append(f.elements, byteRange{"element of " + bucket, from, from + elementSize})
 		if u16(page[8:]) == branchPage {
-			a.walk(content, int(u64(e[8:]))*size, size, bucket, "page")
+			f.walk(content, int(u64(e[8:]))*size, size, bucket, "page")
 			continue
 		}
 		key := from + int(u32(e[4:]))
@@ -78,11 +78,11 @@ func (a *fileLayout) walk(content []byte, at, size int, bucket, kind string) {
 		end := value + int(u32(e[12:]))
 		switch {
 		case u32(e) == 0:
-			a.records = append(a.records, byteRange{"record in " + bucket, key, end})
+			f.records = append(f.records, byteRange{"record in " + bucket, key, end})
 		case u64(content[value:]) == 0:
-			a.walk(content, value+bucketHeader, size, string(content[key:value]), "inline")
+			f.walk(content, value+bucketHeader, size, string(content[key:value]), "inline")
 		default:
-			a.walk(content, int(u64(content[value:]))*size, size, string(content[key:value]), "page")
+			f.walk(content, int(u64(content[value:]))*size, size, string(content[key:value]), "page")
 		}
 	}
 }

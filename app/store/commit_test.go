@@ -59,24 +59,24 @@ func pauseWriter(t *testing.T, s *Store) *pausedWriter {
 }
 
 // add starts an Update and waits until it is in the queue.
-func (q *pausedWriter) add(ctx context.Context, check, write func(*Tx) error) {
+func (p *pausedWriter) add(ctx context.Context, check, write func(*Tx) error) {
 	result := make(chan error, 1)
-	q.results = append(q.results, result)
-	go func() { result <- q.s.Update(ctx, check, write) }()
-	for waiting := -1; waiting < len(q.results); runtime.Gosched() {
-		q.s.mu.Lock()
-		waiting = len(q.s.queue)
-		q.s.mu.Unlock()
+	p.results = append(p.results, result)
+	go func() { result <- p.s.Update(ctx, check, write) }()
+	for waiting := -1; waiting < len(p.results); runtime.Gosched() {
+		p.s.mu.Lock()
+		waiting = len(p.s.queue)
+		p.s.mu.Unlock()
 	}
 }
 
 // release lets the batch run. It returns the results in the order in which the updates were added.
-func (q *pausedWriter) release() (results []error) {
-	close(q.resume)
-	if err := <-q.first; err != nil {
-		q.t.Errorf("first update: %v", err)
+func (p *pausedWriter) release() (results []error) {
+	close(p.resume)
+	if err := <-p.first; err != nil {
+		p.t.Errorf("first update: %v", err)
 	}
-	for _, result := range q.results {
+	for _, result := range p.results {
 		results = append(results, <-result)
 	}
 	return results

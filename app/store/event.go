@@ -84,9 +84,9 @@ func (t *Tx) listEventsInSequence(q Query) (page Page[model.Event], err error) {
 
 // matchesInSequence reports whether a record matches the filters and the range of creation
 // times.
-func (l *indexedTable[T]) matchesInSequence(v *T, pred *predicate) bool {
-	created := l.fields(v).created
-	return created >= pred.createdFrom && created <= pred.createdTo && l.matches(v, pred)
+func (it *indexedTable[T]) matchesInSequence(v *T, pred *predicate) bool {
+	created := it.fields(v).created
+	return created >= pred.createdFrom && created <= pred.createdTo && it.matches(v, pred)
 }
 
 // AddEvent appends an entry to the audit log and links it to the previous entry by hash. It

@@ -52,11 +52,11 @@ type matchSource[T any] struct {
 }
 
 // findMatches implements FindAbstracts for any type.
-func (l *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match[T], more bool, err error) {
+func (it *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match[T], more bool, err error) {
 	if t.isRebuilding() {
 		return nil, false, errRebuilding
 	}
-	pred, possible, err := l.newPredicate(t, q)
+	pred, possible, err := it.newPredicate(t, q)
 	if err != nil || !possible {
 		return nil, false, err
 	}
@@ -64,12 +64,12 @@ func (l *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match
 	if len(q.Filters) > 0 || pred.hasDue || pred.openOnly || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
 		c.maxScan = maxFilteredFindScan
 	}
-	for _, source := range l.matchSources(t, text) {
-		if err := c.collect(t, l, &source); err != nil {
+	for _, source := range it.matchSources(t, text) {
+		if err := c.collect(t, it, &source); err != nil {
 			return nil, false, err
 		}
 	}
-	c.prefixed = slices.DeleteFunc(c.prefixed, func(k Match[T]) bool { return c.exactByID[l.fields(&k.Record).id] })
+	c.prefixed = slices.DeleteFunc(c.prefixed, func(k Match[T]) bool { return c.exactByID[it.fields(&k.Record).id] })
 	list = slices.Concat(c.exact, c.prefixed)
 	return list[:min(len(list), q.Limit)], c.more || len(list) > q.Limit, nil
 }
@@ -126,19 +126,19 @@ func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSour
 }
 
 // matchSources returns the index ranges that may contain matches for text.
-func (l *indexedTable[T]) matchSources(t *Tx, text string) (sources []matchSource[T]) {
-	if want := fold(text); want != "" && strings.IndexByte(l.columnTags, tagNumber) >= 0 {
-		sources = append(sources, matchSource[T]{SortOrderNumber, t.bucket(l.indexBucket), tagNumber, want, func(v *T) (bool, bool) {
-			have := l.fields(v).orderNumber
+func (it *indexedTable[T]) matchSources(t *Tx, text string) (sources []matchSource[T]) {
+	if want := fold(text); want != "" && strings.IndexByte(it.columnTags, tagNumber) >= 0 {
+		sources = append(sources, matchSource[T]{SortOrderNumber, t.bucket(it.indexBucket), tagNumber, want, func(v *T) (bool, bool) {
+			have := it.fields(v).orderNumber
 			return strings.HasPrefix(have, want), have == want
 		}, false})
 	}
-	for i, sort := range l.textSorts {
+	for i, sort := range it.textSorts {
 		want := sort.normalize(text)
 		if want == "" {
 			continue
 		}
-		sources = append(sources, matchSource[T]{sort.sort, t.bucket(l.sortLayout.indexBucket), l.sortLayout.sortTags[i],
+		sources = append(sources, matchSource[T]{sort.sort, t.bucket(it.sortLayout.indexBucket), it.sortLayout.sortTags[i],
 			want[:min(len(want), maxTextKey)], func(v *T) (bool, bool) {
 				exact := sort.normalize(sort.text(v)) == want
 				if sort.exactForms != nil {

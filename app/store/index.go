@@ -204,37 +204,37 @@ type textSort[T any] struct {
 
 // listFields returns the values for the list and sort indexes. It returns the zero value
 // for a record in the trash.
-func (l *indexedTable[T]) listFields(t *Tx, v *T) indexFields {
-	f := l.fields(v)
-	if l.trashed != nil && l.trashed(v) != nil {
+func (it *indexedTable[T]) listFields(t *Tx, v *T) indexFields {
+	f := it.fields(v)
+	if it.trashed != nil && it.trashed(v) != nil {
 		return indexFields{}
 	}
-	for i := range l.columns {
-		f.hashes[i] = t.hashValue(l.columns[i].value(v))
+	for i := range it.columns {
+		f.hashes[i] = t.hashValue(it.columns[i].value(v))
 	}
-	return l.addTexts(f, v)
+	return it.addTexts(f, v)
 }
 
 // addTexts returns f with the sort texts and marked as listed.
-func (l *indexedTable[T]) addTexts(f indexFields, v *T) indexFields {
+func (it *indexedTable[T]) addTexts(f indexFields, v *T) indexFields {
 	f.listed = true
-	for i := range l.textSorts {
-		f.texts[i] = textKey(l.textSorts[i].normalize(l.textSorts[i].text(v)))
+	for i := range it.textSorts {
+		f.texts[i] = textKey(it.textSorts[i].normalize(it.textSorts[i].text(v)))
 	}
 	return f
 }
 
 // trashFields returns the values for the trash index. It returns the zero value for a
 // record that isn't in that index.
-func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
-	if l.trashed == nil {
+func (it *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
+	if it.trashed == nil {
 		return indexFields{}
 	}
-	trashed := l.trashed(v)
+	trashed := it.trashed(v)
 	if trashed == nil || trashed.With != "" {
 		return indexFields{}
 	}
-	return t.trashFieldsOf(l.typeName, l.fields(v).id, trashed)
+	return t.trashFieldsOf(it.typeName, it.fields(v).id, trashed)
 }
 
 // trashFieldsOf returns the values for the trash index of a record that is in the trash.
@@ -245,73 +245,73 @@ func (t *Tx) trashFieldsOf(typeName string, id uint64, in *model.Trashed) indexF
 
 // reindex updates all index entries and value counts after a change. before is nil for a
 // new record, and after is nil for a removed record.
-func (l *indexedTable[T]) reindex(t *Tx, before, after *T) error {
+func (it *indexedTable[T]) reindex(t *Tx, before, after *T) error {
 	var oldFields, newFields, oldTrash, newTrash indexFields
 	if before != nil {
-		oldFields, oldTrash = l.listFields(t, before), l.trashFields(t, before)
+		oldFields, oldTrash = it.listFields(t, before), it.trashFields(t, before)
 	}
 	if after != nil {
-		newFields, newTrash = l.listFields(t, after), l.trashFields(t, after)
+		newFields, newTrash = it.listFields(t, after), it.trashFields(t, after)
 	}
-	for i := range l.columns {
-		if !l.columns[i].counted || oldFields.listed == newFields.listed && oldFields.hashes[i] == newFields.hashes[i] && before != nil &&
-			after != nil && l.columns[i].value(before) == l.columns[i].value(after) {
+	for i := range it.columns {
+		if !it.columns[i].counted || oldFields.listed == newFields.listed && oldFields.hashes[i] == newFields.hashes[i] && before != nil &&
+			after != nil && it.columns[i].value(before) == it.columns[i].value(after) {
 			continue
 		}
 		if oldFields.listed {
-			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(before), -1)
+			t.addValueCount(it.typeName, it.columns[i].name, it.columns[i].value(before), -1)
 		}
 		if newFields.listed {
-			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(after), 1)
+			t.addValueCount(it.typeName, it.columns[i].name, it.columns[i].value(after), 1)
 		}
 	}
 	t.countTransition(CountTrashed, oldTrash.listed, newTrash.listed)
-	if err := t.updateEntries(&l.indexLayout, &oldFields, &newFields); err != nil {
+	if err := t.updateEntries(&it.indexLayout, &oldFields, &newFields); err != nil {
 		return err
 	}
-	if err := l.updateSorts(t, &oldFields, &newFields); err != nil {
+	if err := it.updateSorts(t, &oldFields, &newFields); err != nil {
 		return err
 	}
 	return t.updateEntries(&trash.indexLayout, &oldTrash, &newTrash)
 }
 
 // updateSorts updates the sort index, if the table has one.
-func (l *indexedTable[T]) updateSorts(t *Tx, before, after *indexFields) error {
-	if l.sortLayout.indexBucket == nil {
+func (it *indexedTable[T]) updateSorts(t *Tx, before, after *indexFields) error {
+	if it.sortLayout.indexBucket == nil {
 		return nil
 	}
-	return t.updateEntries(&l.sortLayout, before, after)
+	return t.updateEntries(&it.sortLayout, before, after)
 }
 
 // getLive returns a record that is not in the trash. The error has kind errs.NotFound if
 // there is none.
-func (l *indexedTable[T]) getLive(t *Tx, id uint64) (T, error) {
-	v, err := l.get(t, id)
-	if err == nil && l.trashed(&v) != nil {
+func (it *indexedTable[T]) getLive(t *Tx, id uint64) (T, error) {
+	v, err := it.get(t, id)
+	if err == nil && it.trashed(&v) != nil {
 		var zero T
-		return zero, errs.RecordNotFound(l.typeName, id)
+		return zero, errs.RecordNotFound(it.typeName, id)
 	}
 	return v, err
 }
 
 // save writes a record and its index entries and adds an entry to the change feed. old is
 // the previous state of the record if existed is true.
-func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, existed bool, v *T) error {
+func (it *indexedTable[T]) save(t *Tx, id uint64, old *T, existed bool, v *T) error {
 	if !existed {
 		old = nil
 	}
-	if err := l.reindex(t, old, v); err != nil {
-		return fmt.Errorf("index %s %d: %w", l.typeName, id, err)
+	if err := it.reindex(t, old, v); err != nil {
+		return fmt.Errorf("index %s %d: %w", it.typeName, id, err)
 	}
-	l.noteChange(t, id)
-	return l.put(t, id, *v)
+	it.noteChange(t, id)
+	return it.put(t, id, *v)
 }
 
 // purge removes a record and its index entries, and adds an entry to the change feed.
-func (l *indexedTable[T]) purge(t *Tx, id uint64, old *T) error {
-	if err := l.reindex(t, old, nil); err != nil {
-		return fmt.Errorf("index %s %d: %w", l.typeName, id, err)
+func (it *indexedTable[T]) purge(t *Tx, id uint64, old *T) error {
+	if err := it.reindex(t, old, nil); err != nil {
+		return fmt.Errorf("index %s %d: %w", it.typeName, id, err)
 	}
-	l.noteChange(t, id)
-	return l.remove(t, id)
+	it.noteChange(t, id)
+	return it.remove(t, id)
 }

@@ -94,19 +94,19 @@ type candidateSource interface {
 }
 
 // list returns the page that a query selects.
-func (l *indexedTable[T]) list(t *Tx, q Query) (page Page[T], err error) {
+func (it *indexedTable[T]) list(t *Tx, q Query) (page Page[T], err error) {
 	if t.isRebuilding() {
 		return page, errRebuilding
 	}
-	pred, possible, err := l.newPredicate(t, q)
+	pred, possible, err := it.newPredicate(t, q)
 	if err != nil || !possible {
 		return page, err
 	}
-	source, err := l.chooseSource(t, q, &pred)
+	source, err := it.chooseSource(t, q, &pred)
 	if err != nil {
 		return page, err
 	}
-	p := pageBuilder[T]{table: l, tx: t, query: q, predicate: &pred, source: source}
+	p := pageBuilder[T]{table: it, tx: t, query: q, predicate: &pred, source: source}
 	return p.build()
 }
 
@@ -235,32 +235,32 @@ func (p *pageBuilder[T]) load(id, created uint64) (v T, size int, ok bool) {
 }
 
 // findListed is like findSized but uses the cache of the table.
-func (l *indexedTable[T]) findListed(t *Tx, id uint64) (v T, size int, err error) {
-	if l.cache == nil {
-		return l.findSized(t, id)
+func (it *indexedTable[T]) findListed(t *Tx, id uint64) (v T, size int, err error) {
+	if it.cache == nil {
+		return it.findSized(t, id)
 	}
 	key := encodeUint64(id)
-	raw := t.value(l.bucketName, key)
+	raw := t.value(it.bucketName, key)
 	switch {
 	case raw == nil:
 		return v, 0, nil
 	case len(raw) > maxCachedSize:
-		err = decodeRecord(l.bucketName, key, raw, &v)
+		err = decodeRecord(it.bucketName, key, raw, &v)
 		return v, len(raw), err
 	}
-	v, err = l.cache(t.caches).decode(l.bucketName, key, raw)
+	v, err = it.cache(t.caches).decode(it.bucketName, key, raw)
 	return v, len(raw), err
 }
 
 // listByIDs implements ListAbstractsByID for any type.
-func (l *indexedTable[T]) listByIDs(t *Tx, ids []uint64, maxBytes int, matches func(*T) bool) (page Page[T], consumed int, err error) {
-	p := pageBuilder[T]{table: l, tx: t, query: Query{Limit: len(ids), MaxBytes: maxBytes}, predicate: &predicate{}}
+func (it *indexedTable[T]) listByIDs(t *Tx, ids []uint64, maxBytes int, matches func(*T) bool) (page Page[T], consumed int, err error) {
+	p := pageBuilder[T]{table: it, tx: t, query: Query{Limit: len(ids), MaxBytes: maxBytes}, predicate: &predicate{}}
 	for _, id := range ids {
 		v, size, ok := p.load(id, 0)
 		if p.err != nil {
 			return page, consumed, p.err
 		}
-		ok = ok && l.trashed(&v) == nil && matches(&v)
+		ok = ok && it.trashed(&v) == nil && matches(&v)
 		if ok && p.isFull(len(page.Items), size, &v) {
 			break
 		}

@@ -62,26 +62,26 @@ func prefixEnd(prefix []byte) []byte {
 // the entries of this range are in the requested order, the source scans them. If they
 // aren't but there are few, it loads and sorts them. Otherwise, it scans the index that has
 // the requested order.
-func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candidateSource, error) {
-	ordered, tag, err := l.sortRange(t, q, pred)
+func (it *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candidateSource, error) {
+	ordered, tag, err := it.sortRange(t, q, pred)
 	if err != nil {
 		return nil, err
 	}
 	limit := cmp.Or(q.sortLimit, maxSorted)
-	ranges := l.filterRanges(t, pred)
+	ranges := it.filterRanges(t, pred)
 	if tag == tagCreated {
 		if ordered = ranges[0]; len(ranges) > 1 {
 			ordered, _ = smallestRange(ranges, limit)
 		}
 		ranges = nil
-	} else if tag == tagNumber && pred.filtered[strings.IndexByte(l.columnTags, tag)] {
+	} else if tag == tagNumber && pred.filtered[strings.IndexByte(it.columnTags, tag)] {
 		return &rangeScan{pred, ordered}, nil // there is no smaller range
 	}
-	due, bounded := l.dueRange(t, pred)
+	due, bounded := it.dueRange(t, pred)
 	if bounded && tag != tagDue {
 		ranges = append(ranges, due)
 	}
-	updated := l.updatedRange(t, pred)
+	updated := it.updatedRange(t, pred)
 	if pred.hasUpdated && tag != tagUpdated {
 		ranges = append(ranges, updated)
 	}
@@ -90,15 +90,15 @@ func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candida
 		return &rangeScan{pred, ordered}, nil
 	}
 	if part, n := smallestRange(ranges, limit); n <= limit && (!ordered.restricted || n < countKeys(ordered, n+1)) {
-		return l.loadSorted(t, &rangeScan{pred, part}, tag)
+		return it.loadSorted(t, &rangeScan{pred, part}, tag)
 	}
 	if pred.hasDue && !pred.openOnly && tag != tagDue && !ordered.restricted && q.sortLimit == 0 &&
 		countKeys(due, maxSortedByDate+1) <= maxSortedByDate {
-		return l.loadSorted(t, &rangeScan{pred, due}, tag)
+		return it.loadSorted(t, &rangeScan{pred, due}, tag)
 	}
 	if pred.hasUpdated && tag != tagUpdated && !ordered.restricted && q.sortLimit == 0 &&
 		countKeys(updated, maxSortedByDate+1) <= maxSortedByDate {
-		return l.loadSorted(t, &rangeScan{pred, updated}, tag)
+		return it.loadSorted(t, &rangeScan{pred, updated}, tag)
 	}
 	return &rangeScan{pred, ordered}, nil
 }
@@ -106,40 +106,40 @@ func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candida
 // sortRange returns the range whose entries are in the requested order, and the tag of
 // these entries. For SortCreated it returns only the tag, because several ranges have that
 // order.
-func (l *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRange, tag byte, err error) {
-	main := t.bucket(l.indexBucket)
-	if i := slices.IndexFunc(l.textSorts, func(x textSort[T]) bool { return x.sort == q.Sort }); i >= 0 {
-		prefix := []byte{l.sortLayout.sortTags[i]}
-		return keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix)}, prefix[0], nil
+func (it *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRange, tag byte, err error) {
+	main := t.bucket(it.indexBucket)
+	if i := slices.IndexFunc(it.textSorts, func(x textSort[T]) bool { return x.sort == q.Sort }); i >= 0 {
+		prefix := []byte{it.sortLayout.sortTags[i]}
+		return keyRange{bucket: t.bucket(it.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix)}, prefix[0], nil
 	}
 	switch {
 	case q.Sort == "" || q.Sort == SortCreated:
 		return r, tagCreated, nil
-	case q.Sort == SortUpdated && l.sortsByUpdated():
-		return l.updatedRange(t, pred), tagUpdated, nil
-	case q.Sort == SortDue && l.hasDue:
-		r, _ = l.dueRange(t, pred)
+	case q.Sort == SortUpdated && it.sortsByUpdated():
+		return it.updatedRange(t, pred), tagUpdated, nil
+	case q.Sort == SortDue && it.hasDue:
+		r, _ = it.dueRange(t, pred)
 		return r, tagDue, nil
-	case q.Sort == SortOrderNumber && strings.IndexByte(l.columnTags, tagNumber) >= 0:
+	case q.Sort == SortOrderNumber && strings.IndexByte(it.columnTags, tagNumber) >= 0:
 		prefix := []byte{tagNumber}
 		r = keyRange{bucket: main, prefix: prefix, low: prefix, high: prefixEnd(prefix)}
-		if number := strings.IndexByte(l.columnTags, tagNumber); pred.filtered[number] {
-			r = pred.rangeUnder(main, l.columnPrefix(number, pred))
+		if number := strings.IndexByte(it.columnTags, tagNumber); pred.filtered[number] {
+			r = pred.rangeUnder(main, it.columnPrefix(number, pred))
 			r.prefix = prefix
 		}
 		return r, tagNumber, nil
 	}
-	return r, 0, fmt.Errorf("%s list: sort %q is not supported", l.typeName, q.Sort)
+	return r, 0, fmt.Errorf("%s list: sort %q is not supported", it.typeName, q.Sort)
 }
 
 // dueRange returns a range that contains all matches and is sorted by due date. restricted
 // is false if it contains all entries with its tag.
-func (l *indexedTable[T]) dueRange(t *Tx, pred *predicate) (r keyRange, restricted bool) {
+func (it *indexedTable[T]) dueRange(t *Tx, pred *predicate) (r keyRange, restricted bool) {
 	prefix := []byte{tagDue}
 	r = keyRange{prefix: prefix, low: prefix, high: prefixEnd(prefix), restricted: pred.hasDue || pred.openOnly}
-	if r.bucket = t.bucket(l.indexBucket); pred.openOnly {
+	if r.bucket = t.bucket(it.indexBucket); pred.openOnly {
 		prefix[0] = tagOpen
-		r.bucket, r.high = t.bucket(l.sortLayout.indexBucket), prefixEnd(prefix)
+		r.bucket, r.high = t.bucket(it.sortLayout.indexBucket), prefixEnd(prefix)
 	}
 	if pred.hasDue {
 		r.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.dueFrom)
@@ -149,17 +149,17 @@ func (l *indexedTable[T]) dueRange(t *Tx, pred *predicate) (r keyRange, restrict
 }
 
 // sortsByUpdated reports whether the list can be sorted by the last change.
-func (l *indexedTable[T]) sortsByUpdated() bool {
-	return strings.IndexByte(l.sortLayout.sortTags, tagUpdated) >= 0
+func (it *indexedTable[T]) sortsByUpdated() bool {
+	return strings.IndexByte(it.sortLayout.sortTags, tagUpdated) >= 0
 }
 
 // updatedRange returns a range that contains all matches and is sorted by the last change.
-func (l *indexedTable[T]) updatedRange(t *Tx, pred *predicate) keyRange {
-	if !l.sortsByUpdated() {
+func (it *indexedTable[T]) updatedRange(t *Tx, pred *predicate) keyRange {
+	if !it.sortsByUpdated() {
 		return keyRange{}
 	}
 	prefix := []byte{tagUpdated}
-	r := keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix),
+	r := keyRange{bucket: t.bucket(it.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix),
 		restricted: pred.hasUpdated}
 	if pred.hasUpdated {
 		r.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.updatedFrom)
@@ -169,11 +169,11 @@ func (l *indexedTable[T]) updatedRange(t *Tx, pred *predicate) keyRange {
 }
 
 // filterRanges returns the ranges that are sorted by creation time and contain all matches.
-func (l *indexedTable[T]) filterRanges(t *Tx, pred *predicate) (ranges []keyRange) {
-	b := t.bucket(l.indexBucket)
-	for i := range l.columns {
-		if pred.filtered[i] && (pred.values[i] != columnValue{} || l.columnTags[i] == tagNumber) {
-			ranges = append(ranges, pred.rangeUnder(b, l.columnPrefix(i, pred)))
+func (it *indexedTable[T]) filterRanges(t *Tx, pred *predicate) (ranges []keyRange) {
+	b := t.bucket(it.indexBucket)
+	for i := range it.columns {
+		if pred.filtered[i] && (pred.values[i] != columnValue{} || it.columnTags[i] == tagNumber) {
+			ranges = append(ranges, pred.rangeUnder(b, it.columnPrefix(i, pred)))
 			ranges[len(ranges)-1].restricted = true
 		}
 	}
@@ -196,11 +196,11 @@ func smallestRange(ranges []keyRange, limit int) (smallest keyRange, n int) {
 }
 
 // columnPrefix returns the prefix of the entries that have the filter's value in column i.
-func (l *indexedTable[T]) columnPrefix(i int, pred *predicate) []byte {
-	if l.columnTags[i] == tagNumber {
+func (it *indexedTable[T]) columnPrefix(i int, pred *predicate) []byte {
+	if it.columnTags[i] == tagNumber {
 		return append(append([]byte{tagNumber}, pred.values[i].String()...), 0)
 	}
-	return binary.BigEndian.AppendUint64([]byte{l.columnTags[i]}, uint64(pred.hashes[i]))
+	return binary.BigEndian.AppendUint64([]byte{it.columnTags[i]}, uint64(pred.hashes[i]))
 }
 
 // countKeys counts the entries of a range but stops at limit.
@@ -288,17 +288,17 @@ type candidate struct {
 }
 
 // loadSorted reads all candidates of a small range and sorts them.
-func (l *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedCandidates, error) {
+func (it *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedCandidates, error) {
 	var list sortedCandidates
 	var err error
 	budget := math.MaxInt
 	from.scan(nil, false, &budget, func(id, created uint64, _ []byte) bool {
-		v, ok, e := l.find(t, id)
+		v, ok, e := it.find(t, id)
 		if !ok || errors.Is(e, ErrDamaged) {
 			return true // skip it; Check reports missing and damaged records
 		}
 		err = e
-		list = append(list, candidate{l.positionOf(&v, tag), id, created})
+		list = append(list, candidate{it.positionOf(&v, tag), id, created})
 		return e == nil
 	})
 	slices.SortFunc(list, func(a, b candidate) int { return bytes.Compare(a.position, b.position) })
@@ -307,10 +307,10 @@ func (l *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedCa
 
 // positionOf returns the record's position in the order of tag, which is the part of its
 // key after the tag.
-func (l *indexedTable[T]) positionOf(v *T, tag byte) []byte {
-	f := l.fields(v)
+func (it *indexedTable[T]) positionOf(v *T, tag byte) []byte {
+	f := it.fields(v)
 	var position []byte
-	switch i := strings.IndexByte(l.sortLayout.sortTags, tag); {
+	switch i := strings.IndexByte(it.sortLayout.sortTags, tag); {
 	case tag == tagDue:
 		position = encodeUint64(f.due)
 	case tag == tagUpdated:
@@ -318,19 +318,19 @@ func (l *indexedTable[T]) positionOf(v *T, tag byte) []byte {
 	case tag == tagNumber:
 		position = append([]byte(f.orderNumber), 0)
 	case i >= 0:
-		position = append([]byte(textKey(l.textSorts[i].normalize(l.textSorts[i].text(v)))), 0)
+		position = append([]byte(textKey(it.textSorts[i].normalize(it.textSorts[i].text(v)))), 0)
 	}
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(position, f.created), f.id)
 }
 
 // scan implements candidateSource.
-func (r sortedCandidates) scan(from []byte, descending bool, budget *int, fn scanFunc) (last []byte, ended bool) {
+func (s sortedCandidates) scan(from []byte, descending bool, budget *int, fn scanFunc) (last []byte, ended bool) {
 	i, found := 0, false
 	if descending {
-		i = len(r)
+		i = len(s)
 	}
 	if from != nil {
-		i, found = slices.BinarySearchFunc(r, from, func(c candidate, position []byte) int { return bytes.Compare(c.position, position) })
+		i, found = slices.BinarySearchFunc(s, from, func(c candidate, position []byte) int { return bytes.Compare(c.position, position) })
 	}
 	step := 1
 	switch {
@@ -339,12 +339,12 @@ func (r sortedCandidates) scan(from []byte, descending bool, budget *int, fn sca
 	case found:
 		i++
 	}
-	for ; i >= 0 && i < len(r); i += step {
+	for ; i >= 0 && i < len(s); i += step {
 		if *budget <= 0 {
 			return last, false
 		}
 		*budget--
-		if last = r[i].position; !fn(r[i].id, r[i].created, last) {
+		if last = s[i].position; !fn(s[i].id, s[i].created, last) {
 			return last, false
 		}
 	}

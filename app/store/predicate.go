@@ -46,13 +46,13 @@ func (pred *predicate) matchesEntry(created uint64, columns []byte) bool {
 
 // newPredicate returns the predicate for the filters of a query. possible is false if two
 // filters contradict each other, so that nothing can match.
-func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible bool, err error) {
+func (it *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible bool, err error) {
 	possible = true
 	pred.createdFrom, pred.createdTo = timeBounds(q.CreatedFrom, q.CreatedTo)
 	for _, filter := range q.Filters {
-		i := slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == filter.Column })
+		i := slices.IndexFunc(it.columns, func(c indexColumn[T]) bool { return c.name == filter.Column })
 		if i < 0 {
-			return pred, false, fmt.Errorf("%s list: no column %q", l.typeName, filter.Column)
+			return pred, false, fmt.Errorf("%s list: no column %q", it.typeName, filter.Column)
 		}
 		v := filterValue(filter)
 		possible = possible && (!pred.filtered[i] || pred.values[i] == v)
@@ -60,16 +60,16 @@ func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible
 		pred.wantHashes[i] = pred.hashes[i].hash32()
 	}
 	if pred.hasUpdated = !q.UpdatedFrom.IsZero() || !q.UpdatedTo.IsZero(); pred.hasUpdated {
-		if !l.sortsByUpdated() {
-			return pred, false, fmt.Errorf("%s list: not filterable by time of change", l.typeName)
+		if !it.sortsByUpdated() {
+			return pred, false, fmt.Errorf("%s list: not filterable by time of change", it.typeName)
 		}
 		pred.updatedFrom, pred.updatedTo = timeBounds(q.UpdatedFrom, q.UpdatedTo)
 	}
 	if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
-		if !l.hasDue {
-			return pred, false, fmt.Errorf("%s list: not filterable by due date", l.typeName)
+		if !it.hasDue {
+			return pred, false, fmt.Errorf("%s list: not filterable by due date", it.typeName)
 		}
-		l.setDueFilter(t, q, &pred)
+		it.setDueFilter(t, q, &pred)
 	}
 	return pred, possible, nil
 }
@@ -88,7 +88,7 @@ func timeBounds(from, to time.Time) (low, high uint64) {
 
 // setDueFilter adds the due date range and OpenOnly to a predicate. It finds the open
 // statuses among the statuses that have a count, because no others are in use.
-func (l *indexedTable[T]) setDueFilter(t *Tx, q Query, pred *predicate) {
+func (it *indexedTable[T]) setDueFilter(t *Tx, q Query, pred *predicate) {
 	pred.hasDue, pred.dueTo = q.DueFrom != "" || q.DueTo != "", noDueDate-1
 	if q.DueFrom != "" {
 		pred.dueFrom = sortableDays(q.DueFrom)
@@ -99,8 +99,8 @@ func (l *indexedTable[T]) setDueFilter(t *Tx, q Query, pred *predicate) {
 	if pred.openOnly = q.OpenOnly; !pred.openOnly {
 		return
 	}
-	pred.statusColumn = slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == ColumnStatus })
-	for _, s := range t.ValueCounts(l.typeName, ColumnStatus) {
+	pred.statusColumn = slices.IndexFunc(it.columns, func(c indexColumn[T]) bool { return c.name == ColumnStatus })
+	for _, s := range t.ValueCounts(it.typeName, ColumnStatus) {
 		if model.IsOpenStatus(s.Value) {
 			pred.openStatuses = append(pred.openStatuses, t.hashValue(parseValue(s.Value)).hash32())
 		}
@@ -129,16 +129,16 @@ func boolValue(b bool) columnValue {
 
 // matches reports whether a record matches the filters and the ranges for the last change
 // and the due date.
-func (l *indexedTable[T]) matches(v *T, pred *predicate) bool {
-	for i := range l.columns {
-		if pred.filtered[i] && l.columns[i].value(v) != pred.values[i] {
+func (it *indexedTable[T]) matches(v *T, pred *predicate) bool {
+	for i := range it.columns {
+		if pred.filtered[i] && it.columns[i].value(v) != pred.values[i] {
 			return false
 		}
 	}
 	if !pred.hasUpdated && !pred.hasDue && !pred.openOnly {
 		return true
 	}
-	f := l.fields(v)
+	f := it.fields(v)
 	return (!pred.hasUpdated || f.updated >= pred.updatedFrom && f.updated <= pred.updatedTo) && (!pred.openOnly || f.open) &&
 		(!pred.hasDue || f.due >= pred.dueFrom && f.due <= pred.dueTo)
 }

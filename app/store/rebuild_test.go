@@ -337,9 +337,9 @@ type signalingContext struct {
 	once    *sync.Once
 }
 
-func (w signalingContext) Done() <-chan struct{} {
-	w.once.Do(func() { close(w.waiting) })
-	return w.Context.Done()
+func (s signalingContext) Done() <-chan struct{} {
+	s.once.Do(func() { close(s.waiting) })
+	return s.Context.Done()
 }
 
 // If a snapshot is requested during a rebuild, it waits until the rebuild has ended, so that the

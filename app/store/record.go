@@ -121,10 +121,10 @@ type cachedRecord[T any] struct {
 }
 
 // decode returns the decoded record from the cache, or decodes and caches it.
-func (m *cache[T]) decode(bucket, key, raw []byte) (T, error) {
-	m.mu.RLock()
-	r, ok := m.records[string(key)]
-	m.mu.RUnlock()
+func (c *cache[T]) decode(bucket, key, raw []byte) (T, error) {
+	c.mu.RLock()
+	r, ok := c.records[string(key)]
+	c.mu.RUnlock()
 	if ok && bytes.Equal(r.raw, raw) {
 		return r.value, nil
 	}
@@ -132,12 +132,12 @@ func (m *cache[T]) decode(bucket, key, raw []byte) (T, error) {
 	if err := decodeRecord(bucket, key, raw, &v); err != nil {
 		return v, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.records == nil || len(m.records) >= maxCachedRecords {
-		m.records = map[string]cachedRecord[T]{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.records == nil || len(c.records) >= maxCachedRecords {
+		c.records = map[string]cachedRecord[T]{}
 	}
-	m.records[string(key)] = cachedRecord[T]{bytes.Clone(raw), v}
+	c.records[string(key)] = cachedRecord[T]{bytes.Clone(raw), v}
 	return v, nil
 }
 

@@ -23,88 +23,88 @@ var (
 )
 
 // nextID returns a new ID. IDs are never reused.
-func (b table[T]) nextID(t *Tx) (uint64, error) {
-	bucket := t.bucket(b.bucketName)
+func (ta table[T]) nextID(t *Tx) (uint64, error) {
+	bucket := t.bucket(ta.bucketName)
 	id := bucket.Sequence() + 1
 	if err := bucket.SetSequence(id); err != nil {
-		return 0, fmt.Errorf("assign %s ID: %w", b.typeName, err)
+		return 0, fmt.Errorf("assign %s ID: %w", ta.typeName, err)
 	}
 	return id, nil
 }
 
 // get returns a record. The error has kind errs.NotFound if the record doesn't exist and
 // wraps ErrDamaged if it can't be decoded.
-func (b table[T]) get(t *Tx, id uint64) (T, error) {
-	v, ok, err := b.find(t, id)
+func (ta table[T]) get(t *Tx, id uint64) (T, error) {
+	v, ok, err := ta.find(t, id)
 	if err == nil && !ok {
-		return v, errs.RecordNotFound(b.typeName, id)
+		return v, errs.RecordNotFound(ta.typeName, id)
 	}
 	return v, err
 }
 
 // find is like get, but if the record doesn't exist, ok is false and err is nil.
-func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
-	v, size, err := b.findSized(t, id)
+func (ta table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
+	v, size, err := ta.findSized(t, id)
 	return v, size > 0 && err == nil, err
 }
 
 // findSized is like find but also returns the size of the encoded record in bytes, which is 0 if the record doesn't
 // exist.
-func (b table[T]) findSized(t *Tx, id uint64) (v T, size int, err error) {
+func (ta table[T]) findSized(t *Tx, id uint64) (v T, size int, err error) {
 	key := encodeUint64(id)
-	raw := t.value(b.bucketName, key)
+	raw := t.value(ta.bucketName, key)
 	if raw == nil {
 		return v, 0, nil
 	}
-	err = decodeRecord(b.bucketName, key, raw, &v)
+	err = decodeRecord(ta.bucketName, key, raw, &v)
 	return v, len(raw), err
 }
 
 // getCached is like get but uses a cache. It is meant for tables that are read very often.
-func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
+func (ta table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
 	key := encodeUint64(id)
-	raw := t.value(b.bucketName, key)
+	raw := t.value(ta.bucketName, key)
 	if raw == nil {
-		return v, errs.RecordNotFound(b.typeName, id)
+		return v, errs.RecordNotFound(ta.typeName, id)
 	}
-	return m.decode(b.bucketName, key, raw)
+	return m.decode(ta.bucketName, key, raw)
 }
 
 // has reports whether a record exists, even if it is damaged.
-func (b table[T]) has(t *Tx, id uint64) bool {
-	return t.value(b.bucketName, encodeUint64(id)) != nil
+func (ta table[T]) has(t *Tx, id uint64) bool {
+	return t.value(ta.bucketName, encodeUint64(id)) != nil
 }
 
 // storedSize returns the size of the encoded record in bytes, or 0 if it doesn't exist.
-func (b table[T]) storedSize(t *Tx, id uint64) int {
-	return len(t.value(b.bucketName, encodeUint64(id)))
+func (ta table[T]) storedSize(t *Tx, id uint64) int {
+	return len(t.value(ta.bucketName, encodeUint64(id)))
 }
 
 // put writes a record.
-func (b table[T]) put(t *Tx, id uint64, v T) error {
+func (ta table[T]) put(t *Tx, id uint64, v T) error {
 	key := encodeUint64(id)
-	raw, err := encodeRecord(b.bucketName, key, v)
+	raw, err := encodeRecord(ta.bucketName, key, v)
 	if err != nil {
 		return err
 	}
-	if err := t.bucket(b.bucketName).Append(key, raw); err != nil {
-		return fmt.Errorf("put %s %d: %w", b.typeName, id, err)
+	if err := t.bucket(ta.bucketName).Append(key, raw); err != nil {
+		return fmt.Errorf("put %s %d: %w", ta.typeName, id, err)
 	}
 	return nil
 }
 
 // remove deletes a record.
-func (b table[T]) remove(t *Tx, id uint64) error {
-	if err := t.bucket(b.bucketName).Delete(encodeUint64(id)); err != nil {
-		return fmt.Errorf("remove %s %d: %w", b.typeName, id, err)
+func (ta table[T]) remove(t *Tx, id uint64) error {
+	if err := t.bucket(ta.bucketName).Delete(encodeUint64(id)); err != nil {
+		return fmt.Errorf("remove %s %d: %w", ta.typeName, id, err)
 	}
 	return nil
 }
 
 // each calls fn with the records in ID order, starting with ID from, until fn returns
 // false. If a record is damaged, each passes the error to fn and continues.
-func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bool) {
-	c := t.bucket(b.bucketName).Cursor()
+func (ta table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bool) {
+	c := t.bucket(ta.bucketName).Cursor()
 	first := func() ([]byte, []byte) { return c.Seek(encodeUint64(from)) }
 	if from == 0 {
 		first = c.First // includes truncated keys, which sort before all IDs
@@ -114,9 +114,9 @@ func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bo
 		id, ok := decodeUint64(k)
 		var err error
 		if !ok {
-			err = fmt.Errorf("%s: invalid key of %d bytes: %w", b.bucketName, len(k), ErrDamaged)
+			err = fmt.Errorf("%s: invalid key of %d bytes: %w", ta.bucketName, len(k), ErrDamaged)
 		} else {
-			err = decodeRecord(b.bucketName, k, raw, &v)
+			err = decodeRecord(ta.bucketName, k, raw, &v)
 		}
 		if !fn(id, v, err) {
 			return
@@ -126,8 +126,8 @@ func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bo
 
 // all returns all records of a small table. If any are damaged, it returns the error of the
 // first one.
-func (b table[T]) all(t *Tx) (list []T, err error) {
-	b.each(t, 0, func(_ uint64, v T, e error) bool {
+func (ta table[T]) all(t *Tx) (list []T, err error) {
+	ta.each(t, 0, func(_ uint64, v T, e error) bool {
 		if e != nil {
 			err = e
 			return false

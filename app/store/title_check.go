@@ -11,89 +11,89 @@ import (
 
 // checkTitleWork verifies the instruments, the title work of abstracts, and the notes, and their
 // references to other records.
-func (k *checker) checkTitleWork() {
-	checkTable(k, instruments.table, k.checkInstrument)
-	decodeTable(k, titleWork, func(w model.TitleWork) {
-		k.checkReference("title work", w.AbstractID, "abstract", abstracts.has(k.t, w.AbstractID), w.AbstractID)
+func (ch *checker) checkTitleWork() {
+	checkTable(ch, instruments.table, ch.checkInstrument)
+	decodeTable(ch, titleWork, func(w model.TitleWork) {
+		ch.checkReference("title work", w.AbstractID, "abstract", abstracts.has(ch.t, w.AbstractID), w.AbstractID)
 		if w.OrderID != 0 {
-			k.checkReference("title work", w.AbstractID, "order", orders.has(k.t, w.OrderID), w.OrderID)
-			k.checkIndexed("title work", w.AbstractID, bucketOrderAbstracts, orderAbstractKey(&w))
+			ch.checkReference("title work", w.AbstractID, "order", orders.has(ch.t, w.OrderID), w.OrderID)
+			ch.checkIndexed("title work", w.AbstractID, bucketOrderAbstracts, orderAbstractKey(&w))
 		}
-		if open, err := k.t.needsWork(w.AbstractID); err == nil && open { // a damaged abstract is another finding
+		if open, err := ch.t.needsWork(w.AbstractID); err == nil && open { // a damaged abstract is another finding
 			for _, key := range userAbstractKeys(&w) {
-				k.checkIndexed("title work", w.AbstractID, bucketUserAbstracts, key)
+				ch.checkIndexed("title work", w.AbstractID, bucketUserAbstracts, key)
 			}
 		}
 	})
-	checkTable(k, notes, func(n model.Note) {
-		k.checkIndexed("note", n.ID, bucketRecordNotes, noteKey(&n))
-		trashed := noteTrashFields(k.t, &n)
-		k.checkLayout(&trash.indexLayout, notes.typeName, n.ID, &trashed)
+	checkTable(ch, notes, func(n model.Note) {
+		ch.checkIndexed("note", n.ID, bucketRecordNotes, noteKey(&n))
+		trashed := noteTrashFields(ch.t, &n)
+		ch.checkLayout(&trash.indexLayout, notes.typeName, n.ID, &trashed)
 		if trashed.listed {
-			k.counts[CountTrashed]++
+			ch.counts[CountTrashed]++
 		}
-		k.checkReference("note", n.ID, "record", k.t.recordExists(n.Record), 0)
+		ch.checkReference("note", n.ID, "record", ch.t.recordExists(n.Record), 0)
 	})
-	if _, err := k.t.DocumentTypes(); err != nil {
-		k.addFinding("workspace", string(keyDocumentTypes), "%v", err)
+	if _, err := ch.t.DocumentTypes(); err != nil {
+		ch.addFinding("workspace", string(keyDocumentTypes), "%v", err)
 	}
 }
 
-func (k *checker) checkInstrument(i model.Instrument) {
-	checkListIndexes(k, &instruments, i.ID, &i)
+func (ch *checker) checkInstrument(i model.Instrument) {
+	checkListIndexes(ch, &instruments, i.ID, &i)
 	if i.Trashed == nil {
-		k.counts[CountInstruments]++
+		ch.counts[CountInstruments]++
 	}
 	key := runsheetRowKey(&i)
-	switch have := k.t.bucket(bucketRunsheetRows).Get(key); {
+	switch have := ch.t.bucket(bucketRunsheetRows).Get(key); {
 	case have == nil:
-		k.addFinding("instrument", fmt.Sprint(i.ID), "is missing from the database index %s", bucketRunsheetRows)
+		ch.addFinding("instrument", fmt.Sprint(i.ID), "is missing from the database index %s", bucketRunsheetRows)
 	case !bytes.Equal(have, encodeRunsheetRow(key, &i)):
-		k.addFinding("instrument", fmt.Sprint(i.ID), "has a wrong entry in the database index %s", bucketRunsheetRows)
+		ch.addFinding("instrument", fmt.Sprint(i.ID), "has a wrong entry in the database index %s", bucketRunsheetRows)
 	}
 	for _, key := range instrumentRefs(&i) {
-		k.checkIndexed("instrument", i.ID, bucketInstrumentRefs, key)
+		ch.checkIndexed("instrument", i.ID, bucketInstrumentRefs, key)
 	}
-	k.checkReference("instrument", i.ID, "abstract", abstracts.has(k.t, i.AbstractID), i.AbstractID)
+	ch.checkReference("instrument", i.ID, "abstract", abstracts.has(ch.t, i.AbstractID), i.AbstractID)
 	for _, r := range i.Relations {
 		if r.InstrumentID != 0 {
-			k.checkReference("instrument", i.ID, "instrument", instruments.has(k.t, r.InstrumentID), r.InstrumentID)
+			ch.checkReference("instrument", i.ID, "instrument", instruments.has(ch.t, r.InstrumentID), r.InstrumentID)
 		}
 	}
 	for _, d := range i.Documents {
-		k.checkReference("instrument", i.ID, "file", files.has(k.t, d.FileID), d.FileID)
+		ch.checkReference("instrument", i.ID, "file", files.has(ch.t, d.FileID), d.FileID)
 	}
 }
 
 // checkTitleIndexes verifies that every entry of the indexes of instruments, title work, and notes
 // matches a record.
-func (k *checker) checkTitleIndexes() {
-	k.checkEntries(bucketInstrumentRefs, func(key, _ []byte) bool {
+func (ch *checker) checkTitleIndexes() {
+	ch.checkEntries(bucketInstrumentRefs, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
-		i, err := instruments.get(k.t, id)
+		i, err := instruments.get(ch.t, id)
 		return ok && err == nil && slices.ContainsFunc(instrumentRefs(&i), func(want []byte) bool { return bytes.Equal(want, key) })
 	})
-	k.checkEntries(bucketRunsheetRows, func(key, _ []byte) bool {
+	ch.checkEntries(bucketRunsheetRows, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
-		i, err := instruments.get(k.t, id)
+		i, err := instruments.get(ch.t, id)
 		return ok && err == nil && bytes.Equal(key, runsheetRowKey(&i))
 	})
-	k.checkEntries(bucketOrderAbstracts, func(key, _ []byte) bool {
+	ch.checkEntries(bucketOrderAbstracts, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
-		w, err := titleWork.get(k.t, id)
+		w, err := titleWork.get(ch.t, id)
 		return ok && err == nil && w.OrderID != 0 && bytes.Equal(key, orderAbstractKey(&w))
 	})
-	k.checkEntries(bucketUserAbstracts, func(key, _ []byte) bool {
+	ch.checkEntries(bucketUserAbstracts, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
-		w, err := titleWork.get(k.t, id)
-		open, openErr := k.t.needsWork(id)
+		w, err := titleWork.get(ch.t, id)
+		open, openErr := ch.t.needsWork(id)
 		damaged := errors.Is(openErr, ErrDamaged)
 		return ok && err == nil && (open || damaged) &&
 			slices.ContainsFunc(userAbstractKeys(&w), func(want []byte) bool { return bytes.Equal(want, key) })
 	})
-	k.checkEntries(bucketRecordNotes, func(key, _ []byte) bool {
+	ch.checkEntries(bucketRecordNotes, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
-		n, err := notes.get(k.t, id)
+		n, err := notes.get(ch.t, id)
 		return ok && err == nil && bytes.Equal(key, noteKey(&n))
 	})
 }

@@ -17,17 +17,17 @@ import (
 const formContentType = "Content-Type: application/x-www-form-urlencoded"
 
 // submit submits a form and checks the status of the response.
-func (h *testServer) submit(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
+func (ts *testServer) submit(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
 	t.Helper()
-	return h.sendBody(t, want, "POST", path, form.Encode(), append([]string{cookie, formContentType}, header...)...)
+	return ts.sendBody(t, want, "POST", path, form.Encode(), append([]string{cookie, formContentType}, header...)...)
 }
 
 // createAbstract creates an abstract with the named documents. It also returns the path of the
 // abstract's page.
-func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[string]string, property model.Property,
+func (ts *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[string]string, property model.Property,
 	documents ...string) (path string, created vault.AbstractWithFiles) {
 	t.Helper()
-	staged := h.newStagedUpload(t)
+	staged := ts.newStagedUpload(t)
 	for _, name := range documents {
 		if err := staged.Add(name, strings.NewReader(string(vaulttest.PDF(2, name)))); err != nil {
 			t.Fatalf("stage file: %v", err)
@@ -37,16 +37,16 @@ func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[
 		"city": model.StringInput(property.City), "county": model.StringInput(property.County),
 		"state": model.StringInput(property.State)}}
 	draft.Custom.Values = textInputs(custom)
-	created, err := h.vault.Abstracts.Create(t.Context(), actor, draft, staged, vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := ts.vault.Abstracts.Create(t.Context(), actor, draft, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID), created
+	return "/abstracts/" + ts.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID), created
 }
 
-func (h *testServer) getAbstract(t *testing.T, id uint64) vault.AbstractWithFiles {
+func (ts *testServer) getAbstract(t *testing.T, id uint64) vault.AbstractWithFiles {
 	t.Helper()
-	abstract, err := h.vault.Abstracts.Get(t.Context(), id)
+	abstract, err := ts.vault.Abstracts.Get(t.Context(), id)
 	if err != nil {
 		t.Fatalf("Abstracts.Get: %v", err)
 	}

@@ -20,14 +20,14 @@ import (
 
 const formula = `=HYPERLINK("http://evil.example")`
 
-func (h *testServer) createAbstractAt(t *testing.T, actor model.Actor, address string) vault.AbstractWithFiles {
+func (ts *testServer) createAbstractAt(t *testing.T, actor model.Actor, address string) vault.AbstractWithFiles {
 	t.Helper()
-	staged, err := h.vault.Files.Stage(t.Context())
+	staged, err := ts.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer staged.Discard()
-	created, err := h.vault.Abstracts.Create(t.Context(), actor,
+	created, err := ts.vault.Abstracts.Create(t.Context(), actor,
 		model.AbstractDraft{Fields: model.Inputs{"address": model.StringInput(address)}}, staged,
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {

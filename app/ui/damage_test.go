@@ -21,9 +21,9 @@ import (
 
 // corrupt overwrites a stored document. It also changes the modification time, so that the change
 // is detected regardless of the clock resolution.
-func (h *testServer) corrupt(t *testing.T, file model.File, content []byte) {
+func (ts *testServer) corrupt(t *testing.T, file model.File, content []byte) {
 	t.Helper()
-	path := filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
+	path := filepath.Join(ts.dir, "blobs", file.Digest[:2], file.Digest)
 	if err := os.Chmod(path, 0o600); err != nil {
 		t.Fatalf("os.Chmod: %v", err)
 	}
@@ -58,14 +58,14 @@ func fetch(t *testing.T, client *http.Client, method, target string, header ...s
 }
 
 // serversByProtocol returns servers that serve the same pages over HTTP/1.1 and HTTP/2.
-func (h *testServer) serversByProtocol(t *testing.T) map[string]*httptest.Server {
+func (ts *testServer) serversByProtocol(t *testing.T) map[string]*httptest.Server {
 	t.Helper()
-	second := httptest.NewUnstartedServer(h.server.Config.Handler)
+	second := httptest.NewUnstartedServer(ts.server.Config.Handler)
 	second.EnableHTTP2 = true
 	second.TLS = &tls.Config{NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
 	second.StartTLS()
 	t.Cleanup(second.Close)
-	return map[string]*httptest.Server{"HTTP/1.1": h.server, "HTTP/2.0": second}
+	return map[string]*httptest.Server{"HTTP/1.1": ts.server, "HTTP/2.0": second}
 }
 
 func verifyLargeDocuments(o *instance.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }

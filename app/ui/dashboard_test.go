@@ -15,10 +15,10 @@ import (
 
 // createOrder creates an order that is due the given number of days after the current date of the
 // test clock.
-func (h *testServer) createOrder(t *testing.T, number string, days int, at model.Inputs) model.Order {
+func (ts *testServer) createOrder(t *testing.T, number string, days int, at model.Inputs) model.Order {
 	t.Helper()
-	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
-	created, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
+	due := ts.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
+	created, err := ts.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
 		model.OrderDraft{Fields: vaulttest.MergeInputs(at, model.Inputs{"order_number": model.StringInput(number),
 			"due_date": model.StringInput(due)})}, vault.Idempotency[model.Order]{})
 	if err != nil {
@@ -27,8 +27,8 @@ func (h *testServer) createOrder(t *testing.T, number string, days int, at model
 	return created
 }
 
-func (h *testServer) orderPath(o model.Order) string {
-	return "/orders/" + h.vault.Secrets.IDs("orders").Encode(o.ID)
+func (ts *testServer) orderPath(o model.Order) string {
+	return "/orders/" + ts.vault.Secrets.IDs("orders").Encode(o.ID)
 }
 
 func elmStreet() model.Inputs {

@@ -14,9 +14,9 @@ import (
 var fingerprintField = regexp.MustCompile(`name="seen" value="([0-9a-f]{16})"`)
 
 // formFingerprint returns the fingerprint contained in the page's forms.
-func (s *testUser) formFingerprint(t *testing.T, target string) string {
+func (tu *testUser) formFingerprint(t *testing.T, target string) string {
 	t.Helper()
-	found := fingerprintField.FindSubmatch(s.get(t, 200, target).body)
+	found := fingerprintField.FindSubmatch(tu.get(t, 200, target).body)
 	if found == nil {
 		t.Fatalf("%s has no form with a fingerprint", target)
 	}
@@ -24,13 +24,13 @@ func (s *testUser) formFingerprint(t *testing.T, target string) string {
 }
 
 // submitChange submits one of the editor's forms with the current fingerprint.
-func (s *testUser) submitChange(t *testing.T, status int, target string, pairs ...string) reply {
+func (tu *testUser) submitChange(t *testing.T, status int, target string, pairs ...string) reply {
 	t.Helper()
-	form := url.Values{"seen": {s.formFingerprint(t, target)}}
+	form := url.Values{"seen": {tu.formFingerprint(t, target)}}
 	for i := 0; i < len(pairs); i += 2 {
 		form.Add(pairs[i], pairs[i+1])
 	}
-	return s.post(t, status, target, form)
+	return tu.post(t, status, target, form)
 }
 
 func fieldKeys(fields []model.Field) (list []string) {

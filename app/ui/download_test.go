@@ -137,9 +137,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // requestErrorPage requests an error page and checks that it reveals nothing about the document.
-func (h *testServer) requestErrorPage(t *testing.T, status int, method, target string, header ...string) reply {
+func (ts *testServer) requestErrorPage(t *testing.T, status int, method, target string, header ...string) reply {
 	t.Helper()
-	got := h.request(t, status, method, target, header...)
+	got := ts.request(t, status, method, target, header...)
 	got.checkHeaders(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy,
 		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
 	if method != http.MethodHead && (!bytes.Contains(got.body, []byte("<h1>")) || bytes.Contains(got.body, []byte("%PDF"))) {
@@ -258,11 +258,11 @@ type readFromRecorder struct {
 	from *io.Reader
 }
 
-func (p readFromRecorder) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (rfr readFromRecorder) Unwrap() http.ResponseWriter { return rfr.ResponseWriter }
 
-func (p readFromRecorder) ReadFrom(r io.Reader) (int64, error) {
-	*p.from = r
-	return p.ResponseWriter.(io.ReaderFrom).ReadFrom(r)
+func (rfr readFromRecorder) ReadFrom(r io.Reader) (int64, error) {
+	*rfr.from = r
+	return rfr.ResponseWriter.(io.ReaderFrom).ReadFrom(r)
 }
 
 // The file itself is passed to the connection, so that the kernel can copy the content.

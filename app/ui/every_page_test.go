@@ -69,19 +69,19 @@ var otherStatusPages = []string{
 
 // createRecords creates a record of each type. It returns a function that replaces the placeholders
 // in a page's path.
-func (h *testServer) createRecords(t *testing.T) func(path, name string) string {
+func (ts *testServer) createRecords(t *testing.T) func(path, name string) string {
 	t.Helper()
 	operator := model.Actor{Kind: "operator"}
-	file := h.upload(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
-	_, key, err := h.vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "closing"})
+	file := ts.upload(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
+	_, key, err := ts.vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "closing"})
 	if err != nil {
 		t.Fatalf("Keys.Create: %v", err)
 	}
-	user := h.createUser(t, "ann", model.RoleViewer)
-	folder := h.createFolder(t)
-	abstract, attached := h.createAbstractWithDocument(t)
-	order := h.createNumberedOrder(t)
-	instrument := h.createInstrument(t, h.abstractID(t, abstract), `{"type":"Mortgage"}`)
+	user := ts.createUser(t, "ann", model.RoleViewer)
+	folder := ts.createFolder(t)
+	abstract, attached := ts.createAbstractWithDocument(t)
+	order := ts.createNumberedOrder(t)
+	instrument := ts.createInstrument(t, ts.abstractID(t, abstract), `{"type":"Mortgage"}`)
 	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1,
 		"instruments": instrument}
 	return func(path, name string) string {
@@ -112,9 +112,9 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 
 // createAbstractWithDocument creates an abstract with a document. It returns the abstract's opaque
 // ID and the document's ID.
-func (h *testServer) createAbstractWithDocument(t *testing.T) (string, uint64) {
+func (ts *testServer) createAbstractWithDocument(t *testing.T) (string, uint64) {
 	t.Helper()
-	staged, err := h.vault.Files.Stage(t.Context())
+	staged, err := ts.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
@@ -122,28 +122,28 @@ func (h *testServer) createAbstractWithDocument(t *testing.T) (string, uint64) {
 	if err := staged.Add("plat.pdf", bytes.NewReader(vaulttest.PDF(1, "plat"))); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	created, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, staged,
+	created, err := ts.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, staged,
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	return h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID), created.Files[0].ID
+	return ts.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID), created.Files[0].ID
 }
 
-func (h *testServer) createNumberedOrder(t *testing.T) string {
+func (ts *testServer) createNumberedOrder(t *testing.T) string {
 	t.Helper()
-	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
+	order, err := ts.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
 		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-1")}},
 		vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)
 	}
-	return h.vault.Secrets.IDs("orders").Encode(order.ID)
+	return ts.vault.Secrets.IDs("orders").Encode(order.ID)
 }
 
-func (h *testServer) createFolder(t *testing.T) uint64 {
+func (ts *testServer) createFolder(t *testing.T) uint64 {
 	t.Helper()
-	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"},
+	folder, err := ts.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"},
 		model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatalf("Folders.Create: %v", err)

@@ -13,11 +13,11 @@ import (
 )
 
 // waitForIndex waits until all records have been indexed.
-func (h *testServer) waitForIndex(t *testing.T) {
+func (ts *testServer) waitForIndex(t *testing.T) {
 	t.Helper()
-	h.waitFor(t, "complete search index", func() bool {
+	ts.waitFor(t, "complete search index", func() bool {
 		// The returned state may not include changes made during the call.
-		state, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {})
+		state, err := ts.vault.Search.Await(t.Context(), func(uint64, uint64) {})
 		if err != nil || !state.Ready {
 			t.Fatalf("Search.Await = %+v, %v, want a ready index", state, err)
 		}
@@ -26,10 +26,10 @@ func (h *testServer) waitForIndex(t *testing.T) {
 }
 
 // waitForProcessing waits until the text and images of all documents are available.
-func (h *testServer) waitForProcessing(t *testing.T) {
+func (ts *testServer) waitForProcessing(t *testing.T) {
 	t.Helper()
-	h.waitFor(t, "end of processing", func() bool {
-		s, err := h.vault.Status(t.Context())
+	ts.waitFor(t, "end of processing", func() bool {
+		s, err := ts.vault.Status(t.Context())
 		return err == nil && s.Queue == 0
 	})
 }

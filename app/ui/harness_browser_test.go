@@ -19,35 +19,35 @@ type browser struct {
 }
 
 // openBrowser creates a user with the given role, signs in, and returns the browser.
-func (h *testServer) openBrowser(t *testing.T, role model.Role) *browser {
+func (ts *testServer) openBrowser(t *testing.T, role model.Role) *browser {
 	t.Helper()
-	return h.openBrowserAs(t, "Kim of "+string(role), role)
+	return ts.openBrowserAs(t, "Kim of "+string(role), role)
 }
 
 // openBrowserAs returns a browser in which a new user with this name is signed in.
-func (h *testServer) openBrowserAs(t *testing.T, name string, role model.Role) *browser {
+func (ts *testServer) openBrowserAs(t *testing.T, name string, role model.Role) *browser {
 	t.Helper()
-	token, actor := h.createSession(t, name, role)
-	return &browser{h: h, token: token, actor: actor, client: &http.Client{
+	token, actor := ts.createSession(t, name, role)
+	return &browser{h: ts, token: token, actor: actor, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
 // get requests a page and checks the response status.
-func (g *browser) get(t *testing.T, want int, path string, header ...string) reply {
+func (b *browser) get(t *testing.T, want int, path string, header ...string) reply {
 	t.Helper()
-	return g.send(t, want, http.MethodGet, path, nil, header)
+	return b.send(t, want, http.MethodGet, path, nil, header)
 }
 
 // post submits a form and checks the response status.
-func (g *browser) post(t *testing.T, want int, path string, form url.Values, header ...string) reply {
+func (b *browser) post(t *testing.T, want int, path string, form url.Values, header ...string) reply {
 	t.Helper()
-	return g.send(t, want, http.MethodPost, path, form, header)
+	return b.send(t, want, http.MethodPost, path, form, header)
 }
 
-func (g *browser) send(t *testing.T, want int, method, path string, form url.Values, header []string) reply {
+func (b *browser) send(t *testing.T, want int, method, path string, form url.Values, header []string) reply {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, g.h.server.URL+path, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(t.Context(), method, b.h.server.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatalf("new request: %v", err)
 	}
@@ -57,8 +57,8 @@ func (g *browser) send(t *testing.T, want int, method, path string, form url.Val
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	req.AddCookie(&http.Cookie{Name: "deedkeep", Value: g.token})
-	response, err := g.client.Do(req)
+	req.AddCookie(&http.Cookie{Name: "deedkeep", Value: b.token})
+	response, err := b.client.Do(req)
 	if err != nil {
 		t.Fatalf("send request: %v", err)
 	}

@@ -92,10 +92,10 @@ func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServe
 }
 
 // createUser creates a user whose password is goodPassword.
-func (h *testServer) createUser(t *testing.T, name string, role model.Role) model.User {
+func (ts *testServer) createUser(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := goodPassword
-	_, user, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"},
+	_, user, err := ts.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"},
 		model.UserDraft{Name: name, Role: role, Password: &password})
 	if err != nil {
 		t.Fatalf("Users.Create: %v", err)
@@ -104,29 +104,29 @@ func (h *testServer) createUser(t *testing.T, name string, role model.Role) mode
 }
 
 // signIn signs a user in and returns the session token.
-func (h *testServer) signIn(t *testing.T, name, code string) string {
+func (ts *testServer) signIn(t *testing.T, name, code string) string {
 	t.Helper()
-	session, err := h.vault.Users.SignIn(t.Context(),
+	session, err := ts.vault.Users.SignIn(t.Context(),
 		auth.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
 	if err != nil {
 		t.Fatalf("sign in %s: %v", name, err)
 	}
-	h.secrets = append(h.secrets, session.Token)
+	ts.secrets = append(ts.secrets, session.Token)
 	return session.Token
 }
 
 // cookieFor signs a user in and returns the Cookie header.
-func (h *testServer) cookieFor(t *testing.T, name string) string {
+func (ts *testServer) cookieFor(t *testing.T, name string) string {
 	t.Helper()
-	return "Cookie: deedkeep=" + h.signIn(t, name, "")
+	return "Cookie: deedkeep=" + ts.signIn(t, name, "")
 }
 
 // createSession creates a user with the given role and signs in.
-func (h *testServer) createSession(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
+func (ts *testServer) createSession(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
 	t.Helper()
-	h.createUser(t, name, role)
-	token = h.signIn(t, name, "")
-	actor, err := h.vault.Sessions.Authenticate(t.Context(), token)
+	ts.createUser(t, name, role)
+	token = ts.signIn(t, name, "")
+	actor, err := ts.vault.Sessions.Authenticate(t.Context(), token)
 	if err != nil {
 		t.Fatalf("Sessions.Authenticate: %v", err)
 	}
@@ -134,15 +134,15 @@ func (h *testServer) createSession(t *testing.T, name string, role model.Role) (
 }
 
 // doctor returns constant findings.
-func (h *testServer) doctor(context.Context) (apitypes.Doctor, error) {
+func (ts *testServer) doctor(context.Context) (apitypes.Doctor, error) {
 	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Message: "right"},
 		{Check: "disk <1>", State: "bad", Message: "gone", Action: "buy one"}}}, nil
 }
 
 // upload stores a document and returns it.
-func (h *testServer) upload(t *testing.T, filename string, content []byte) model.File {
+func (ts *testServer) upload(t *testing.T, filename string, content []byte) model.File {
 	t.Helper()
-	staged, err := h.vault.Files.Stage(t.Context())
+	staged, err := ts.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
@@ -150,7 +150,7 @@ func (h *testServer) upload(t *testing.T, filename string, content []byte) model
 	if err := staged.Add(filename, bytes.NewReader(content)); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	uploaded, err := h.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, staged,
+	uploaded, err := ts.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, staged,
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(uploaded.Files) != 1 {
 		t.Fatalf("Files.Upload of %s = %+v, %v, want one file", filename, uploaded, err)
@@ -159,8 +159,8 @@ func (h *testServer) upload(t *testing.T, filename string, content []byte) model
 }
 
 // signedLink returns a signed download link that is valid for five minutes.
-func (h *testServer) signedLink(file model.File) string {
-	return h.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.clock.Now().Add(5 * time.Minute)})
+func (ts *testServer) signedLink(file model.File) string {
+	return ts.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: ts.clock.Now().Add(5 * time.Minute)})
 }
 
 // reply is a response with its body.
@@ -170,9 +170,9 @@ type reply struct {
 }
 
 // send sends a request without changing the target or the headers.
-func (h *testServer) send(t testing.TB, method, target string, header ...string) reply {
+func (ts *testServer) send(t testing.TB, method, target string, header ...string) reply {
 	t.Helper()
-	conn := h.dial(t)
+	conn := ts.dial(t)
 	defer conn.Close()
 	lines := append([]string{"Host: vault.test", "Connection: close"}, header...)
 	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n", method, target, strings.Join(lines, "\r\n")); err != nil {
@@ -190,9 +190,9 @@ func (h *testServer) send(t testing.TB, method, target string, header ...string)
 	return reply{response, body}
 }
 
-func (h *testServer) dial(t testing.TB) net.Conn {
+func (ts *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	conn, err := net.Dial("tcp", ts.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatalf("dial: %v", err)
 	}
@@ -203,9 +203,9 @@ func (h *testServer) dial(t testing.TB) net.Conn {
 }
 
 // request sends a request and checks the response status.
-func (h *testServer) request(t testing.TB, want int, method, target string, header ...string) reply {
+func (ts *testServer) request(t testing.TB, want int, method, target string, header ...string) reply {
 	t.Helper()
-	got := h.send(t, method, target, header...)
+	got := ts.send(t, method, target, header...)
 	if got.StatusCode != want {
 		t.Errorf("%s %s: status %d, want %d\n%s", method, target, got.StatusCode, want, got.body)
 	}
@@ -243,13 +243,13 @@ func (r reply) lacks(t testing.TB, texts ...string) {
 }
 
 // deleteBlob deletes a document's content from the disk to simulate a disk failure.
-func (h *testServer) deleteBlob(t *testing.T, file model.File) {
+func (ts *testServer) deleteBlob(t *testing.T, file model.File) {
 	t.Helper()
-	if err := os.Remove(h.blobPath(file)); err != nil {
+	if err := os.Remove(ts.blobPath(file)); err != nil {
 		t.Fatalf("os.Remove: %v", err)
 	}
 }
 
-func (h *testServer) blobPath(file model.File) string {
-	return filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
+func (ts *testServer) blobPath(file model.File) string {
+	return filepath.Join(ts.dir, "blobs", file.Digest[:2], file.Digest)
 }

@@ -22,9 +22,9 @@ const passwordRule = "At least 10 characters. Use four or more unrelated words, 
 	"Avoid names and dates."
 
 // invite creates an invited user and returns the path of the one-time link.
-func (h *testServer) invite(t *testing.T) string {
+func (ts *testServer) invite(t *testing.T) string {
 	t.Helper()
-	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"},
+	token, _, err := ts.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"},
 		model.UserDraft{Name: "Kim <Lee>", Role: model.RoleAdmin})
 	if err != nil {
 		t.Fatalf("Users.Create: %v", err)
@@ -33,9 +33,9 @@ func (h *testServer) invite(t *testing.T) string {
 }
 
 // post submits a form like a browser.
-func (h *testServer) post(t *testing.T, want int, target string, form url.Values, header ...string) reply {
+func (ts *testServer) post(t *testing.T, want int, target string, form url.Values, header ...string) reply {
 	t.Helper()
-	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	conn, err := net.Dial("tcp", ts.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatalf("dial: %v", err)
 	}

@@ -87,9 +87,9 @@ func TestPagesWithMissingParts(t *testing.T) {
 }
 
 // remarks returns the remarks of an instrument.
-func (h *testServer) remarks(t *testing.T, id uint64) string {
+func (ts *testServer) remarks(t *testing.T, id uint64) string {
 	t.Helper()
-	i, err := h.vault.Instruments.Get(t.Context(), id)
+	i, err := ts.vault.Instruments.Get(t.Context(), id)
 	vaulttest.NoError(t, err)
 	return i.Remarks
 }

@@ -37,15 +37,15 @@ func TestNoticeSignature(t *testing.T) {
 }
 
 // undo clicks the Undo button in the notice of the response.
-func (g *browser) undo(t *testing.T, changed reply) reply {
+func (b *browser) undo(t *testing.T, changed reply) reply {
 	t.Helper()
-	shown := g.get(t, 200, changed.Header.Get("Location"), "Cookie", "deedkeep_notice="+changed.cookie(t, "deedkeep_notice").Value)
+	shown := b.get(t, 200, changed.Header.Get("Location"), "Cookie", "deedkeep_notice="+changed.cookie(t, "deedkeep_notice").Value)
 	form := shown.matches(t, `(?s)class="notice" role="status">.*?(<form method="post" action="[^"]*">.*?</form>)`)[0]
 	fields := url.Values{}
 	for _, m := range regexp.MustCompile(`name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
 		fields.Add(m[1], m[2])
 	}
-	return g.post(t, 303, strings.Split(form, `"`)[3], fields)
+	return b.post(t, 303, strings.Split(form, `"`)[3], fields)
 }
 
 // Undo reverts status changes and moves of documents and folders. If another user has changed the
@@ -118,7 +118,7 @@ func TestUndo(t *testing.T) {
 		"deedkeep_notice="+kim.post(t, 303, inner+"/move", url.Values{"parent": {"0"}}).cookie(t, "deedkeep_notice").Value).lacks(t, "Undo")
 }
 
-func (h *testServer) pathNumber(t *testing.T, path string) uint64 {
+func (ts *testServer) pathNumber(t *testing.T, path string) uint64 {
 	t.Helper()
 	n, err := strconv.ParseUint(path[strings.LastIndex(path, "/")+1:], 10, 64)
 	if err != nil {

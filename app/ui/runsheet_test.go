@@ -17,9 +17,9 @@ import (
 )
 
 // abstractID decodes the opaque ID of an abstract.
-func (h *testServer) abstractID(t *testing.T, opaque string) uint64 {
+func (ts *testServer) abstractID(t *testing.T, opaque string) uint64 {
 	t.Helper()
-	id, ok := h.vault.Secrets.IDs("abstracts").Decode(opaque)
+	id, ok := ts.vault.Secrets.IDs("abstracts").Decode(opaque)
 	if !ok {
 		t.Fatalf("%q is not the ID of an abstract", opaque)
 	}
@@ -28,13 +28,13 @@ func (h *testServer) abstractID(t *testing.T, opaque string) uint64 {
 
 // createInstrument adds an instrument to an abstract and returns its ID. fields is a JSON object of
 // the API.
-func (h *testServer) createInstrument(t *testing.T, abstract uint64, fields string) uint64 {
+func (ts *testServer) createInstrument(t *testing.T, abstract uint64, fields string) uint64 {
 	t.Helper()
 	var in model.InstrumentInput
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("fields of an instrument: %v in %s", err, fields)
 	}
-	created, err := h.vault.Instruments.Create(t.Context(), model.Actor{Kind: "operator", Name: "intake"}, abstract,
+	created, err := ts.vault.Instruments.Create(t.Context(), model.Actor{Kind: "operator", Name: "intake"}, abstract,
 		vault.InstrumentPatch{Input: in},
 		vault.Idempotency[vault.InstrumentView]{})
 	if err != nil {
@@ -44,9 +44,9 @@ func (h *testServer) createInstrument(t *testing.T, abstract uint64, fields stri
 }
 
 // getInstrument returns a live instrument.
-func (h *testServer) getInstrument(t *testing.T, id uint64) vault.InstrumentView {
+func (ts *testServer) getInstrument(t *testing.T, id uint64) vault.InstrumentView {
 	t.Helper()
-	i, err := h.vault.Instruments.Get(t.Context(), id)
+	i, err := ts.vault.Instruments.Get(t.Context(), id)
 	if err != nil {
 		t.Fatalf("Instruments.Get: %v", err)
 	}
@@ -74,9 +74,9 @@ type sheetState struct {
 }
 
 // script sends a form as the runsheet's script does and returns the state in the response.
-func (g *browser) script(t *testing.T, want int, path string, form url.Values) (s sheetState) {
+func (b *browser) script(t *testing.T, want int, path string, form url.Values) (s sheetState) {
 	t.Helper()
-	got := g.post(t, want, path, form, sheetScript...)
+	got := b.post(t, want, path, form, sheetScript...)
 	if err := json.Unmarshal(got.body, &s); err != nil {
 		t.Fatalf("POST %s: %v in %s", path, err, got.body)
 	}
@@ -331,13 +331,13 @@ func TestSaveCellConflict(t *testing.T) {
 }
 
 // patchInstrument changes an instrument as another user.
-func (h *testServer) patchInstrument(t *testing.T, id uint64, fields string) {
+func (ts *testServer) patchInstrument(t *testing.T, id uint64, fields string) {
 	t.Helper()
 	var in model.InstrumentInput
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("fields of an instrument: %v", err)
 	}
-	if _, err := h.vault.Instruments.Patch(t.Context(), model.Actor{Kind: "operator", Name: "intake"}, id, vault.InstrumentPatch{Input: in},
+	if _, err := ts.vault.Instruments.Patch(t.Context(), model.Actor{Kind: "operator", Name: "intake"}, id, vault.InstrumentPatch{Input: in},
 		vault.Match{}); err != nil {
 		t.Fatalf("Instruments.Patch: %v", err)
 	}

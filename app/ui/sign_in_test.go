@@ -32,26 +32,26 @@ func (r reply) cookie(t *testing.T, name string) *http.Cookie {
 
 // setUpTwoFactor sets up two-factor authentication for a user. It returns the TOTP secret and the
 // recovery codes.
-func (h *testServer) setUpTwoFactor(t *testing.T, name string) (totpSecret string, codes []string) {
+func (ts *testServer) setUpTwoFactor(t *testing.T, name string) (totpSecret string, codes []string) {
 	t.Helper()
-	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.signIn(t, name, ""))
+	actor, err := ts.vault.Sessions.Authenticate(t.Context(), ts.signIn(t, name, ""))
 	if err != nil {
 		t.Fatalf("Sessions.Authenticate: %v", err)
 	}
-	offer, err := h.vault.Users.BeginTwoFactor(t.Context(), actor, goodPassword)
+	offer, err := ts.vault.Users.BeginTwoFactor(t.Context(), actor, goodPassword)
 	if err != nil {
 		t.Fatalf("Users.BeginTwoFactor: %v", err)
 	}
-	if codes, err = h.vault.Users.ConfirmTwoFactor(t.Context(), actor, h.totpCode(t, offer.Secret)); err != nil {
+	if codes, err = ts.vault.Users.ConfirmTwoFactor(t.Context(), actor, ts.totpCode(t, offer.Secret)); err != nil {
 		t.Fatalf("Users.ConfirmTwoFactor: %v", err)
 	}
-	h.clock.Advance(time.Minute)
+	ts.clock.Advance(time.Minute)
 	return offer.Secret, codes
 }
 
-func (h *testServer) totpCode(t *testing.T, key string) string {
+func (ts *testServer) totpCode(t *testing.T, key string) string {
 	t.Helper()
-	code, err := totp.GenerateCode(key, h.clock.Now())
+	code, err := totp.GenerateCode(key, ts.clock.Now())
 	if err != nil {
 		t.Fatalf("totp.GenerateCode: %v", err)
 	}

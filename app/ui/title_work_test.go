@@ -14,13 +14,13 @@ import (
 )
 
 // addInstrument records an instrument. fields is a JSON object of the API.
-func (h *testServer) addInstrument(t *testing.T, abstract uint64, fields string) model.Instrument {
+func (ts *testServer) addInstrument(t *testing.T, abstract uint64, fields string) model.Instrument {
 	t.Helper()
 	var in model.InstrumentInput
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("decode %s: %v", fields, err)
 	}
-	created, err := h.vault.Instruments.Create(t.Context(), vaulttest.Operator, abstract, vault.InstrumentPatch{Input: in},
+	created, err := ts.vault.Instruments.Create(t.Context(), vaulttest.Operator, abstract, vault.InstrumentPatch{Input: in},
 		vault.Idempotency[vault.InstrumentView]{})
 	if err != nil {
 		t.Fatalf("Instruments.Create: %v", err)

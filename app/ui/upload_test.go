@@ -25,16 +25,16 @@ import (
 )
 
 // newUserCookie creates a user, signs in, and returns the Cookie header.
-func (h *testServer) newUserCookie(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
+func (ts *testServer) newUserCookie(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
 	t.Helper()
-	token, actor := h.createSession(t, name, role)
+	token, actor := ts.createSession(t, name, role)
 	return "Cookie: deedkeep=" + token, actor
 }
 
 // sendBody sends a request with a body and checks the response status.
-func (h *testServer) sendBody(t *testing.T, want int, method, target, body string, header ...string) reply {
+func (ts *testServer) sendBody(t *testing.T, want int, method, target, body string, header ...string) reply {
 	t.Helper()
-	conn := h.dial(t)
+	conn := ts.dial(t)
 	defer conn.Close()
 	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Length: " + strconv.Itoa(len(body))}, header...)
 	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n%s", method, target, strings.Join(lines, "\r\n"), body); err != nil {
@@ -69,7 +69,7 @@ func uploadOffset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
 const chunk = "Content-Type: application/offset+octet-stream"
 
 // uploadState returns the status of an upload.
-func (h *testServer) uploadState(t *testing.T, cookie, path string) (state struct {
+func (ts *testServer) uploadState(t *testing.T, cookie, path string) (state struct {
 	State, Name, Path, Note, Advice string
 	Offset, Size                    int64
 	Number                          uint64
@@ -77,7 +77,7 @@ func (h *testServer) uploadState(t *testing.T, cookie, path string) (state struc
 	Rejection                       string `json:"refusal"`
 }) {
 	t.Helper()
-	got := h.request(t, 200, "GET", path, cookie)
+	got := ts.request(t, 200, "GET", path, cookie)
 	if err := json.Unmarshal(got.body, &state); err != nil {
 		t.Fatalf("decode %s: %v", got.body, err)
 	}
@@ -137,9 +137,9 @@ func TestTus(t *testing.T) {
 	}
 }
 
-func (h *testServer) newStagedUpload(t *testing.T) *vault.StagedUpload {
+func (ts *testServer) newStagedUpload(t *testing.T) *vault.StagedUpload {
 	t.Helper()
-	staged, err := h.vault.Files.Stage(t.Context())
+	staged, err := ts.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
@@ -290,7 +290,7 @@ func TestTusServerStops(t *testing.T) {
 }
 
 // waitFor waits until the condition is true.
-func (h *testServer) waitFor(t *testing.T, description string, condition func() bool) {
+func (ts *testServer) waitFor(t *testing.T, description string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -392,18 +392,18 @@ func TestUploadWhileWorkersAreKilled(t *testing.T) {
 }
 
 // noticeOf returns the notice that the response sets for the next page.
-func (h *testServer) noticeOf(t *testing.T, r reply) string {
+func (ts *testServer) noticeOf(t *testing.T, r reply) string {
 	t.Helper()
-	notice, _, _ := h.undoOf(t, r)
+	notice, _, _ := ts.undoOf(t, r)
 	return notice
 }
 
 // undoOf returns the notice that a response sets, and the address and the form of its Undo button.
-func (h *testServer) undoOf(t *testing.T, r reply) (notice, path string, fields url.Values) {
+func (ts *testServer) undoOf(t *testing.T, r reply) (notice, path string, fields url.Values) {
 	t.Helper()
 	for _, c := range r.Cookies() {
 		if c.Name == "deedkeep_notice" {
-			text, ok := h.vault.Secrets.Cursors().Decode("notice", c.Value)
+			text, ok := ts.vault.Secrets.Cursors().Decode("notice", c.Value)
 			if !ok {
 				t.Fatalf("notice %q can't be decrypted", c.Value)
 			}

@@ -56,9 +56,9 @@ func TestViewsAreLogged(t *testing.T) {
 }
 
 // viewEvents returns the views recorded in the audit log.
-func (h *testServer) viewEvents(t *testing.T) (views []string) {
+func (ts *testServer) viewEvents(t *testing.T) (views []string) {
 	t.Helper()
-	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
+	err := ts.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" {
 			views = append(views, e.Actor.Record()+" "+e.Actor.Address)
 			if e.Record != "file:1" || len(e.Detail) > 0 {

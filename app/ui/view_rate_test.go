@@ -19,9 +19,9 @@ import (
 )
 
 // accessEvents returns the views and downloads recorded in the audit log.
-func (h *testServer) accessEvents(t *testing.T) (list []string) {
+func (ts *testServer) accessEvents(t *testing.T) (list []string) {
 	t.Helper()
-	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
+	err := ts.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" || e.Kind == "file.downloaded" {
 			list = append(list, fmt.Sprintf("%s %s %s %v", e.Kind, e.Actor.Kind, e.Record, e.Detail))
 		}

@@ -45,9 +45,9 @@ func (pageRenderer) PageImage(_ context.Context, r sandbox.Request, page, width 
 	return document.Image{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
 }
 
-func (d pageRenderer) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
+func (p pageRenderer) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
 	if r.MIME != "application/pdf" {
-		return d.Reader.Text(ctx, r, lim, emit)
+		return p.Reader.Text(ctx, r, lim, emit)
 	}
 	for page := 1; page <= 3; page++ {
 		if err := emit(page, fmt.Sprintf("Page %d: GENERAL WARRANTY\nDEED\n", page)); err != nil {

@@ -68,11 +68,11 @@ func TestZipStopsWithSession(t *testing.T) {
 }
 
 // downloadZip downloads a folder and reports whether the server aborted the response.
-func (h *testServer) downloadZip(t *testing.T, w http.ResponseWriter, token string) (aborted bool) {
+func (ts *testServer) downloadZip(t *testing.T, w http.ResponseWriter, token string) (aborted bool) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://vault.test/vault/1/zip", nil)
 	r.AddCookie(&http.Cookie{Name: "deedkeep", Value: token})
 	defer func() { aborted = recover() == http.ErrAbortHandler }() //nolint:errorlint // net/http compares it this way
-	h.server.Config.Handler.ServeHTTP(w, r)
+	ts.server.Config.Handler.ServeHTTP(w, r)
 	return false
 }

@@ -79,7 +79,7 @@ type historyReader struct {
 	events []model.Event
 }
 
-func (g *historyReader) history(ctx context.Context, abstract string, documents, instruments []uint64) (h History, err error) {
+func (hr *historyReader) history(ctx context.Context, abstract string, documents, instruments []uint64) (h History, err error) {
 	records := map[string]bool{abstract: true}
 	for _, i := range instruments {
 		records[model.RecordRef(instrumentType, i)] = true
@@ -91,32 +91,32 @@ func (g *historyReader) history(ctx context.Context, abstract string, documents,
 		if err := ctx.Err(); err != nil {
 			return h, err
 		}
-		if err := g.collect(r); err != nil {
+		if err := hr.collect(r); err != nil {
 			return h, err
 		}
 	}
-	slices.SortFunc(g.events, func(a, b model.Event) int { return cmp.Compare(b.Seq, a.Seq) })
-	h.Events = g.events[:min(len(g.events), g.query.Limit)]
-	if len(g.events) > g.query.Limit {
-		h.Before = h.Events[g.query.Limit-1].Seq
+	slices.SortFunc(hr.events, func(a, b model.Event) int { return cmp.Compare(b.Seq, a.Seq) })
+	h.Events = hr.events[:min(len(hr.events), hr.query.Limit)]
+	if len(hr.events) > hr.query.Limit {
+		h.Before = h.Events[hr.query.Limit-1].Seq
 	}
 	return h, nil
 }
 
-// collect adds the newest matching audit entries of a record to g.events.
-func (g *historyReader) collect(record string) error {
-	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record}}, Descending: true, Limit: g.query.Limit + 1}
-	for found := 0; found <= g.query.Limit; {
-		page, err := g.ListEvents(q)
+// collect adds the newest matching audit entries of a record to hr.events.
+func (hr *historyReader) collect(record string) error {
+	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record}}, Descending: true, Limit: hr.query.Limit + 1}
+	for found := 0; found <= hr.query.Limit; {
+		page, err := hr.ListEvents(q)
 		if err != nil {
 			return fmt.Errorf("read events of %s: %w", record, err)
 		}
 		for _, e := range page.Items {
-			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.query.Views {
+			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !hr.query.Views {
 				continue
 			}
-			if g.query.Before == 0 || e.Seq < g.query.Before {
-				g.events = append(g.events, e)
+			if hr.query.Before == 0 || e.Seq < hr.query.Before {
+				hr.events = append(hr.events, e)
 				found++
 			}
 		}

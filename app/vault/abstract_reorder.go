@@ -30,27 +30,27 @@ func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, r
 }
 
 // apply returns the IDs in their new sequence. It doesn't modify files.
-func (m ReorderRequest) apply(files []uint64) []uint64 {
+func (r ReorderRequest) apply(files []uint64) []uint64 {
 	order := slices.Clone(files)
-	if m.Sequence != nil {
-		return m.applySequence(order)
+	if r.Sequence != nil {
+		return r.applySequence(order)
 	}
-	at := slices.Index(order, m.File)
+	at := slices.Index(order, r.File)
 	if at < 0 {
 		return order
 	}
-	to := at + m.Offset
-	if m.Position != 0 {
-		to = m.Position - 1
+	to := at + r.Offset
+	if r.Position != 0 {
+		to = r.Position - 1
 	}
-	return slices.Insert(slices.Delete(order, at, at+1), min(max(to, 0), len(order)-1), m.File)
+	return slices.Insert(slices.Delete(order, at, at+1), min(max(to, 0), len(order)-1), r.File)
 }
 
 // applySequence places the requested IDs, in their new sequence, into the positions that
 // these IDs occupy now.
-func (m ReorderRequest) applySequence(order []uint64) []uint64 {
+func (r ReorderRequest) applySequence(order []uint64) []uint64 {
 	var list []uint64
-	for _, id := range m.Sequence {
+	for _, id := range r.Sequence {
 		if slices.Contains(order, id) && !slices.Contains(list, id) {
 			list = append(list, id)
 		}

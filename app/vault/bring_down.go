@@ -25,21 +25,21 @@ type BroughtDown struct {
 // property, the current owner, the borrower, the values of the fields that the template has, the people, an order that
 // is still open, open requirements and exceptions, and the instruments, which it marks as prior. The names are to be
 // run again. Its search starts at the effective date of the prior abstract.
-func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint64, idempotency Idempotency[BroughtDown],
+func (tw *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint64, idempotency Idempotency[BroughtDown],
 ) (created BroughtDown, err error) {
 	var d bringDown
-	err = s.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := idempotency.CheckUnused(t, s.v); err != nil {
+	err = tw.v.Write(ctx, actor, func(t *store.Tx) (err error) {
+		if err := idempotency.CheckUnused(t, tw.v); err != nil {
 			return err
 		}
 		d, err = newBringDown(t, prior)
 		return err
 	}, func(t *store.Tx) error {
-		a, _, err := s.v.Abstracts.create(t, actor, d.abstract, &acceptedFiles{})
+		a, _, err := tw.v.Abstracts.create(t, actor, d.abstract, &acceptedFiles{})
 		if err != nil {
 			return err
 		}
-		copies, sequence, err := s.copyInstruments(t, prior, a)
+		copies, sequence, err := tw.copyInstruments(t, prior, a)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (s *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uint
 		work.Sequence = sequence
 		created = BroughtDown{AbstractWithFiles{Abstract: a}, d.notTaken}
 		return errors.Join(t.PutTitleWork(work),
-			s.v.AddEvent(t, a.CreatedAt, actor, "abstract.brought_down", model.RecordRef(AbstractOps.Name, a.ID),
+			tw.v.AddEvent(t, a.CreatedAt, actor, "abstract.brought_down", model.RecordRef(AbstractOps.Name, a.ID),
 				map[string]string{"abstract": model.RecordRef(AbstractOps.Name, prior)}),
 			idempotency.SaveResponse(t, a.CreatedAt, created))
 	})
@@ -278,7 +278,7 @@ func (d *bringDown) titleWork(actor model.Actor, a model.Abstract, copies map[ui
 
 // copyInstruments copies the live instruments of the prior abstract to its bring-down. It returns their IDs by
 // those of the originals, and in the sequence of the runsheet. Relations among them refer to the copies.
-func (s *TitleWork) copyInstruments(t *store.Tx, prior uint64, to model.Abstract) (copies map[uint64]uint64, sequence []uint64, err error) {
+func (tw *TitleWork) copyInstruments(t *store.Tx, prior uint64, to model.Abstract) (copies map[uint64]uint64, sequence []uint64, err error) {
 	work, err := t.TitleWork(prior)
 	if err != nil {
 		return nil, nil, err

@@ -44,13 +44,13 @@ type CertificateRequest struct {
 // search, and the indexes to the abstract's fields. The certificate keeps the findings, with the reasons of those
 // that are accepted. It returns Invalid, listing every invalid field, PreconditionFailed if the search changed since
 // its findings were listed, or Conflict if other users keep changing it.
-func (s *TitleWork) Certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
+func (tw *TitleWork) Certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
-	if err := s.v.events.FlushViews(ctx); err != nil { // so that a document that was just opened counts
+	if err := tw.v.events.FlushViews(ctx); err != nil { // so that a document that was just opened counts
 		return certificate, err
 	}
 	for range maxCertifyTries {
-		certificate, err = s.certify(ctx, actor, abstract, req, idempotency)
+		certificate, err = tw.certify(ctx, actor, abstract, req, idempotency)
 		if !errors.Is(err, errRunsheetChanged) {
 			break
 		}
@@ -66,14 +66,14 @@ const maxCertifyTries = 5
 var errRunsheetChanged = &errs.Error{Kind: errs.Conflict, Message: "The runsheet changed while you were certifying the search. Try again."}
 
 // certify certifies a search unless it changes while its runsheet is stored.
-func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
+func (tw *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uint64, req CertificateRequest,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
-	draft, findings, err := s.checkedCertificate(ctx, abstract, req, idempotency)
+	draft, findings, err := tw.checkedCertificate(ctx, abstract, req, idempotency)
 	if err != nil {
 		return certificate, err
 	}
 	stored := draft.version()
-	upload, err := s.stageRunsheet(ctx, abstract)
+	upload, err := tw.stageRunsheet(ctx, abstract)
 	if err != nil {
 		return certificate, err
 	}
@@ -86,11 +86,11 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 	if len(accepted.accepted) == 0 {
 		return certificate, fmt.Errorf("the runsheet was rejected: %s", accepted.rejected[0].Reason)
 	}
-	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
-		if err := idempotency.CheckUnused(t, s.v); err != nil {
+	err = tw.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, tw.v); err != nil {
 			return err
 		}
-		if draft, err = s.draftCertificate(t, abstract, req); err != nil {
+		if draft, err = tw.draftCertificate(t, abstract, req); err != nil {
 			return err
 		}
 		if draft.certificate.Examiner, err = profileOf(t, actor); err != nil {
@@ -99,13 +99,13 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 		switch {
 		case draft.version() != stored:
 			return errRunsheetChanged
-		case len(draft.result.Files) >= s.v.MaxFilesPerAbstract():
+		case len(draft.result.Files) >= tw.v.MaxFilesPerAbstract():
 			return &errs.Error{Kind: errs.Conflict, Message: "The abstract has too many documents. Delete some first."}
 		}
 		return nil
 	}, func(t *store.Tx) error {
-		at := s.v.Now()
-		result, err := s.v.Abstracts.attach(t, at, actor, draft.result, accepted)
+		at := tw.v.Now()
+		result, err := tw.v.Abstracts.attach(t, at, actor, draft.result, accepted)
 		if err != nil {
 			return err
 		}
@@ -114,13 +114,13 @@ func (s *TitleWork) certify(ctx context.Context, actor model.Actor, abstract uin
 		result.Abstract.Custom = draft.custom
 		last := draft.work.LastCertificate()
 		certificate = draft.complete(findings, document, at, actor)
-		return errors.Join(s.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "certificate.created",
+		return errors.Join(tw.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "certificate.created",
 			Record: model.RecordRef(AbstractOps.Name, abstract), Changes: append(last.Changes(certificate), before.Changes(result.Abstract)...),
 			Detail: map[string]string{"sha256": document.Digest, "effective_date": certificate.EffectiveDate}}),
 			t.PutAbstract(result.Abstract), t.PutTitleWork(draft.work),
 			idempotency.SaveResponse(t, at, certificate))
 	})
-	s.v.Queued.Notify()
+	tw.v.Queued.Notify()
 	return certificate, err
 }
 
@@ -130,12 +130,12 @@ var errNotCertifier = &errs.Error{Kind: errs.Forbidden, Message: "Only the perso
 // Void voids a certificate that was a mistake. It stays in the list with the reason, but the search counts as certified
 // only by another one. Void returns NotFound if there is no such certificate, Forbidden unless the actor issued it or may
 // administer the vault, Invalid without a reason, or Conflict if it is voided already.
-func (s *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id uint64, reason model.Input,
+func (tw *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id uint64, reason model.Input,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
 	var work model.TitleWork
 	var at int
-	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
-		if err := idempotency.CheckUnused(t, s.v); err != nil {
+	err = tw.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, tw.v); err != nil {
 			return err
 		}
 		if _, err := t.Abstract(abstract); err != nil {
@@ -149,19 +149,19 @@ func (s *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id ui
 			return errs.RecordNotFound("certificate", id)
 		}
 		switch certificate = work.Certificates[at]; {
-		case !certificate.By.Is(actor) && s.v.AuthorizeAdmin(t, actor) != nil:
+		case !certificate.By.Is(actor) && tw.v.AuthorizeAdmin(t, actor) != nil:
 			return errNotCertifier
 		case certificate.Voided != nil:
 			return &errs.Error{Kind: errs.Conflict, Message: "This certificate is already void."}
 		}
 		text, rejected := model.CheckVoidReason(reason)
-		certificate.Voided = &model.Voided{At: s.v.Now(), By: actor.Stored(), Reason: text}
+		certificate.Voided = &model.Voided{At: tw.v.Now(), By: actor.Stored(), Reason: text}
 		return rejected.Err()
 	}, func(t *store.Tx) error {
 		before, now := work.Certificates[at], certificate.Voided.At
 		work.Certificates = slices.Clone(work.Certificates)
 		work.Certificates[at] = certificate
-		return errors.Join(t.PutTitleWork(work), s.v.AddEntry(t, model.Event{At: now, Actor: actor, Kind: "certificate.voided",
+		return errors.Join(t.PutTitleWork(work), tw.v.AddEntry(t, model.Event{At: now, Actor: actor, Kind: "certificate.voided",
 			Record: model.RecordRef(AbstractOps.Name, abstract), Changes: before.Changes(certificate),
 			Detail: map[string]string{"certificate": fmt.Sprint(id), "effective_date": certificate.EffectiveDate}}),
 			idempotency.SaveResponse(t, now, certificate))
@@ -179,16 +179,16 @@ func profileOf(t *store.Tx, actor model.Actor) (model.Profile, error) {
 }
 
 // checkedCertificate returns a valid certificate and the findings about its search.
-func (s *TitleWork) checkedCertificate(ctx context.Context, abstract uint64, req CertificateRequest,
+func (tw *TitleWork) checkedCertificate(ctx context.Context, abstract uint64, req CertificateRequest,
 	idempotency Idempotency[model.Certificate]) (draft certificateDraft, findings []titlecheck.Finding, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		if err := idempotency.CheckUnused(t, s.v); err != nil { // a second click would find that the first one changed the search
+	err = tw.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		if err := idempotency.CheckUnused(t, tw.v); err != nil { // a second click would find that the first one changed the search
 			return err
 		}
-		if draft, err = s.draftCertificate(t, abstract, req); err != nil {
+		if draft, err = tw.draftCertificate(t, abstract, req); err != nil {
 			return err
 		}
-		findings, err = s.findings(ctx, t, draft)
+		findings, err = tw.findings(ctx, t, draft)
 		return err
 	})
 	if err == nil && req.AllAccepted && len(titlecheck.Unaccepted(findings, draft.certificate.Accepted)) > 0 {
@@ -198,8 +198,8 @@ func (s *TitleWork) checkedCertificate(ctx context.Context, abstract uint64, req
 }
 
 // draftCertificate returns a valid certificate, or Invalid or PreconditionFailed.
-func (s *TitleWork) draftCertificate(t *store.Tx, abstract uint64, req CertificateRequest) (certificateDraft, error) {
-	draft, err := s.newCertificate(t, abstract, req.Members)
+func (tw *TitleWork) draftCertificate(t *store.Tx, abstract uint64, req CertificateRequest) (certificateDraft, error) {
+	draft, err := tw.newCertificate(t, abstract, req.Members)
 	if err != nil {
 		return draft, err
 	}
@@ -239,7 +239,7 @@ func (d *certificateDraft) complete(findings []titlecheck.Finding, document mode
 }
 
 // newCertificate validates a certificate against the abstract and its template.
-func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[string]model.Input) (d certificateDraft, err error) {
+func (tw *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[string]model.Input) (d certificateDraft, err error) {
 	if d.result, err = AbstractOps.get(t, abstract); err != nil {
 		return d, err
 	}
@@ -266,8 +266,8 @@ func (s *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[str
 			custom.Values[field.Key] = value
 		}
 	}
-	d.certificate, d.rejected = model.CheckCertificate(all, s.v.localNow())
-	patched, rejectedFields := model.AbstractPatch{Custom: model.Some(custom)}.Check(a, &template, s.v.Settings.Rules)
+	d.certificate, d.rejected = model.CheckCertificate(all, tw.v.localNow())
+	patched, rejectedFields := model.AbstractPatch{Custom: model.Some(custom)}.Check(a, &template, tw.v.Settings.Rules)
 	if d.custom = patched.Custom; len(d.rejected) == 0 {
 		d.rejected = rejectedFields
 	}
@@ -284,17 +284,17 @@ type Checks struct {
 
 // Checks returns what to fix or to accept before the search of an abstract is certified. members are those of the
 // certificate, as for Certify; invalid ones count as missing.
-func (s *TitleWork) Checks(ctx context.Context, abstract uint64, members map[string]model.Input) (checks Checks, err error) {
-	if err := s.v.events.FlushViews(ctx); err != nil {
+func (tw *TitleWork) Checks(ctx context.Context, abstract uint64, members map[string]model.Input) (checks Checks, err error) {
+	if err := tw.v.events.FlushViews(ctx); err != nil {
 		return checks, err
 	}
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		draft, err := s.newCertificate(t, abstract, members)
+	err = tw.v.Store.View(ctx, func(t *store.Tx) error {
+		draft, err := tw.newCertificate(t, abstract, members)
 		if err != nil {
 			return err
 		}
 		checks.Version = draft.version()
-		if checks.Findings, err = s.findings(ctx, t, draft); err != nil {
+		if checks.Findings, err = tw.findings(ctx, t, draft); err != nil {
 			return err
 		}
 		last := draft.work.LastCertificate()
@@ -312,13 +312,13 @@ func (s *TitleWork) Checks(ctx context.Context, abstract uint64, members map[str
 }
 
 // findings returns the findings about a search.
-func (s *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDraft) ([]titlecheck.Finding, error) {
-	sheet, err := s.v.Instruments.runsheet(ctx, t, d.result.Abstract.ID)
+func (tw *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDraft) ([]titlecheck.Finding, error) {
+	sheet, err := tw.v.Instruments.runsheet(ctx, t, d.result.Abstract.ID)
 	if err != nil {
 		return nil, err
 	}
 	search := titlecheck.Search{Abstract: d.result.Abstract, Work: d.work, Types: sheet.types, Certificate: d.certificate,
-		Requirements: slices.Clone(d.work.Requirements), Today: s.v.Instruments.today()}
+		Requirements: slices.Clone(d.work.Requirements), Today: tw.v.Instruments.today()}
 	for _, i := range sheet.Instruments {
 		search.Instruments = append(search.Instruments, titlecheck.Instrument{Instrument: i.Instrument, Type: i.Type, Status: i.Status})
 		if i.Requirement != "" {
@@ -330,7 +330,7 @@ func (s *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDraf
 		if document.Opened, err = wasOpened(t, file.ID); err != nil {
 			return nil, err
 		}
-		if s.v.Settings.ReadsScans {
+		if tw.v.Settings.ReadsScans {
 			document.Unread = file.PagesWaitingForOCR()
 		}
 		search.Documents = append(search.Documents, document)
@@ -351,8 +351,8 @@ func wasOpened(t *store.Tx, file uint64) (bool, error) {
 }
 
 // stageRunsheet stages the runsheet of an abstract as an Excel document.
-func (s *TitleWork) stageRunsheet(ctx context.Context, abstract uint64) (*StagedUpload, error) {
-	rows, err := s.v.Instruments.Rows(ctx, abstract)
+func (tw *TitleWork) stageRunsheet(ctx context.Context, abstract uint64) (*StagedUpload, error) {
+	rows, err := tw.v.Instruments.Rows(ctx, abstract)
 	if err != nil {
 		return nil, err
 	}
@@ -360,11 +360,11 @@ func (s *TitleWork) stageRunsheet(ctx context.Context, abstract uint64) (*Staged
 	if err := runsheet.WriteExcel(&book, rows); err != nil {
 		return nil, err
 	}
-	upload, err := s.v.Files.Stage(ctx)
+	upload, err := tw.v.Files.Stage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("Runsheet certified %s.xlsx", s.v.Now().In(s.v.zone()).Format("2006-01-02 1504"))
+	name := fmt.Sprintf("Runsheet certified %s.xlsx", tw.v.Now().In(tw.v.zone()).Format("2006-01-02 1504"))
 	if err := upload.Add(name, &book); err != nil {
 		upload.Discard()
 		return nil, err

@@ -33,25 +33,25 @@ type Evidence struct {
 // wins over the name. It is for the instrument with the given ID, or, if that is 0, for new ones: it leaves
 // out those that are linked to an instrument already. A document that belongs to no abstract isn't in the
 // fields of its suggestions.
-func (s *Instruments) SuggestFromDocument(ctx context.Context, file, instrument uint64) (list []Suggestion, err error) {
+func (ins *Instruments) SuggestFromDocument(ctx context.Context, file, instrument uint64) (list []Suggestion, err error) {
 	var f model.File
 	var d suggestionDraft
 	var linked []model.Instrument
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
 		if f, err = t.File(file); err != nil {
 			return err
 		}
 		if linked, err = t.InstrumentsOfFile(f.ID); err != nil {
 			return err
 		}
-		d, err = s.newDraft(t, f.AbstractID)
+		d, err = ins.newDraft(t, f.AbstractID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	linked = slices.DeleteFunc(linked, func(i model.Instrument) bool { return i.Trashed != nil })
-	parts, err := s.partsOf(ctx, f, d)
+	parts, err := ins.partsOf(ctx, f, d)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +140,11 @@ func partsByReference(parts []extract.Instrument, i model.Instrument) (at []int)
 // UnlinkedDocumentFields returns the fields that an abstract's documents state. It leaves out documents
 // that are linked to an instrument, and reads no more than limit documents. With an error, such as that
 // of ctx, it returns the fields of the documents read before.
-func (s *Instruments) UnlinkedDocumentFields(ctx context.Context, a model.Abstract, limit int) (list []extract.Fields, err error) {
+func (ins *Instruments) UnlinkedDocumentFields(ctx context.Context, a model.Abstract, limit int) (list []extract.Fields, err error) {
 	var files []model.File
 	var d suggestionDraft
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		if d, err = s.newDraft(t, a.ID); err != nil {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
+		if d, err = ins.newDraft(t, a.ID); err != nil {
 			return err
 		}
 		files, err = unlinkedFiles(t, a, limit)
@@ -154,7 +154,7 @@ func (s *Instruments) UnlinkedDocumentFields(ctx context.Context, a model.Abstra
 		return nil, err
 	}
 	for _, f := range files {
-		parts, err := s.partsOf(ctx, f, d)
+		parts, err := ins.partsOf(ctx, f, d)
 		if err != nil {
 			return list, err
 		}
@@ -201,9 +201,9 @@ var errEnoughPages = errors.New("enough pages were read")
 
 // partsOf returns the instruments that the text of a document states. There are none if it has no text yet,
 // or if it is a list of instruments such as a runsheet, which doesn't describe one of them.
-func (s *Instruments) partsOf(ctx context.Context, f model.File, d suggestionDraft) ([]extract.Instrument, error) {
+func (ins *Instruments) partsOf(ctx context.Context, f model.File, d suggestionDraft) ([]extract.Instrument, error) {
 	var pages []extract.Page
-	err := s.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
+	err := ins.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
 		if page.Number > extract.MaxDocumentPages {
 			return errEnoughPages
 		}
@@ -222,7 +222,7 @@ func (s *Instruments) partsOf(ctx context.Context, f model.File, d suggestionDra
 	for f.Pages != nil && len(pages) < min(*f.Pages, extract.MaxDocumentPages) { // not read yet
 		pages = append(pages, extract.Page{})
 	}
-	rules := s.v.Settings.ExtractRules
+	rules := ins.v.Settings.ExtractRules
 	if rules == nil {
 		rules = extract.DefaultRules()
 	}
@@ -332,13 +332,13 @@ func (d suggestionDraft) validate(g Suggestion, f model.File) (Suggestion, bool)
 }
 
 // set sets a field to what the text states.
-func (g *Suggestion) set(name string, field extract.Field, value model.Input) {
-	g.Fields[name] = value
-	g.Evidence[name] = Evidence{field.Page, field.Line, field.Confidence, field.Doubtful, field.Readings}
+func (s *Suggestion) set(name string, field extract.Field, value model.Input) {
+	s.Fields[name] = value
+	s.Evidence[name] = Evidence{field.Page, field.Line, field.Confidence, field.Doubtful, field.Readings}
 }
 
 // setOtherParties sets the trustees and nominees.
-func (g *Suggestion) setOtherParties(fields extract.Fields) {
+func (s *Suggestion) setOtherParties(fields extract.Fields) {
 	var parties []model.Party
 	var first extract.Field
 	for _, role := range []struct{ field, name string }{{extract.Trustee, "Trustee"}, {extract.Nominee, "Nominee"}} {
@@ -350,13 +350,13 @@ func (g *Suggestion) setOtherParties(fields extract.Fields) {
 		}
 	}
 	if len(parties) > 0 {
-		g.set("other_parties", first, model.RowsInput(parties))
+		s.set("other_parties", first, model.RowsInput(parties))
 	}
 }
 
 // setLegal sets the short legal description to the lot and the subdivision.
-func (g *Suggestion) setLegal(fields extract.Fields) {
+func (s *Suggestion) setLegal(fields extract.Fields) {
 	if l, ok := fields.LotReference(); ok {
-		g.set("legal", fields[extract.Lot], model.StringInput(l.String()))
+		s.set("legal", fields[extract.Lot], model.StringInput(l.String()))
 	}
 }

@@ -53,13 +53,13 @@ func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (dup
 
 // duplicateOf returns the live instrument of the same abstract that i repeats. If that can't be found
 // out, there is none.
-func (s *Instruments) duplicateOf(ctx context.Context, t *store.Tx, i model.Instrument) (found runsheet.Duplicate) {
-	s.v.Derive(ctx, PartDuplicate, func() error {
+func (ins *Instruments) duplicateOf(ctx context.Context, t *store.Tx, i model.Instrument) (found runsheet.Duplicate) {
+	ins.v.Derive(ctx, PartDuplicate, func() error {
 		types, err := t.DocumentTypes()
 		if err != nil {
 			return err
 		}
-		keys, err := s.runsheetKeys(t, i.AbstractID)
+		keys, err := ins.runsheetKeys(t, i.AbstractID)
 		d := runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) {
 			i, err := t.Instrument(id) // an integrity check reports damage
 			return i, err == nil
@@ -78,12 +78,12 @@ var ErrRunsheetChanged = &errs.Error{Kind: errs.Conflict,
 
 // checkReviewed returns ErrRunsheetChanged if a row repeats another instrument than when it was reviewed. The
 // transaction of the caller stores the rows, so two people can't store the same one.
-func (s *Instruments) checkReviewed(t *store.Tx, abstract uint64, types model.DocumentTypes, list []NewInstrument,
+func (ins *Instruments) checkReviewed(t *store.Tx, abstract uint64, types model.DocumentTypes, list []NewInstrument,
 	checked []model.Instrument) error {
 	if !slices.ContainsFunc(list, func(item NewInstrument) bool { return item.Reviewed != nil }) {
 		return nil
 	}
-	keys, err := s.runsheetKeys(t, abstract)
+	keys, err := ins.runsheetKeys(t, abstract)
 	existing := runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) {
 		i, err := t.Instrument(id) // an integrity check reports damage
 		return i, err == nil
@@ -107,9 +107,9 @@ func (s *Instruments) checkReviewed(t *store.Tx, abstract uint64, types model.Do
 // can be asked before it is stored. fills are the blank fields of that instrument for which the input has
 // values. If the input is invalid or repeats none, the ID is 0. For a change of an instrument, id is its ID,
 // and an instrument that it repeats already doesn't count.
-func (s *Instruments) Repeated(ctx context.Context, actor model.Actor, abstract, id uint64, p InstrumentPatch) (
+func (ins *Instruments) Repeated(ctx context.Context, actor model.Actor, abstract, id uint64, p InstrumentPatch) (
 	repeated InstrumentView, fills []string, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
 		repeated, fills = InstrumentView{}, nil
 		a, err := t.Abstract(abstract)
 		if err != nil {
@@ -124,17 +124,17 @@ func (s *Instruments) Repeated(ctx context.Context, actor model.Actor, abstract,
 				return err
 			}
 		}
-		i, err := s.check(t, actor, old, p)
+		i, err := ins.check(t, actor, old, p)
 		if errs.KindOf(err) == errs.Invalid {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		duplicate := s.duplicateOf(ctx, t, i)
-		if duplicate.ID == 0 || id != 0 && s.duplicateOf(ctx, t, old).ID == duplicate.ID {
+		duplicate := ins.duplicateOf(ctx, t, i)
+		if duplicate.ID == 0 || id != 0 && ins.duplicateOf(ctx, t, old).ID == duplicate.ID {
 			return nil
 		}
-		repeated, err = s.ops(ctx).get(t, duplicate.ID)
+		repeated, err = ins.ops(ctx).get(t, duplicate.ID)
 		repeated.Duplicate = duplicate
 		for _, change := range repeated.Changes(repeated.FillBlank(typedOnly(p.Input, i))) {
 			if change.Field != "documents" {

@@ -23,8 +23,8 @@ type ImportTarget struct {
 // matches reports whether f has the target's folder and filename. It compares the
 // filenames in NFC form, because operating systems encode accented characters
 // differently.
-func (p ImportTarget) matches(f model.File) bool {
-	return f.FolderID == p.FolderID && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(p.Filename)
+func (i ImportTarget) matches(f model.File) bool {
+	return f.FolderID == i.FolderID && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(i.Filename)
 }
 
 // CheckNameAndSize returns the reason to reject a document by its name or size. It
@@ -52,12 +52,12 @@ func (f *Files) FindImported(ctx context.Context, target ImportTarget, digest st
 	return file, found, err
 }
 
-func (p ImportTarget) find(t *store.Tx, digest string) (model.File, bool, error) {
+func (i ImportTarget) find(t *store.Tx, digest string) (model.File, bool, error) {
 	sum, err := blobstore.ParseDigest(digest)
 	if err != nil {
 		return model.File{}, false, errs.InvalidField("sha256", "The sha256 field must be 64 hexadecimal digits.")
 	}
-	return t.FindFileByDigest(sum, p.matches)
+	return t.FindFileByDigest(sum, i.matches)
 }
 
 // Imported is the result of importing one document.

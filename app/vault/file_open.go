@@ -39,16 +39,16 @@ type VerifyingFile struct {
 
 // Close closes the file and records the result of the verification. If the caller did not
 // read the file to the end, Close queues the blob for verification.
-func (o *VerifyingFile) Close() error {
+func (vf *VerifyingFile) Close() error {
 	switch {
-	case o.Err() != nil:
-		o.v.RecordDamage(context.Background(), o.Digest(), o.record.ID, o.Err())
-	case o.Verified():
-		o.v.ClearDamage(o.Digest())
+	case vf.Err() != nil:
+		vf.v.RecordDamage(context.Background(), vf.Digest(), vf.record.ID, vf.Err())
+	case vf.Verified():
+		vf.v.ClearDamage(vf.Digest())
 	default:
-		o.v.VerifySoon(o.Digest())
+		vf.v.VerifySoon(vf.Digest())
 	}
-	return o.file.Close()
+	return vf.file.Close()
 }
 
 // KnownDamage returns a DamagedError for the first document whose blob is known to be

@@ -28,33 +28,33 @@ type Idempotency[T any] struct {
 var ErrAlreadyProcessed = errors.New("response is already stored")
 
 // enabled reports whether the response should be stored.
-func (k Idempotency[T]) enabled() bool { return k.Render != nil }
+func (i Idempotency[T]) enabled() bool { return i.Render != nil }
 
 // CheckUnused returns Conflict if a response is already stored under the key.
-func (k Idempotency[T]) CheckUnused(t *store.Tx, v *Vault) error {
-	if !k.enabled() {
+func (i Idempotency[T]) CheckUnused(t *store.Tx, v *Vault) error {
+	if !i.enabled() {
 		return nil
 	}
-	_, found, err := v.storedResponse(t, k.KeyHash)
+	_, found, err := v.storedResponse(t, i.KeyHash)
 	if err == nil && found {
 		return &errs.Error{Kind: errs.Conflict, Message: "This request already has a response. Send it again to get the response.", Err: ErrAlreadyProcessed}
 	}
-	if err == nil && k.BeforeCommit != nil {
-		err = k.BeforeCommit()
+	if err == nil && i.BeforeCommit != nil {
+		err = i.BeforeCommit()
 	}
 	return err
 }
 
 // SaveResponse stores the rendered response.
-func (k Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, result T) error {
-	if !k.enabled() {
+func (i Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, result T) error {
+	if !i.enabled() {
 		return nil
 	}
-	status, header, body, err := k.Render(result)
+	status, header, body, err := i.Render(result)
 	if err != nil {
 		return err
 	}
-	return t.PutStoredResponse(k.KeyHash, model.StoredResponse{RequestHash: k.RequestHash, Status: status, Header: header, Body: body, At: at})
+	return t.PutStoredResponse(i.KeyHash, model.StoredResponse{RequestHash: i.RequestHash, Status: status, Header: header, Body: body, At: at})
 }
 
 // StoredResponse returns the response stored under a key. found is false if there is none

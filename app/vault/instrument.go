@@ -37,11 +37,11 @@ type InstrumentView struct {
 const instrumentType = "instrument"
 
 // ops reads and writes instruments for the shared operations.
-func (s *Instruments) ops(ctx context.Context) recordOps[InstrumentView] { return s.opsAt(ctx, 0) }
+func (ins *Instruments) ops(ctx context.Context) recordOps[InstrumentView] { return ins.opsAt(ctx, 0) }
 
 // opsAt is like ops, but a change moves the instrument to a place in the runsheet. At position 0, the
 // instrument has the place of its date, unless a person chose another one.
-func (s *Instruments) opsAt(ctx context.Context, position int) recordOps[InstrumentView] {
+func (ins *Instruments) opsAt(ctx context.Context, position int) recordOps[InstrumentView] {
 	return recordOps[InstrumentView]{
 		Name: instrumentType,
 		get: func(t *store.Tx, id uint64) (InstrumentView, error) {
@@ -49,14 +49,14 @@ func (s *Instruments) opsAt(ctx context.Context, position int) recordOps[Instrum
 			if err != nil {
 				return InstrumentView{}, err
 			}
-			return s.view(ctx, t, i)
+			return ins.view(ctx, t, i)
 		},
 		getIncludingTrash: func(t *store.Tx, id uint64) (InstrumentView, error) {
 			i, err := t.InstrumentIncludingTrash(id)
 			if err != nil || i.Trashed != nil {
 				return InstrumentView{Instrument: i}, err
 			}
-			return s.view(ctx, t, i)
+			return ins.view(ctx, t, i)
 		},
 		version: func(i InstrumentView) uint64 { return i.Version },
 		trashed: func(i InstrumentView) *model.Trashed { return i.Trashed },
@@ -77,7 +77,7 @@ func (s *Instruments) opsAt(ctx context.Context, position int) recordOps[Instrum
 			if err := putInstrument(t, i); err != nil {
 				return now, err
 			}
-			return s.place(ctx, t, i, position)
+			return ins.place(ctx, t, i, position)
 		},
 	}
 }
@@ -98,8 +98,8 @@ func bumpRunsheet(t *store.Tx, abstract uint64) error {
 }
 
 // Types returns the document types in display order, including the retired ones.
-func (s *Instruments) Types(ctx context.Context) (types model.DocumentTypes, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
+func (ins *Instruments) Types(ctx context.Context) (types model.DocumentTypes, err error) {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		types, err = t.DocumentTypes()
 		return err
 	})
@@ -108,7 +108,7 @@ func (s *Instruments) Types(ctx context.Context) (types model.DocumentTypes, err
 
 // SetTypes replaces the document types. Types that are missing in the list are retired. It returns
 // Invalid, listing every invalid type. If dryRun is true, it only returns the result.
-func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types model.DocumentTypes, dryRun bool) (now model.DocumentTypes,
+func (ins *Instruments) SetTypes(ctx context.Context, actor model.Actor, types model.DocumentTypes, dryRun bool) (now model.DocumentTypes,
 	err error) {
 	var changes []model.Change
 	check := func(t *store.Tx) error {
@@ -127,11 +127,11 @@ func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types mod
 		return nil
 	}
 	if dryRun {
-		err = s.v.Store.View(ctx, check)
+		err = ins.v.Store.View(ctx, check)
 	} else {
-		err = s.v.WriteAsAdmin(ctx, actor, check, func(t *store.Tx) error {
+		err = ins.v.WriteAsAdmin(ctx, actor, check, func(t *store.Tx) error {
 			return errors.Join(t.PutDocumentTypes(now),
-				s.v.AddEntry(t, model.Event{At: s.v.Now(), Actor: actor, Kind: "document_types.changed", Changes: changes}))
+				ins.v.AddEntry(t, model.Event{At: ins.v.Now(), Actor: actor, Kind: "document_types.changed", Changes: changes}))
 		})
 	}
 	if errors.Is(err, txn.ErrNoChange) {
@@ -153,35 +153,35 @@ func newInstrument(a model.Abstract, in model.InstrumentInput) model.Instrument 
 // Create records an instrument of an abstract. The county and state are those of the abstract
 // unless the input has them; the state only if the county isn't another one. At position 0, it is placed by its recording date. It returns Invalid,
 // listing every invalid field.
-func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract uint64, p InstrumentPatch,
+func (ins *Instruments) Create(ctx context.Context, actor model.Actor, abstract uint64, p InstrumentPatch,
 	idempotency Idempotency[InstrumentView]) (InstrumentView, error) {
 	var created model.Instrument
 	var view InstrumentView
 	var duplicate runsheet.Duplicate
-	err := s.v.Write(ctx, actor, func(t *store.Tx) error {
-		if err := idempotency.CheckUnused(t, s.v); err != nil {
+	err := ins.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, ins.v); err != nil {
 			return err
 		}
 		a, err := t.Abstract(abstract)
 		if err != nil {
 			return err
 		}
-		if err := s.checkRoom(t, abstract, 1); err != nil {
+		if err := ins.checkRoom(t, abstract, 1); err != nil {
 			return err
 		}
-		if created, err = s.check(t, actor, newInstrument(a, p.Input), p); err == nil {
-			duplicate = s.duplicateOf(ctx, t, created)
+		if created, err = ins.check(t, actor, newInstrument(a, p.Input), p); err == nil {
+			duplicate = ins.duplicateOf(ctx, t, created)
 		}
 		return err
 	}, func(t *store.Tx) (err error) {
-		at := s.v.Now()
-		if created, err = s.add(t, actor, at, created); err != nil {
+		at := ins.v.Now()
+		if created, err = ins.add(t, actor, at, created); err != nil {
 			return err
 		}
 		if err := bumpRunsheet(t, abstract); err != nil {
 			return err
 		}
-		if view, err = s.place(ctx, t, created, p.Position); err != nil {
+		if view, err = ins.place(ctx, t, created, p.Position); err != nil {
 			return err
 		}
 		view.Duplicate = duplicate
@@ -192,7 +192,7 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 
 // add stores a validated instrument, which gets an ID unless it has one, and adds an audit entry. The
 // caller counts the change of the runsheet.
-func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) (_ model.Instrument, err error) {
+func (ins *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) (_ model.Instrument, err error) {
 	if i.ID == 0 {
 		if i.ID, err = t.NewInstrumentID(); err != nil {
 			return i, err
@@ -202,7 +202,7 @@ func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.
 	if err := t.PutInstrument(i); err != nil {
 		return i, err
 	}
-	return i, s.v.AddEvent(t, at, actor, "instrument.created", model.RecordRef(instrumentType, i.ID),
+	return i, ins.v.AddEvent(t, at, actor, "instrument.created", model.RecordRef(instrumentType, i.ID),
 		map[string]string{"abstract": model.RecordRef(AbstractOps.Name, i.AbstractID)})
 }
 
@@ -241,7 +241,7 @@ func (r instrumentRules) check(t *store.Tx, actor model.Actor, old model.Instrum
 }
 
 // check validates the input for one instrument against the vault.
-func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument, p InstrumentPatch) (model.Instrument, error) {
+func (ins *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument, p InstrumentPatch) (model.Instrument, error) {
 	rules, err := readInstrumentRules(t, old.AbstractID)
 	if err != nil {
 		return old, err
@@ -250,9 +250,9 @@ func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument
 }
 
 // Get returns an instrument, or NotFound.
-func (s *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		view, err = s.ops(ctx).get(t, id)
+func (ins *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView, err error) {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		view, err = ins.ops(ctx).get(t, id)
 		return err
 	})
 	return view, err
@@ -269,15 +269,15 @@ type InstrumentPatch struct {
 // Patch changes the fields in the input. It returns Invalid, listing every invalid field, or
 // PreconditionFailed if match doesn't accept the current version. It looks for a duplicate only if the input has a
 // field that duplicates are found by.
-func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
+func (ins *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
 	var duplicate runsheet.Duplicate
-	view, err := patch(ctx, s.v, s.opsAt(ctx, p.Position), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
+	view, err := patch(ctx, ins.v, ins.opsAt(ctx, p.Position), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
 		now = old
 		if p.Position > 0 {
 			now.Position = p.Position
 		}
-		if now.Instrument, err = s.check(t, actor, old.Instrument, p); err == nil && runsheet.Identifies(p.Input) {
-			duplicate = s.duplicateOf(ctx, t, now.Instrument)
+		if now.Instrument, err = ins.check(t, actor, old.Instrument, p); err == nil && runsheet.Identifies(p.Input) {
+			duplicate = ins.duplicateOf(ctx, t, now.Instrument)
 		}
 		return now, err
 	})
@@ -286,8 +286,8 @@ func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p
 }
 
 // Trash moves an instrument to the trash.
-func (s *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, s.v, s.ops(ctx), actor, id, match, "trashed",
+func (ins *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
+	return trash(ctx, ins.v, ins.ops(ctx), actor, id, match, "trashed",
 		func(t *store.Tx, live InstrumentView, in model.Trashed) (map[string]string, error) {
 			live.Trashed = &in
 			return map[string]string{"abstract": model.RecordRef(AbstractOps.Name, live.AbstractID)}, putInstrument(t, live.Instrument)
@@ -296,9 +296,9 @@ func (s *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, m
 
 // Restore restores an instrument from the trash. It returns Conflict if its abstract is in the
 // trash. If the instrument is not in the trash, it changes nothing.
-func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[InstrumentView],
+func (ins *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[InstrumentView],
 ) (InstrumentView, error) {
-	return restore(ctx, s.v, s.ops(ctx), actor, id, idempotency, func(t *store.Tx, in InstrumentView) error {
+	return restore(ctx, ins.v, ins.ops(ctx), actor, id, idempotency, func(t *store.Tx, in InstrumentView) error {
 		_, err := t.Abstract(in.AbstractID)
 		if errs.KindOf(err) == errs.NotFound {
 			return &errs.Error{Kind: errs.Conflict, Message: "The abstract of this instrument is in the trash. Restore the abstract first."}
@@ -309,7 +309,7 @@ func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64,
 		if err := putInstrument(t, in.Instrument); err != nil {
 			return in, nil, err
 		}
-		out, err := s.view(ctx, t, in.Instrument)
+		out, err := ins.view(ctx, t, in.Instrument)
 		return out, map[string]string{"abstract": model.RecordRef(AbstractOps.Name, in.AbstractID)}, err
 	})
 }
@@ -332,8 +332,8 @@ const (
 )
 
 // Gaps returns the gaps in the chain of title of a runsheet. missing is true if they can't be found.
-func (s *Instruments) Gaps(ctx context.Context, sheet Runsheet) (gaps []model.Gap, missing bool) {
-	missing = s.v.Derive(ctx, PartGaps, func() error {
+func (ins *Instruments) Gaps(ctx context.Context, sheet Runsheet) (gaps []model.Gap, missing bool) {
+	missing = ins.v.Derive(ctx, PartGaps, func() error {
 		list := make([]model.Instrument, 0, len(sheet.Instruments))
 		for _, i := range sheet.Instruments {
 			list = append(list, i.Instrument)
@@ -345,19 +345,19 @@ func (s *Instruments) Gaps(ctx context.Context, sheet Runsheet) (gaps []model.Ga
 }
 
 // Runsheet returns the runsheet of an abstract, or NotFound.
-func (s *Instruments) Runsheet(ctx context.Context, abstract uint64) (sheet Runsheet, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+func (ins *Instruments) Runsheet(ctx context.Context, abstract uint64) (sheet Runsheet, err error) {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		sheet, err = s.runsheet(ctx, t, abstract)
+		sheet, err = ins.runsheet(ctx, t, abstract)
 		return err
 	})
 	return sheet, err
 }
 
 // runsheet reads the runsheet of an abstract.
-func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64) (sheet Runsheet, err error) {
+func (ins *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64) (sheet Runsheet, err error) {
 	types, err := t.DocumentTypes()
 	if err != nil {
 		return sheet, err
@@ -382,7 +382,7 @@ func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64
 	}
 	inList := func(id uint64) bool { return listed[id] }
 	for n, i := range list {
-		view := s.withStatus(ctx, t, types, i, ended[i.ID], inList)
+		view := ins.withStatus(ctx, t, types, i, ended[i.ID], inList)
 		view.Position, view.Unplaced = n+1, unplaced[i.ID]
 		sheet.Instruments = append(sheet.Instruments, view)
 	}
@@ -390,7 +390,7 @@ func (s *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64
 }
 
 // today returns the current date at the server's location, because staff work there.
-func (s *Instruments) today() string { return s.v.localNow().Format(time.DateOnly) }
+func (ins *Instruments) today() string { return ins.v.localNow().Format(time.DateOnly) }
 
 // trashInstruments moves the live instruments of an abstract to the trash with it.
 func trashInstruments(t *store.Tx, abstract uint64, in model.Trashed) error {

@@ -16,7 +16,7 @@ import (
 // List returns a page of the instruments of all live abstracts. Besides the filters of the store, it
 // supports ColumnStatus, the effective status. With it, a page can have fewer instruments than its
 // limit although more follow, and an instrument whose status is missing is included. search.Service finds instruments by their parties.
-func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentView], err error) {
+func (ins *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentView], err error) {
 	var status string
 	filters := q.Filters
 	q.Filters = nil
@@ -30,10 +30,10 @@ func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentVi
 		}
 		q.Filters = append(q.Filters, f)
 	}
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
 		found, err := t.ListInstruments(q)
 		if err == nil {
-			page, err = s.Views(ctx, t, found)
+			page, err = ins.Views(ctx, t, found)
 		}
 		return err
 	})
@@ -42,7 +42,7 @@ func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentVi
 }
 
 // Views returns a page of instruments with their types, statuses, and positions.
-func (s *Instruments) Views(ctx context.Context, t *store.Tx, found store.Page[model.Instrument]) (Page[InstrumentView], error) {
+func (ins *Instruments) Views(ctx context.Context, t *store.Tx, found store.Page[model.Instrument]) (Page[InstrumentView], error) {
 	page := Page[InstrumentView]{Next: found.Next, Prev: found.Prev, Bytes: found.Bytes, Truncated: found.Truncated}
 	types, err := t.DocumentTypes()
 	if err != nil {
@@ -50,9 +50,9 @@ func (s *Instruments) Views(ctx context.Context, t *store.Tx, found store.Page[m
 	}
 	positions := map[uint64]map[uint64]int{} // by abstract, then by instrument
 	for _, i := range found.Items {
-		view := s.withStatus(ctx, t, types, i, false, none)
+		view := ins.withStatus(ctx, t, types, i, false, none)
 		if positions[i.AbstractID] == nil {
-			sequence, err := s.runsheetSequence(t, i.AbstractID)
+			sequence, err := ins.runsheetSequence(t, i.AbstractID)
 			if err != nil {
 				return page, err
 			}
@@ -66,12 +66,12 @@ func (s *Instruments) Views(ctx context.Context, t *store.Tx, found store.Page[m
 
 // withStatus returns an instrument with its type and status. ended says whether one of the instruments
 // for which known returns true ends it. The others are read; if that fails, the status is missing.
-func (s *Instruments) withStatus(ctx context.Context, t *store.Tx, types model.DocumentTypes, i model.Instrument, ended bool,
+func (ins *Instruments) withStatus(ctx context.Context, t *store.Tx, types model.DocumentTypes, i model.Instrument, ended bool,
 	known func(id uint64) bool) InstrumentView {
 	view := InstrumentView{Instrument: i}
 	view.Type, _ = types.ByID(i.TypeID)
 	if view.Type.Encumbrance && i.Status == "" && !ended {
-		missing := s.v.Derive(ctx, PartStatus, func() (err error) {
+		missing := ins.v.Derive(ctx, PartStatus, func() (err error) {
 			ended, err = t.IsInstrumentEnded(i.ID, known)
 			return err
 		})
@@ -79,7 +79,7 @@ func (s *Instruments) withStatus(ctx context.Context, t *store.Tx, types model.D
 			return view
 		}
 	}
-	view.Status = i.EffectiveStatus(view.Type, ended, s.today())
+	view.Status = i.EffectiveStatus(view.Type, ended, ins.today())
 	return view
 }
 
@@ -92,14 +92,14 @@ const rowBatch = 500
 // Rows returns the rows of the runsheet of an abstract for export. It reads the instruments in
 // batches, so it needs little memory for a long runsheet. An instrument that is deleted in the
 // meantime is left out. It returns NotFound if there is no such abstract.
-func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*runsheet.Row, error], error) {
+func (ins *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*runsheet.Row, error], error) {
 	var sequence []uint64
 	var types model.DocumentTypes
-	err := s.v.Store.View(ctx, func(t *store.Tx) (err error) {
+	err := ins.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
-		if sequence, err = s.runsheetSequence(t, abstract); err != nil {
+		if sequence, err = ins.runsheetSequence(t, abstract); err != nil {
 			return err
 		}
 		types, err = t.DocumentTypes()
@@ -111,7 +111,7 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 	positions := positionsOf(sequence)
 	return func(yield func(*runsheet.Row, error) bool) {
 		for batch := range slices.Chunk(sequence, rowBatch) {
-			rows, err := s.readRows(ctx, batch, types, positions)
+			rows, err := ins.readRows(ctx, batch, types, positions)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -126,40 +126,40 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 }
 
 // runsheetSequence returns the IDs of the instruments of an abstract in the sequence of the runsheet.
-func (s *Instruments) runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
+func (ins *Instruments) runsheetSequence(t *store.Tx, abstract uint64) ([]uint64, error) {
 	work, err := t.TitleWork(abstract)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := s.runsheetKeys(t, abstract)
+	keys, err := ins.runsheetKeys(t, abstract)
 	return model.SortKeys(keys, work.Sequence), err
 }
 
 // runsheetKeys returns the sort keys of the live instruments of an abstract. It logs only the first
 // damaged one, because every read of the runsheet finds it again.
-func (s *Instruments) runsheetKeys(t *store.Tx, abstract uint64) ([]model.RunsheetKey, error) {
+func (ins *Instruments) runsheetKeys(t *store.Tx, abstract uint64) ([]model.RunsheetKey, error) {
 	keys, damage, err := t.RunsheetKeys(abstract)
 	if damage != nil {
-		s.logDamage.Do(func() {
-			s.v.Log.Warn(`damaged entry in a database index; run "deedkeep verify --repair"`, "abstract", abstract, "error", damage)
+		ins.logDamage.Do(func() {
+			ins.v.Log.Warn(`damaged entry in a database index; run "deedkeep verify --repair"`, "abstract", abstract, "error", damage)
 		})
 	}
 	return keys, err
 }
 
 // view returns an instrument with its type, status, and position.
-func (s *Instruments) view(ctx context.Context, t *store.Tx, i model.Instrument) (InstrumentView, error) {
-	return s.place(ctx, t, i, 0)
+func (ins *Instruments) view(ctx context.Context, t *store.Tx, i model.Instrument) (InstrumentView, error) {
+	return ins.place(ctx, t, i, 0)
 }
 
 // place moves an instrument to a place in the runsheet and returns it with its position. A place
 // after the end is the end. At place 0 or its current place, the instrument stays.
-func (s *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
+func (ins *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
 	work, err := t.TitleWork(i.AbstractID)
 	if err != nil {
 		return InstrumentView{}, err
 	}
-	keys, err := s.runsheetKeys(t, i.AbstractID)
+	keys, err := ins.runsheetKeys(t, i.AbstractID)
 	if err != nil {
 		return InstrumentView{}, err
 	}
@@ -179,7 +179,7 @@ func (s *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrument
 	if err != nil {
 		return InstrumentView{}, err
 	}
-	view := s.withStatus(ctx, t, types, i, false, none)
+	view := ins.withStatus(ctx, t, types, i, false, none)
 	view.Position = at + 1
 	return view, nil
 }
@@ -194,9 +194,9 @@ func positionsOf(sequence []uint64) map[uint64]int {
 }
 
 // readRows returns the rows of the instruments that still exist.
-func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.DocumentTypes,
+func (ins *Instruments) readRows(ctx context.Context, ids []uint64, types model.DocumentTypes,
 	positions map[uint64]int) (rows []runsheet.Row, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
 		for _, id := range ids {
 			i, err := t.Instrument(id)
 			if errs.KindOf(err) == errs.NotFound {
@@ -205,7 +205,7 @@ func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.Do
 			if err != nil {
 				return err
 			}
-			view := s.withStatus(ctx, t, types, i, false, none)
+			view := ins.withStatus(ctx, t, types, i, false, none)
 			rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type, Status: view.Status,
 				Number: positions})
 		}
@@ -217,8 +217,8 @@ func (s *Instruments) readRows(ctx context.Context, ids []uint64, types model.Do
 // SetSequence sets the sequence of the runsheet. ids must contain each instrument of the abstract
 // exactly once; otherwise, it returns Invalid. If ids is empty, it sorts the runsheet by recording date, which
 // RestoreSequence undoes. It returns PreconditionFailed if match doesn't accept the version of the runsheet.
-func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstract uint64, ids []uint64, match Match) error {
-	return s.changeSequence(ctx, actor, abstract, func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
+func (ins *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstract uint64, ids []uint64, match Match) error {
+	return ins.changeSequence(ctx, actor, abstract, func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
 		if err := match.check(work.RunsheetVersion); err != nil {
 			return nil, nil, err
 		}
@@ -228,7 +228,7 @@ func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstra
 		if len(ids) == 0 {
 			return nil, work.Sequence, nil
 		}
-		keys, err := s.runsheetKeys(t, abstract)
+		keys, err := ins.runsheetKeys(t, abstract)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -245,8 +245,8 @@ func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstra
 
 // RestoreSequence restores the sequence before the runsheet was sorted by recording date. It returns Conflict
 // if a person chose another one since.
-func (s *Instruments) RestoreSequence(ctx context.Context, actor model.Actor, abstract uint64) error {
-	return s.changeSequence(ctx, actor, abstract, func(_ *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
+func (ins *Instruments) RestoreSequence(ctx context.Context, actor model.Actor, abstract uint64) error {
+	return ins.changeSequence(ctx, actor, abstract, func(_ *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
 		if len(work.SequenceBefore) == 0 {
 			err = &errs.Error{Kind: errs.Conflict, Message: "The sequence of the runsheet was changed in the meantime."}
 		}
@@ -256,12 +256,12 @@ func (s *Instruments) RestoreSequence(ctx context.Context, actor model.Actor, ab
 
 // changeSequence changes the sequence that a person chose. change returns the new one, and the previous one
 // to undo the change.
-func (s *Instruments) changeSequence(ctx context.Context, actor model.Actor, abstract uint64,
+func (ins *Instruments) changeSequence(ctx context.Context, actor model.Actor, abstract uint64,
 	change func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error)) error {
 	var work model.TitleWork
 	var now, before []uint64
 	var changes []model.Change
-	err := s.v.Write(ctx, actor, func(t *store.Tx) (err error) {
+	err := ins.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if _, err = t.Abstract(abstract); err != nil {
 			return err
 		}
@@ -271,11 +271,11 @@ func (s *Instruments) changeSequence(ctx context.Context, actor model.Actor, abs
 		if now, before, err = change(t, work); err != nil {
 			return err
 		}
-		keys, err := s.runsheetKeys(t, abstract)
+		keys, err := ins.runsheetKeys(t, abstract)
 		changes = model.SequenceChanges(model.SortKeys(keys, work.Sequence), model.SortKeys(keys, now))
 		return err
 	}, func(t *store.Tx) error {
-		return errors.Join(setSequence(t, work, now, before), s.v.AddEntry(t, model.Event{At: s.v.Now(), Actor: actor,
+		return errors.Join(setSequence(t, work, now, before), ins.v.AddEntry(t, model.Event{At: ins.v.Now(), Actor: actor,
 			Kind: "runsheet.reordered", Record: model.RecordRef(AbstractOps.Name, abstract), Changes: changes}))
 	})
 	if errors.Is(err, txn.ErrNoChange) {
@@ -294,10 +294,10 @@ func setSequence(t *store.Tx, work model.TitleWork, sequence, before []uint64) e
 // restoreFields returns a function that restores the fields that an instrument had before a change. Its place in the
 // runsheet stays if a person chose it. It returns Invalid if it was linked to a document or an instrument that can't be
 // linked any longer.
-func (s *Instruments) restoreFields(actor model.Actor,
+func (ins *Instruments) restoreFields(actor model.Actor,
 ) func(t *store.Tx, now InstrumentView, before model.Instrument) (InstrumentView, error) {
 	return func(t *store.Tx, now InstrumentView, before model.Instrument) (InstrumentView, error) {
-		if _, err := s.check(t, actor, now.Instrument, InstrumentPatch{Input: before.Input("relations", "documents")}); err != nil {
+		if _, err := ins.check(t, actor, now.Instrument, InstrumentPatch{Input: before.Input("relations", "documents")}); err != nil {
 			return now, err
 		}
 		before.AbstractID, before.Version, before.UpdatedAt = now.AbstractID, now.Version, now.UpdatedAt

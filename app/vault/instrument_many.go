@@ -73,18 +73,18 @@ const (
 // abstract has already. If the abstract has no instruments yet, they are placed by their
 // positions; otherwise, by their recording dates. If one of them is invalid, it records none and
 // returns Invalid, listing every invalid field as "rows.ROW.FIELD".
-func (s *Instruments) CreateMany(ctx context.Context, actor model.Actor, abstract uint64, list []NewInstrument,
+func (ins *Instruments) CreateMany(ctx context.Context, actor model.Actor, abstract uint64, list []NewInstrument,
 	idempotency Idempotency[Added]) (added Added, err error) {
 	var checked []model.Instrument
-	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
-		if err := idempotency.CheckUnused(t, s.v); err != nil {
+	err = ins.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, ins.v); err != nil {
 			return err
 		}
-		checked, err = s.checkMany(t, actor, abstract, list)
+		checked, err = ins.checkMany(t, actor, abstract, list)
 		return err
 	}, func(t *store.Tx) error {
-		at := s.v.Now()
-		if added, err = s.addMany(ctx, t, actor, at, abstract, list, checked); err != nil {
+		at := ins.v.Now()
+		if added, err = ins.addMany(ctx, t, actor, at, abstract, list, checked); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, added)
@@ -93,15 +93,15 @@ func (s *Instruments) CreateMany(ctx context.Context, actor model.Actor, abstrac
 }
 
 // checkMany validates new instruments and their relations to each other.
-func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64, list []NewInstrument) ([]model.Instrument, error) {
+func (ins *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64, list []NewInstrument) ([]model.Instrument, error) {
 	a, err := t.Abstract(abstract)
 	if err != nil {
 		return nil, err
 	}
-	if limit := s.v.Settings.Runsheet.Rows; len(list) > limit {
+	if limit := ins.v.Settings.Runsheet.Rows; len(list) > limit {
 		return nil, errs.InvalidField("rows", TooManyRows, limit)
 	}
-	if err := s.checkRoom(t, abstract, len(list)); err != nil {
+	if err := ins.checkRoom(t, abstract, len(list)); err != nil {
 		return nil, err
 	}
 	rules, err := readInstrumentRules(t, abstract)
@@ -141,15 +141,15 @@ func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64,
 	if err := rejected.Err(); err != nil {
 		return nil, err
 	}
-	return checked, s.checkReviewed(t, abstract, rules.types, list, checked)
+	return checked, ins.checkReviewed(t, abstract, rules.types, list, checked)
 }
 
 // defaultMaxInstruments is the limit if MaxInstrumentsPerAbstract is 0 in the settings.
 const defaultMaxInstruments = 100_000
 
 // checkRoom returns Conflict if an abstract can't have n more instruments.
-func (s *Instruments) checkRoom(t *store.Tx, abstract uint64, n int) error {
-	limit := cmp.Or(s.v.Settings.MaxInstrumentsPerAbstract, defaultMaxInstruments)
+func (ins *Instruments) checkRoom(t *store.Tx, abstract uint64, n int) error {
+	limit := cmp.Or(ins.v.Settings.MaxInstrumentsPerAbstract, defaultMaxInstruments)
 	if len(t.InstrumentIDs(abstract))+n <= limit {
 		return nil
 	}
@@ -222,7 +222,7 @@ func reaches(edges map[int][]int, start int) bool {
 
 // addMany stores validated instruments and returns them in the sequence of the runsheet. It reads the
 // runsheet only once.
-func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Actor, at time.Time, abstract uint64,
+func (ins *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Actor, at time.Time, abstract uint64,
 	list []NewInstrument, checked []model.Instrument) (added Added, err error) {
 	ids := map[int]uint64{}
 	for _, item := range list {
@@ -234,14 +234,14 @@ func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Acto
 		}
 	}
 	added.Undo.Abstract = abstract
-	if err := s.fillMany(t, actor, at, list, checked, &added.Undo); err != nil {
+	if err := ins.fillMany(t, actor, at, list, checked, &added.Undo); err != nil {
 		return added, err
 	}
 	work, err := t.TitleWork(abstract)
 	if err != nil {
 		return added, err
 	}
-	keys, err := s.runsheetKeys(t, abstract)
+	keys, err := ins.runsheetKeys(t, abstract)
 	if err != nil {
 		return added, err
 	}
@@ -257,7 +257,7 @@ func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Acto
 		for _, r := range item.Relations {
 			i.Relations = append(i.Relations, model.Relation{Kind: r.Kind, InstrumentID: ids[r.Row]})
 		}
-		if i, err = s.add(t, actor, at, i); err != nil {
+		if i, err = ins.add(t, actor, at, i); err != nil {
 			return added, err
 		}
 		added.Undo.Created = append(added.Undo.Created, StoredInstrument{ID: i.ID, Version: i.Version})
@@ -273,18 +273,18 @@ func (s *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Acto
 	if err := t.PutTitleWork(work); err != nil {
 		return added, err
 	}
-	added.Created, err = s.viewMany(ctx, t, model.SortKeys(keys, work.Sequence), created)
+	added.Created, err = ins.viewMany(ctx, t, model.SortKeys(keys, work.Sequence), created)
 	return added, err
 }
 
 // fillMany fills the existing instruments of those rows that have one.
-func (s *Instruments) fillMany(t *store.Tx, actor model.Actor, at time.Time, list []NewInstrument, checked []model.Instrument,
+func (ins *Instruments) fillMany(t *store.Tx, actor model.Actor, at time.Time, list []NewInstrument, checked []model.Instrument,
 	undo *Undo) error {
 	for n, item := range list {
 		if item.Into == 0 {
 			continue
 		}
-		if err := s.fill(t, actor, at, item, checked[n], undo); err != nil {
+		if err := ins.fill(t, actor, at, item, checked[n], undo); err != nil {
 			return err
 		}
 	}
@@ -292,7 +292,7 @@ func (s *Instruments) fillMany(t *store.Tx, actor model.Actor, at time.Time, lis
 }
 
 // fill fills the blank fields of the existing instrument of a row, and adds the documents.
-func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item NewInstrument, from model.Instrument, undo *Undo) error {
+func (ins *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item NewInstrument, from model.Instrument, undo *Undo) error {
 	old, err := t.Instrument(item.Into)
 	if err != nil {
 		return err
@@ -312,7 +312,7 @@ func (s *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item Ne
 		return nil
 	}
 	undo.addFilled(stored)
-	return s.put(t, actor, at, old, now)
+	return ins.put(t, actor, at, old, now)
 }
 
 // typedOnly returns what the input for a new instrument results in without the county and state of its
@@ -328,19 +328,19 @@ func typedOnly(in model.InstrumentInput, i model.Instrument) model.Instrument {
 }
 
 // put stores a changed instrument and adds an audit entry.
-func (s *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, now model.Instrument) error {
+func (ins *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, now model.Instrument) error {
 	now.Version, now.UpdatedAt = old.Version+1, nextUpdateTime(at, old.UpdatedAt)
-	return errors.Join(s.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
+	return errors.Join(ins.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
 		Record: model.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}), putInstrument(t, now))
 }
 
 // Undo reverses what CreateMany stored, in one transaction: it moves new instruments to the trash, clears
 // the fields that were filled, and removes the links to documents. An instrument that was changed in the
 // meantime keeps its fields, and a new one stays. kept is their number.
-func (s *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (undone, kept int, err error) {
-	err = s.v.UpdateFromReserve(ctx, actor, nil, func(t *store.Tx) error {
+func (ins *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (undone, kept int, err error) {
+	err = ins.v.UpdateFromReserve(ctx, actor, nil, func(t *store.Tx) error {
 		undone, kept = 0, 0
-		at := s.v.Now()
+		at := ins.v.Now()
 		for n, stored := range slices.Concat(undo.Created, undo.Filled) {
 			i, err := t.Instrument(stored.ID)
 			if errs.KindOf(err) == errs.NotFound || err == nil && i.AbstractID != undo.Abstract {
@@ -352,11 +352,11 @@ func (s *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (u
 			unchanged := i.Version == stored.Version
 			switch isNew := n < len(undo.Created); {
 			case isNew && unchanged:
-				err = s.putTrashed(t, actor, at, i)
+				err = ins.putTrashed(t, actor, at, i)
 			case !isNew && !stored.isIn(i):
 				continue // undone already
 			case !isNew && len(i.Changes(stored.removeFrom(i))) > 0:
-				err = s.put(t, actor, at, i, stored.removeFrom(i))
+				err = ins.put(t, actor, at, i, stored.removeFrom(i))
 			}
 			if err != nil {
 				return err
@@ -373,36 +373,36 @@ func (s *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (u
 }
 
 // isIn reports whether an instrument still has one of the fields or documents that it got.
-func (g StoredInstrument) isIn(i model.Instrument) bool {
-	g.Version = i.Version
-	return len(i.Changes(g.removeFrom(i))) > 0
+func (s StoredInstrument) isIn(i model.Instrument) bool {
+	s.Version = i.Version
+	return len(i.Changes(s.removeFrom(i))) > 0
 }
 
 // removeFrom returns an instrument without the documents that it got and, if it didn't change in the
 // meantime, without the fields.
-func (g StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
+func (s StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
 	blank := model.InstrumentInput{}
-	for _, field := range g.Fields {
-		if i.Version == g.Version {
+	for _, field := range s.Fields {
+		if i.Version == s.Version {
 			blank[field] = model.Input{}
 		}
 	}
 	i, _ = blank.Check(i, model.InstrumentContext{})
 	i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(link model.DocumentLink) bool {
-		return slices.Contains(g.Documents, link)
+		return slices.Contains(s.Documents, link)
 	})
 	return i
 }
 
 // putTrashed moves an instrument to the trash.
-func (s *Instruments) putTrashed(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) error {
+func (ins *Instruments) putTrashed(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) error {
 	i.Trashed = &model.Trashed{At: at, By: actor}
-	return errors.Join(putInstrument(t, i), s.v.AddEvent(t, at, actor, instrumentType+".trashed", model.RecordRef(instrumentType, i.ID),
+	return errors.Join(putInstrument(t, i), ins.v.AddEvent(t, at, actor, instrumentType+".trashed", model.RecordRef(instrumentType, i.ID),
 		map[string]string{"abstract": model.RecordRef(AbstractOps.Name, i.AbstractID)}))
 }
 
 // viewMany returns new instruments in the sequence of the runsheet. Only they can refer to each other.
-func (s *Instruments) viewMany(ctx context.Context, t *store.Tx, sequence []uint64, created map[uint64]model.Instrument,
+func (ins *Instruments) viewMany(ctx context.Context, t *store.Tx, sequence []uint64, created map[uint64]model.Instrument,
 ) (views []InstrumentView, err error) {
 	types, err := t.DocumentTypes()
 	if err != nil {
@@ -420,7 +420,7 @@ func (s *Instruments) viewMany(ctx context.Context, t *store.Tx, sequence []uint
 		if !ok {
 			continue
 		}
-		view := s.withStatus(ctx, t, types, i, ended[id], isNew)
+		view := ins.withStatus(ctx, t, types, i, ended[id], isNew)
 		view.Position = n + 1
 		views = append(views, view)
 	}

@@ -38,8 +38,8 @@ func liveRecord(t *store.Tx, recordType string, id uint64) (pages *int, err erro
 
 // List returns the notes about a record, oldest first. It returns NotFound if the record doesn't
 // exist or is in the trash.
-func (s *Notes) List(ctx context.Context, recordType string, id uint64) (list []model.Note, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+func (n *Notes) List(ctx context.Context, recordType string, id uint64) (list []model.Note, err error) {
+	err = n.v.Store.View(ctx, func(t *store.Tx) error {
 		if _, err := liveRecord(t, recordType, id); err != nil {
 			return err
 		}
@@ -50,11 +50,11 @@ func (s *Notes) List(ctx context.Context, recordType string, id uint64) (list []
 }
 
 // Create adds a note about a record. It returns Invalid, listing every invalid field.
-func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string, id uint64, in model.NoteInput,
+func (n *Notes) Create(ctx context.Context, actor model.Actor, recordType string, id uint64, in model.NoteInput,
 	idempotency Idempotency[model.Note]) (note model.Note, err error) {
 	record := model.RecordRef(recordType, id)
-	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
-		if err := idempotency.CheckUnused(t, s.v); err != nil {
+	err = n.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, n.v); err != nil {
 			return err
 		}
 		pages, err := liveRecord(t, recordType, id)
@@ -65,7 +65,7 @@ func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 		note, rejected = in.Check(model.Note{Record: record}, pages)
 		return cmp.Or(checkNoteRoom(t, record), rejected.Err())
 	}, func(t *store.Tx) (err error) {
-		at := s.v.Now()
+		at := n.v.Now()
 		if note.ID, err = t.NewNoteID(); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 		note.By = actor.Stored()
 		entry := noteOps.entry(at, actor, "created", note.ID, note)
 		entry.Changes = model.Note{}.Changes(note)
-		return errors.Join(t.PutNote(note), s.v.AddEntry(t, entry), idempotency.SaveResponse(t, at, note))
+		return errors.Join(t.PutNote(note), n.v.AddEntry(t, entry), idempotency.SaveResponse(t, at, note))
 	})
 	return note, err
 }
@@ -92,8 +92,8 @@ func noteRecord(n model.Note) (recordType string, id uint64) {
 var errNotAuthor = &errs.Error{Kind: errs.Forbidden, Message: "Only the author of a note or an administrator can change it."}
 
 // checkAuthor returns Forbidden unless the actor wrote the note or may administer the vault.
-func (s *Notes) checkAuthor(t *store.Tx, actor model.Actor, note model.Note) error {
-	if note.By.Is(actor) || s.v.AuthorizeAdmin(t, actor) == nil {
+func (n *Notes) checkAuthor(t *store.Tx, actor model.Actor, note model.Note) error {
+	if note.By.Is(actor) || n.v.AuthorizeAdmin(t, actor) == nil {
 		return nil
 	}
 	return errNotAuthor
@@ -163,9 +163,9 @@ func (v *Vault) noteRetainedUntil(t *store.Tx, note model.Note) (until time.Time
 // Patch changes a note. It returns Forbidden unless the actor is the author or an administrator,
 // Invalid, listing every invalid field, or PreconditionFailed if match doesn't accept the current
 // version.
-func (s *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in model.NoteInput, match Match) (model.Note, error) {
-	return patch(ctx, s.v, noteOps, actor, id, match, func(t *store.Tx, old model.Note) (model.Note, error) {
-		if err := s.checkAuthor(t, actor, old); err != nil {
+func (n *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in model.NoteInput, match Match) (model.Note, error) {
+	return patch(ctx, n.v, noteOps, actor, id, match, func(t *store.Tx, old model.Note) (model.Note, error) {
+		if err := n.checkAuthor(t, actor, old); err != nil {
 			return old, err
 		}
 		recordType, record := noteRecord(old)
@@ -181,25 +181,25 @@ func (s *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in mode
 
 // restoreFields returns a function that restores what a note was before a change. It returns Forbidden unless the actor
 // is the author or an administrator.
-func (s *Notes) restoreFields(actor model.Actor) func(t *store.Tx, now, before model.Note) (model.Note, error) {
+func (n *Notes) restoreFields(actor model.Actor) func(t *store.Tx, now, before model.Note) (model.Note, error) {
 	return func(t *store.Tx, now, before model.Note) (model.Note, error) {
 		now.Text, now.Page, now.EditedBy = before.Text, before.Page, &model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
-		return now, s.checkAuthor(t, actor, now)
+		return now, n.checkAuthor(t, actor, now)
 	}
 }
 
 // Trash moves a note to the trash. It returns Forbidden unless the actor is the author or an
 // administrator.
-func (s *Notes) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
+func (n *Notes) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	ops := noteOps
 	ops.get = func(t *store.Tx, id uint64) (model.Note, error) {
 		note, err := noteOps.get(t, id)
 		if err == nil {
-			err = s.checkAuthor(t, actor, note)
+			err = n.checkAuthor(t, actor, note)
 		}
 		return note, err
 	}
-	return trash(ctx, s.v, ops, actor, id, match, "deleted", func(t *store.Tx, live model.Note, in model.Trashed) (map[string]string, error) {
+	return trash(ctx, n.v, ops, actor, id, match, "deleted", func(t *store.Tx, live model.Note, in model.Trashed) (map[string]string, error) {
 		live.Trashed = &in
 		return nil, t.PutNote(live)
 	})
@@ -207,8 +207,8 @@ func (s *Notes) Trash(ctx context.Context, actor model.Actor, id uint64, match M
 
 // Restore restores a note from the trash. It returns Conflict if its record is in the trash or has too
 // many notes. If the note is not in the trash, it changes nothing.
-func (s *Notes) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.Note]) (model.Note, error) {
-	return restore(ctx, s.v, noteOps, actor, id, idempotency, func(t *store.Tx, in model.Note) error {
+func (n *Notes) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.Note]) (model.Note, error) {
+	return restore(ctx, n.v, noteOps, actor, id, idempotency, func(t *store.Tx, in model.Note) error {
 		recordType, record := noteRecord(in)
 		_, err := liveRecord(t, recordType, record)
 		if errs.KindOf(err) == errs.NotFound {

@@ -374,11 +374,11 @@ func NewBatchItem(in *Batches, batch string, n int) *BatchItem { return &BatchIt
 
 // uploadedAfter returns the IDs of the documents from this batch that have a higher
 // position and are already uploaded.
-func (t *BatchItem) uploadedAfter() (files []uint64) {
-	t.batches.mu.Lock()
-	defer t.batches.mu.Unlock()
-	for n, file := range t.batches.all[t.batch] {
-		if n > t.n {
+func (bi *BatchItem) uploadedAfter() (files []uint64) {
+	bi.batches.mu.Lock()
+	defer bi.batches.mu.Unlock()
+	for n, file := range bi.batches.all[bi.batch] {
+		if n > bi.n {
 			files = append(files, file)
 		}
 	}
@@ -387,22 +387,22 @@ func (t *BatchItem) uploadedAfter() (files []uint64) {
 
 // recordUpload records the ID of the uploaded document. If a transaction is retried, it
 // is called again, and the last ID is kept.
-func (t *BatchItem) recordUpload(file uint64) {
-	b := t.batches
+func (bi *BatchItem) recordUpload(file uint64) {
+	b := bi.batches
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.all == nil {
 		b.all = map[string]map[int]uint64{}
 	}
-	if b.all[t.batch] == nil {
+	if b.all[bi.batch] == nil {
 		if len(b.order) == maxBatches {
 			delete(b.all, b.order[0])
 			b.order = slices.Delete(b.order, 0, 1)
 		}
-		b.all[t.batch] = map[int]uint64{}
-		b.order = append(b.order, t.batch)
+		b.all[bi.batch] = map[int]uint64{}
+		b.order = append(b.order, bi.batch)
 	}
-	b.all[t.batch][t.n] = file
+	b.all[bi.batch][bi.n] = file
 }
 
 // insertPosition returns the index in existing at which to insert new documents. It also

@@ -55,13 +55,13 @@ type RejectedRow struct {
 }
 
 // Input returns the suggestion as input for CreateMany.
-func (g Suggestion) Input() NewInstrument {
-	position, err := strconv.Atoi(g.Fields["position"].Value)
+func (s Suggestion) Input() NewInstrument {
+	position, err := strconv.Atoi(s.Fields["position"].Value)
 	if err != nil || position < 0 {
 		position = 0
 	}
-	return NewInstrument{InstrumentPatch: InstrumentPatch{Input: g.Fields, Position: position}, Row: g.Row, Relations: g.Relations,
-		Reviewed: &g.Repeat}
+	return NewInstrument{InstrumentPatch: InstrumentPatch{Input: s.Fields, Position: position}, Row: s.Row, Relations: s.Relations,
+		Reviewed: &s.Repeat}
 }
 
 // The codes of runsheet files.
@@ -73,9 +73,9 @@ const (
 
 // ReadRunsheet reads the cells of a CSV file or an Excel workbook. It returns Invalid if the file can't be
 // read.
-func (s *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, raw []byte) (runsheet.Table, error) {
-	limits := s.v.Settings.Runsheet
-	table, err := s.v.Reader.Runsheet(sandbox.WithOwner(ctx, actor.Record()), bytes.NewReader(raw), int64(len(raw)), limits)
+func (ins *Instruments) ReadRunsheet(ctx context.Context, actor model.Actor, raw []byte) (runsheet.Table, error) {
+	limits := ins.v.Settings.Runsheet
+	table, err := ins.v.Reader.Runsheet(sandbox.WithOwner(ctx, actor.Record()), bytes.NewReader(raw), int64(len(raw)), limits)
 	const field = "file"
 	switch {
 	case errors.Is(err, runsheet.ErrNoHeader):
@@ -101,24 +101,24 @@ type CheckedRunsheet struct {
 // CheckRunsheet returns an instrument for each row of a table that is valid. It stores nothing. Relations
 // refer to other rows by their No. or, if no row has one, to positions in the runsheet of the abstract. It
 // returns NotFound if there is no such abstract.
-func (s *Instruments) CheckRunsheet(ctx context.Context, actor model.Actor, abstract uint64, table runsheet.Table,
+func (ins *Instruments) CheckRunsheet(ctx context.Context, actor model.Actor, abstract uint64, table runsheet.Table,
 	options runsheet.Options) (c CheckedRunsheet, err error) {
-	options.Now = s.v.localNow()
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+	options.Now = ins.v.localNow()
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
 		if options.Types, err = t.DocumentTypes(); err != nil {
 			return err
 		}
 		c = CheckedRunsheet{Sheet: table.Read(options)}
-		c.Valid, c.Rejected, err = s.checkEntries(t, actor, abstract, c.Entries)
+		c.Valid, c.Rejected, err = ins.checkEntries(t, actor, abstract, c.Entries)
 		return err
 	})
 	return c, err
 }
 
 // checkEntries validates the rows of a runsheet.
-func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint64, entries []runsheet.Entry) (list []Suggestion,
+func (ins *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint64, entries []runsheet.Entry) (list []Suggestion,
 	rejected []RejectedRow, err error) {
-	d, err := s.newDraft(t, abstract)
+	d, err := ins.newDraft(t, abstract)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract uint
 			File:       func(uint64) (*int, bool) { return nil, false },
 			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }}
 		i, invalid := e.Fields.Check(newInstrument(d.abstract, e.Fields), about)
-		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], s.v.localNow()) {
+		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], ins.v.localNow()) {
 			delete(e.Fields, "status") // so that it follows later changes
 			i, invalid = e.Fields.Check(newInstrument(d.abstract, e.Fields), about)
 		}
@@ -175,9 +175,9 @@ func derivedStatus(i model.Instrument, t model.DocumentType, ended bool, now tim
 
 // resolveRelations replaces the numbers of related instruments with their rows, or with the recorded
 // instruments in these places. Other numbers become text.
-func (g *Suggestion) resolveRelations(rows map[int]int, recorded []uint64) {
+func (s *Suggestion) resolveRelations(rows map[int]int, recorded []uint64) {
 	var known []RowRelation
-	for _, r := range g.Relations {
+	for _, r := range s.Relations {
 		if row, ok := rows[r.Row]; ok {
 			known = append(known, RowRelation{r.Kind, row})
 			continue
@@ -186,10 +186,10 @@ func (g *Suggestion) resolveRelations(rows map[int]int, recorded []uint64) {
 		if r.Row > 0 && r.Row <= len(recorded) {
 			relation = model.Relation{Kind: r.Kind, InstrumentID: recorded[r.Row-1]}
 		}
-		g.Instrument.Relations = append(g.Instrument.Relations, relation)
-		g.Fields["relations"] = model.ListInput() // Normalize sets its items
+		s.Instrument.Relations = append(s.Instrument.Relations, relation)
+		s.Fields["relations"] = model.ListInput() // Normalize sets its items
 	}
-	g.Relations = known
+	s.Relations = known
 }
 
 // withoutCycles rejects the rows whose relations to each other aren't valid.
@@ -225,7 +225,7 @@ type suggestionDraft struct {
 
 // newDraft returns the draft for an abstract. If abstract is 0, it is for a document that belongs to
 // none.
-func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft, err error) {
+func (ins *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft, err error) {
 	if d.types, err = t.DocumentTypes(); err != nil || abstract == 0 {
 		return d, err
 	}
@@ -237,7 +237,7 @@ func (s *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft,
 	if err != nil {
 		return d, err
 	}
-	d.sequence, err = s.runsheetSequence(t, abstract)
+	d.sequence, err = ins.runsheetSequence(t, abstract)
 	d.abstract = a
 	d.parcels = a.ParcelIDs()
 	d.recorded, d.positions = make(map[uint64]model.Instrument, len(list)), positionsOf(d.sequence)
@@ -269,9 +269,9 @@ func (d suggestionDraft) findRepeat(g *Suggestion) {
 }
 
 // RenewRepeats sets which instruments of the runsheet suggestions that were made earlier repeat now.
-func (s *Instruments) RenewRepeats(ctx context.Context, abstract uint64, list []Suggestion) error {
+func (ins *Instruments) RenewRepeats(ctx context.Context, abstract uint64, list []Suggestion) error {
 	var d suggestionDraft
-	err := s.v.Store.View(ctx, func(t *store.Tx) (err error) { d, err = s.newDraft(t, abstract); return err })
+	err := ins.v.Store.View(ctx, func(t *store.Tx) (err error) { d, err = ins.newDraft(t, abstract); return err })
 	if err != nil {
 		return err
 	}
@@ -301,23 +301,23 @@ func (d suggestionDraft) findTwice(list []Suggestion) {
 
 // SuggestFromFilenames returns the instruments that the names of the documents of an abstract
 // describe. Documents that are already linked to an instrument are left out.
-func (s *Instruments) SuggestFromFilenames(ctx context.Context, abstract uint64) (list []Suggestion, err error) {
-	list, _, err = s.SuggestFromDocuments(ctx, abstract, 0)
+func (ins *Instruments) SuggestFromFilenames(ctx context.Context, abstract uint64) (list []Suggestion, err error) {
+	list, _, err = ins.SuggestFromDocuments(ctx, abstract, 0)
 	return list, err
 }
 
 // SuggestFromDocuments is like SuggestFromFilenames but also reads the text of the documents, which wins
 // over their names. It is limited to the first documents; more reports whether there are others. If limit is
 // 0, it takes all documents but reads none.
-func (s *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint64, limit int) (list []Suggestion, more bool, err error) {
+func (ins *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint64, limit int) (list []Suggestion, more bool, err error) {
 	var d suggestionDraft
 	var files []model.File
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
 		a, err := AbstractOps.get(t, abstract)
 		if err != nil {
 			return err
 		}
-		if d, err = s.newDraft(t, abstract); err == nil {
+		if d, err = ins.newDraft(t, abstract); err == nil {
 			files, err = namedFiles(t, a.Files, d.types)
 		}
 		return err
@@ -331,8 +331,8 @@ func (s *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint64,
 		var parts []extract.Instrument
 		reading := false
 		if limit > 0 && err == nil {
-			if parts, err = s.partsOf(ctx, f, d); err == nil {
-				reading, err = s.isReading(f)
+			if parts, err = ins.partsOf(ctx, f, d); err == nil {
+				reading, err = ins.isReading(f)
 			}
 		}
 		if err != nil {
@@ -361,11 +361,11 @@ func (s *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint64,
 }
 
 // isReading reports whether more text of a document may still be found.
-func (s *Instruments) isReading(f model.File) (bool, error) {
+func (ins *Instruments) isReading(f model.File) (bool, error) {
 	if f.Processing {
 		return true, nil
 	}
-	state, err := s.v.Texts.State(f)
+	state, err := ins.v.Texts.State(f)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -390,11 +390,11 @@ func namedFiles(t *store.Tx, files []model.File, types model.DocumentTypes) (nam
 }
 
 // addFile adds a document to a suggestion.
-func (g *Suggestion) addFile(f model.File, reading bool) {
-	if len(g.Files) >= model.MaxListItems {
+func (s *Suggestion) addFile(f model.File, reading bool) {
+	if len(s.Files) >= model.MaxListItems {
 		return
 	}
-	g.Files, g.Reading = append(g.Files, f), g.Reading || reading
-	links := g.Fields["documents"].Items
-	g.Fields["documents"] = model.ListInput(append(slices.Clone(links), model.DocumentLink{FileID: f.ID}.Input())...)
+	s.Files, s.Reading = append(s.Files, f), s.Reading || reading
+	links := s.Fields["documents"].Items
+	s.Fields["documents"] = model.ListInput(append(slices.Clone(links), model.DocumentLink{FileID: f.ID}.Input())...)
 }

@@ -15,8 +15,8 @@ import (
 type Templates struct{ v *Vault }
 
 // List returns the templates that are available for new abstracts, sorted by ID.
-func (s *Templates) List(ctx context.Context) (list []model.Template, err error) {
-	all, err := s.All(ctx)
+func (te *Templates) List(ctx context.Context) (list []model.Template, err error) {
+	all, err := te.All(ctx)
 	for _, template := range all {
 		if !template.Retired {
 			list = append(list, template)
@@ -26,13 +26,13 @@ func (s *Templates) List(ctx context.Context) (list []model.Template, err error)
 }
 
 // All returns every template, including retired ones, sorted by ID.
-func (s *Templates) All(ctx context.Context) ([]model.Template, error) {
-	return store.Read(ctx, s.v.Store, (*store.Tx).Templates)
+func (te *Templates) All(ctx context.Context) ([]model.Template, error) {
+	return store.Read(ctx, te.v.Store, (*store.Tx).Templates)
 }
 
 // Get returns a template, even if it is retired, or NotFound.
-func (s *Templates) Get(ctx context.Context, id uint64) (model.Template, error) {
-	return store.Read(ctx, s.v.Store, func(t *store.Tx) (model.Template, error) { return t.Template(id) })
+func (te *Templates) Get(ctx context.Context, id uint64) (model.Template, error) {
+	return store.Read(ctx, te.v.Store, func(t *store.Tx) (model.Template, error) { return t.Template(id) })
 }
 
 // MaxAbstractCount is the highest number that CountAbstracts returns.
@@ -40,8 +40,8 @@ const MaxAbstractCount = 100_000
 
 // CountAbstracts returns the number of live abstracts that use a template, at most
 // MaxAbstractCount.
-func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (int, error) {
-	return store.Read(ctx, s.v.Store, func(t *store.Tx) (int, error) { return t.CountAbstractsOfTemplate(id, MaxAbstractCount) })
+func (te *Templates) CountAbstracts(ctx context.Context, id uint64) (int, error) {
+	return store.Read(ctx, te.v.Store, func(t *store.Tx) (int, error) { return t.CountAbstractsOfTemplate(id, MaxAbstractCount) })
 }
 
 // DefinitionChange is the change to one template. For order definitions, Template is
@@ -65,14 +65,14 @@ type DefinitionResult struct {
 // templates.INDEX. If records would lose values, it returns Conflict. If dry is true, it
 // writes nothing and lists the conflicts in the result's Conflicts instead of returning
 // an error.
-func (s *Templates) Import(ctx context.Context, actor model.Actor, drafts []model.TemplateDraft, dry bool) (DefinitionResult, error) {
-	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) { return planImport(list, drafts) })
+func (te *Templates) Import(ctx context.Context, actor model.Actor, drafts []model.TemplateDraft, dry bool) (DefinitionResult, error) {
+	return te.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) { return planImport(list, drafts) })
 }
 
 // Create creates a template. It returns Invalid, listing every broken rule under
 // templates.0.
-func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.TemplateDraft) (created model.Template, err error) {
-	result, err := s.change(ctx, actor, false, func([]model.Template) ([]model.Template, error) {
+func (te *Templates) Create(ctx context.Context, actor model.Actor, draft model.TemplateDraft) (created model.Template, err error) {
+	result, err := te.change(ctx, actor, false, func([]model.Template) ([]model.Template, error) {
 		created, rejected := draft.Apply("templates.0", model.Template{})
 		return []model.Template{created}, rejected.Err()
 	})
@@ -86,9 +86,9 @@ func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.T
 
 // Edit imports one template by its ID. It returns PreconditionFailed if seen is not the
 // fingerprint of the current template, or NotFound if the template does not exist.
-func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string,
+func (te *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string,
 	dry bool) (DefinitionResult, error) {
-	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
+	return te.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
 		at := slices.IndexFunc(list, func(t model.Template) bool { return t.ID == draft.ID })
 		if at < 0 {
 			return nil, errs.RecordNotFound("template", draft.ID)
@@ -107,8 +107,8 @@ var errStaleDefinitions = &errs.Error{Kind: errs.PreconditionFailed,
 
 // SetDefault makes a template the default. It returns NotFound if the template does not
 // exist, or Conflict if it is retired.
-func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
-	return s.changeTemplate(ctx, actor, id, func(t *model.Template) error {
+func (te *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
+	return te.changeTemplate(ctx, actor, id, func(t *model.Template) error {
 		if t.Default = true; t.Retired {
 			return &errs.Error{Kind: errs.Conflict, Message: model.MsgDefaultRetired}
 		}
@@ -119,8 +119,8 @@ func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64
 // Retire makes a template unavailable for new abstracts. Existing abstracts keep it.
 // Retire returns NotFound if the template does not exist, or Conflict if it is the
 // default. Import can make the template active again.
-func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
-	return s.changeTemplate(ctx, actor, id, func(t *model.Template) error {
+func (te *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
+	return te.changeTemplate(ctx, actor, id, func(t *model.Template) error {
 		if t.Retired = true; t.Default {
 			return &errs.Error{Kind: errs.Conflict, Message: model.MsgRetireDefault}
 		}
@@ -134,7 +134,7 @@ type definitionPlan struct {
 	impacts []model.Impact
 }
 
-func (s *Templates) plan(t *store.Tx, apply func([]model.Template) ([]model.Template, error)) (definitionPlan, error) {
+func (te *Templates) plan(t *store.Tx, apply func([]model.Template) ([]model.Template, error)) (definitionPlan, error) {
 	var p definitionPlan
 	list, err := t.Templates()
 	if err != nil {
@@ -164,11 +164,11 @@ func (s *Templates) plan(t *store.Tx, apply func([]model.Template) ([]model.Temp
 var errDefinitionsChanged = errors.New("the definitions changed after the plan was created")
 
 // change calls Vault.changeDefinitions for templates.
-func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool,
+func (te *Templates) change(ctx context.Context, actor model.Actor, dry bool,
 	apply func([]model.Template) ([]model.Template, error)) (DefinitionResult, error) {
-	return s.v.changeDefinitions(ctx, actor, dry, scanAbstractImpact,
-		func(t *store.Tx) (definitionPlan, error) { return s.plan(t, apply) },
-		func(t *store.Tx, changed []DefinitionChange) error { return s.save(t, actor, changed) })
+	return te.v.changeDefinitions(ctx, actor, dry, scanAbstractImpact,
+		func(t *store.Tx) (definitionPlan, error) { return te.plan(t, apply) },
+		func(t *store.Tx, changed []DefinitionChange) error { return te.save(t, actor, changed) })
 }
 
 // changeDefinitions plans a change, counts the records that would lose values, and saves
@@ -202,8 +202,8 @@ func (v *Vault) changeDefinitions(ctx context.Context, actor model.Actor, dry bo
 	}
 }
 
-func (s *Templates) save(t *store.Tx, actor model.Actor, changed []DefinitionChange) error {
-	at := s.v.Now()
+func (te *Templates) save(t *store.Tx, actor model.Actor, changed []DefinitionChange) error {
+	at := te.v.Now()
 	for i, c := range changed {
 		kind := "template.changed"
 		switch {
@@ -225,16 +225,16 @@ func (s *Templates) save(t *store.Tx, actor model.Actor, changed []DefinitionCha
 			}
 		}
 		event := model.Event{At: at, Actor: actor, Kind: kind, Record: model.RecordRef("template", c.Template.ID), Changes: c.Changes}
-		if err := s.v.AddEntry(t, event); err != nil {
+		if err := te.v.AddEntry(t, event); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Templates) changeTemplate(ctx context.Context, actor model.Actor, id uint64,
+func (te *Templates) changeTemplate(ctx context.Context, actor model.Actor, id uint64,
 	change func(*model.Template) error) (template model.Template, err error) {
-	_, err = s.change(ctx, actor, false, func(list []model.Template) ([]model.Template, error) {
+	_, err = te.change(ctx, actor, false, func(list []model.Template) ([]model.Template, error) {
 		for i := range list {
 			if list[i].ID == id {
 				err := change(&list[i])

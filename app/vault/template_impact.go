@@ -61,19 +61,19 @@ func newImpactScan[T any](recordType string, list []model.Impact, scan func(*sto
 
 // scan counts the affected records. Then it catches up with the audit log until only a
 // few entries are left for recheck.
-func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
-	if len(l.impacts) == 0 {
+func (is *impactScan) scan(ctx context.Context, s *store.Store) error {
+	if len(is.impacts) == 0 {
 		return nil
 	}
 	last, err := store.Read(ctx, s, (*store.Tx).LastEvent)
 	if err != nil {
 		return err
 	}
-	l.lastEvent = last.Seq
+	is.lastEvent = last.Seq
 	for next, more := uint64(0), true; more; {
 		err := s.View(ctx, func(t *store.Tx) error {
-			usages, err := l.read(t, next, impactScanSize)
-			l.tally(usages...)
+			usages, err := is.read(t, next, impactScanSize)
+			is.tally(usages...)
 			if more = len(usages) == impactScanSize; more {
 				next = usages[len(usages)-1].id + 1
 			}
@@ -83,8 +83,8 @@ func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 			return err
 		}
 	}
-	for more := true; more && !l.found(); {
-		if more, err = store.Read(ctx, s, l.catchUp); err != nil {
+	for more := true; more && !is.found(); {
+		if more, err = store.Read(ctx, s, is.catchUp); err != nil {
 			return err
 		}
 	}
@@ -94,12 +94,12 @@ func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 // recheck reads the records that changed since scan, inside the write transaction. It
 // returns Conflict if any records would lose values. It may be called twice and doesn't
 // modify l.
-func (l *impactScan) recheck(t *store.Tx) error {
-	if len(l.impacts) == 0 || l.found() {
-		return errWouldLoseData(l.conflicts())
+func (is *impactScan) recheck(t *store.Tx) error {
+	if len(is.impacts) == 0 || is.found() {
+		return errWouldLoseData(is.conflicts())
 	}
-	rechecked := *l
-	rechecked.affected = slices.Clone(l.affected)
+	rechecked := *is
+	rechecked.affected = slices.Clone(is.affected)
 	for more := true; more && !rechecked.found(); {
 		var err error
 		if more, err = rechecked.catchUp(t); err != nil {
@@ -111,51 +111,51 @@ func (l *impactScan) recheck(t *store.Tx) error {
 
 // catchUp reads the next batch of audit entries after lastEvent and counts the records
 // they refer to if affected. It reports whether there may be more entries.
-func (l *impactScan) catchUp(t *store.Tx) (more bool, err error) {
-	events, err := t.ScanEvents(l.lastEvent+1, recheckScanSize)
+func (is *impactScan) catchUp(t *store.Tx) (more bool, err error) {
+	events, err := t.ScanEvents(is.lastEvent+1, recheckScanSize)
 	if err != nil {
 		return false, err
 	}
 	seen := map[uint64]bool{}
 	for _, e := range events {
-		l.lastEvent = e.Seq
+		is.lastEvent = e.Seq
 		recordType, number, _ := strings.Cut(e.Record, ":")
 		id, err := strconv.ParseUint(number, 10, 64)
-		if recordType != l.recordType || err != nil || seen[id] {
+		if recordType != is.recordType || err != nil || seen[id] {
 			continue
 		}
 		seen[id] = true
-		usages, err := l.read(t, id, 1)
+		usages, err := is.read(t, id, 1)
 		if err != nil {
 			return false, err
 		}
 		if len(usages) > 0 && usages[0].id == id { // otherwise the record was purged
-			l.tally(usages...)
+			is.tally(usages...)
 		}
 	}
 	return len(events) == recheckScanSize, nil
 }
 
-func (l *impactScan) tally(usages ...fieldUsage) {
+func (is *impactScan) tally(usages ...fieldUsage) {
 	for _, usage := range usages {
-		for i, impact := range l.impacts {
+		for i, impact := range is.impacts {
 			if impact.TemplateID == usage.templateID && impact.Affects(usage.custom, usage.status) {
-				l.affected[i]++
+				is.affected[i]++
 			}
 		}
 	}
 }
 
-func (l *impactScan) found() bool {
-	return slices.ContainsFunc(l.affected, func(n uint64) bool { return n > 0 })
+func (is *impactScan) found() bool {
+	return slices.ContainsFunc(is.affected, func(n uint64) bool { return n > 0 })
 }
 
 // conflicts returns one message for each removed field or status that records still use.
-func (l *impactScan) conflicts() errs.Fields {
+func (is *impactScan) conflicts() errs.Fields {
 	var f errs.Fields
-	for i, impact := range l.impacts {
-		if l.affected[i] > 0 {
-			f.Add(impact.Path(), "%s", impact.Message(l.affected[i], l.recordType))
+	for i, impact := range is.impacts {
+		if is.affected[i] > 0 {
+			f.Add(impact.Path(), "%s", impact.Message(is.affected[i], is.recordType))
 		}
 	}
 	return f

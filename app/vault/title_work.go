@@ -20,8 +20,8 @@ import (
 type TitleWork struct{ v *Vault }
 
 // Get returns the title work of an abstract, or NotFound.
-func (s *TitleWork) Get(ctx context.Context, abstract uint64) (work model.TitleWork, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+func (tw *TitleWork) Get(ctx context.Context, abstract uint64) (work model.TitleWork, err error) {
+	err = tw.v.Store.View(ctx, func(t *store.Tx) error {
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
@@ -67,10 +67,10 @@ var (
 
 // change changes one part of the title work of an abstract. If the change leaves it as it is,
 // nothing is written.
-func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint64, part titlePart, match Match,
+func (tw *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint64, part titlePart, match Match,
 	change func(t *store.Tx, a model.Abstract, work *model.TitleWork) error) (now model.TitleWork, err error) {
 	var old model.TitleWork
-	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
+	err = tw.v.Write(ctx, actor, func(t *store.Tx) error {
 		a, err := t.Abstract(abstract)
 		if err != nil {
 			return err
@@ -97,8 +97,8 @@ func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint
 		if event == orderPart.event && now.OrderID == 0 {
 			event = "order_link.removed"
 		}
-		at := s.v.Now()
-		if err := errors.Join(t.PutTitleWork(now), s.v.logTitleWork(t, at, actor, event, old, now)); err != nil || part.copy == nil {
+		at := tw.v.Now()
+		if err := errors.Join(t.PutTitleWork(now), tw.v.logTitleWork(t, at, actor, event, old, now)); err != nil || part.copy == nil {
 			return err
 		}
 		var before model.TitleWork
@@ -119,8 +119,8 @@ func (v *Vault) logTitleWork(t *store.Tx, at time.Time, actor model.Actor, event
 
 // SetOrder links an abstract to an order, or unlinks it if order is 0. It returns Invalid if there
 // is no such order.
-func (s *TitleWork) SetOrder(ctx context.Context, actor model.Actor, abstract, order uint64, match Match) (model.TitleWork, error) {
-	return s.change(ctx, actor, abstract, orderPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
+func (tw *TitleWork) SetOrder(ctx context.Context, actor model.Actor, abstract, order uint64, match Match) (model.TitleWork, error) {
+	return tw.change(ctx, actor, abstract, orderPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		if order != 0 {
 			if err := checkOrder(t, order); err != nil {
 				return err
@@ -133,8 +133,8 @@ func (s *TitleWork) SetOrder(ctx context.Context, actor model.Actor, abstract, o
 
 // AbstractsOfOrder returns the live abstracts that are linked to an order, newest first. It returns
 // NotFound if there is no such order.
-func (s *TitleWork) AbstractsOfOrder(ctx context.Context, order uint64) (list []AbstractWithFiles, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+func (tw *TitleWork) AbstractsOfOrder(ctx context.Context, order uint64) (list []AbstractWithFiles, err error) {
+	err = tw.v.Store.View(ctx, func(t *store.Tx) error {
 		if _, err := t.Order(order); err != nil {
 			return err
 		}
@@ -172,9 +172,9 @@ func (p *purgeRun) unlinkOrder(t *store.Tx, order uint64) error {
 }
 
 // SetAssignment sets who works on an abstract. It returns Invalid, listing every invalid field.
-func (s *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members map[string]model.Input, match Match,
+func (tw *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members map[string]model.Input, match Match,
 ) (model.TitleWork, error) {
-	return s.change(ctx, actor, abstract, assignmentPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
+	return tw.change(ctx, actor, abstract, assignmentPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		return checkAssignment(t, members, &work.Assignment)
 	})
 }
@@ -193,7 +193,7 @@ func checkAssignment(t *store.Tx, members map[string]model.Input, a *model.Assig
 
 // CreateForOrder is like Abstracts.Create. In the same transaction, it links the abstract to an order
 // and sets who works on it. It returns Invalid for the field order_id if there is no such order.
-func (s *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order uint64, draft model.AbstractDraft,
+func (tw *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order uint64, draft model.AbstractDraft,
 	assignment map[string]model.Input, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	var work model.TitleWork
 	check := func(t *store.Tx) error {
@@ -203,20 +203,20 @@ func (s *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order
 		}
 		return checkAssignment(t, assignment, &work.Assignment)
 	}
-	if err := s.v.Store.View(ctx, check); err != nil { // before the documents are stored
+	if err := tw.v.Store.View(ctx, check); err != nil { // before the documents are stored
 		return AbstractWithFiles{}, err
 	}
 	link := func(t *store.Tx, created model.Abstract) error {
 		work.AbstractID = created.ID
 		linked := model.TitleWork{AbstractID: created.ID, OrderID: order}
 		err := errors.Join(t.PutTitleWork(work),
-			s.v.logTitleWork(t, created.CreatedAt, actor, orderPart.event, model.TitleWork{}, linked))
+			tw.v.logTitleWork(t, created.CreatedAt, actor, orderPart.event, model.TitleWork{}, linked))
 		if work.Assignment == (model.Assignment{}) {
 			return err
 		}
-		return errors.Join(err, s.v.logTitleWork(t, created.CreatedAt, actor, assignmentPart.event, linked, work))
+		return errors.Join(err, tw.v.logTitleWork(t, created.CreatedAt, actor, assignmentPart.event, linked, work))
 	}
-	return s.v.Abstracts.createWith(ctx, actor, draft, upload, idempotency, createHooks{check, link})
+	return tw.v.Abstracts.createWith(ctx, actor, draft, upload, idempotency, createHooks{check, link})
 }
 
 // checkOrder returns Invalid if there is no such order.
@@ -239,8 +239,8 @@ type AssignedAbstract struct {
 // AssignedTo returns up to limit open abstracts that a user searches or examines, by due date. Those
 // without a due date come last. more reports whether there are others. The cost doesn't depend on the
 // number of abstracts.
-func (s *TitleWork) AssignedTo(ctx context.Context, user uint64, limit int) (list []AssignedAbstract, more bool, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+func (tw *TitleWork) AssignedTo(ctx context.Context, user uint64, limit int) (list []AssignedAbstract, more bool, err error) {
+	err = tw.v.Store.View(ctx, func(t *store.Tx) error {
 		ids := t.AbstractsOfUser(user, limit+1)
 		more = len(ids) > limit
 		for _, id := range ids[:min(len(ids), limit)] {
@@ -255,7 +255,7 @@ func (s *TitleWork) AssignedTo(ctx context.Context, user uint64, limit int) (lis
 			if err != nil {
 				return err
 			}
-			assigned := AssignedAbstract{Abstract: a, Heading: s.v.HeadingIn(t, a), Assignment: work.Assignment}
+			assigned := AssignedAbstract{Abstract: a, Heading: tw.v.HeadingIn(t, a), Assignment: work.Assignment}
 			if work.OrderID != 0 {
 				if assigned.Order, err = t.Order(work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 					return err
@@ -269,10 +269,10 @@ func (s *TitleWork) AssignedTo(ctx context.Context, user uint64, limit int) (lis
 }
 
 // SetNamesRun replaces the names run of an abstract. It returns Invalid, listing every invalid row.
-func (s *TitleWork) SetNamesRun(ctx context.Context, actor model.Actor, abstract uint64, rows model.Input, match Match,
+func (tw *TitleWork) SetNamesRun(ctx context.Context, actor model.Actor, abstract uint64, rows model.Input, match Match,
 ) (model.TitleWork, error) {
-	return s.change(ctx, actor, abstract, namesRunPart, match, func(_ *store.Tx, _ model.Abstract, work *model.TitleWork) error {
-		list, rejected := model.CheckNamesRun(rows, work.NamesRun, actor, s.v.Now())
+	return tw.change(ctx, actor, abstract, namesRunPart, match, func(_ *store.Tx, _ model.Abstract, work *model.TitleWork) error {
+		list, rejected := model.CheckNamesRun(rows, work.NamesRun, actor, tw.v.Now())
 		work.NamesRun = list
 		return rejected.Err()
 	})
@@ -280,9 +280,9 @@ func (s *TitleWork) SetNamesRun(ctx context.Context, actor model.Actor, abstract
 
 // SetRequirements replaces the requirements and exceptions of an abstract that aren't those of its
 // instruments. It returns Invalid, listing every invalid row.
-func (s *TitleWork) SetRequirements(ctx context.Context, actor model.Actor, abstract uint64, rows model.Input, match Match,
+func (tw *TitleWork) SetRequirements(ctx context.Context, actor model.Actor, abstract uint64, rows model.Input, match Match,
 ) (model.TitleWork, error) {
-	return s.change(ctx, actor, abstract, requirementsPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
+	return tw.change(ctx, actor, abstract, requirementsPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		list, rejected := model.CheckRequirements(rows, func(id uint64) bool {
 			known := func(row model.RequirementRow) bool { return row.InstrumentID == id } // it may have moved to another abstract
 			i, err := t.Instrument(id)
@@ -301,8 +301,8 @@ type Requirement struct {
 
 // Requirements returns the requirements and exceptions of an abstract, followed by those of its
 // instruments in the sequence of the runsheet, and the version for If-Match.
-func (s *TitleWork) Requirements(ctx context.Context, abstract uint64) (list []Requirement, version uint64, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+func (tw *TitleWork) Requirements(ctx context.Context, abstract uint64) (list []Requirement, version uint64, err error) {
+	err = tw.v.Store.View(ctx, func(t *store.Tx) error {
 		if _, err := t.Abstract(abstract); err != nil {
 			return err
 		}
@@ -330,15 +330,15 @@ func (s *TitleWork) Requirements(ctx context.Context, abstract uint64) (list []R
 }
 
 // undo undoes a change of one part; see Vault.UndoEdit.
-func (s *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (version uint64, err error) {
+func (tw *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (version uint64, err error) {
 	for _, part := range []titlePart{assignmentPart, namesRunPart, requirementsPart} {
 		if part.name() != e.Part {
 			continue
 		}
-		work, err := s.change(ctx, actor, e.ID, part, MatchVersion(e.Version),
+		work, err := tw.change(ctx, actor, e.ID, part, MatchVersion(e.Version),
 			func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 				var before model.TitleWork
-				err := e.read(t, s.v, &before)
+				err := e.read(t, tw.v, &before)
 				part.copy(work, &before)
 				return err
 			})

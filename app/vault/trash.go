@@ -35,8 +35,8 @@ type TrashedFrom struct {
 
 // List returns a page of the records in the trash. Documents that were trashed with their
 // abstract are not listed separately.
-func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+func (tr *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err error) {
+	err = tr.v.Store.View(ctx, func(t *store.Tx) error {
 		entries, err := t.ListTrash(q)
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			item, err := s.v.readTrashEntry(t, e)
+			item, err := tr.v.readTrashEntry(t, e)
 			// A damaged record is listed with the data from its trash entry.
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return err
@@ -156,10 +156,10 @@ func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, err
 }
 
 // Period returns how long records without retention stay in the trash.
-func (s *Trash) Period() time.Duration { return s.v.Settings.TrashPeriod }
+func (tr *Trash) Period() time.Duration { return tr.v.Settings.TrashPeriod }
 
 // Retention returns the retention settings.
-func (s *Trash) Retention() Retention { return s.v.Settings.Retention }
+func (tr *Trash) Retention() Retention { return tr.v.Settings.Retention }
 
 // Trashed returns a document in the trash, or NotFound.
 func (f *Files) Trashed(ctx context.Context, id uint64) (model.File, error) {
@@ -172,12 +172,12 @@ func (f *Files) Trashed(ctx context.Context, id uint64) (model.File, error) {
 
 // Find returns a record in the trash. It returns NotFound if the record is not in the
 // trash, has expired, or was trashed with its abstract.
-func (s *Trash) Find(ctx context.Context, recordType string, id uint64) (item Trashed, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		if item, err = s.v.findInTrash(t, recordType, id); err != nil {
+func (tr *Trash) Find(ctx context.Context, recordType string, id uint64) (item Trashed, err error) {
+	err = tr.v.Store.View(ctx, func(t *store.Tx) error {
+		if item, err = tr.v.findInTrash(t, recordType, id); err != nil {
 			return err
 		}
-		if !s.v.Now().Before(item.Until) {
+		if !tr.v.Now().Before(item.Until) {
 			return notInTrash(recordType, id)
 		}
 		return nil
@@ -186,18 +186,18 @@ func (s *Trash) Find(ctx context.Context, recordType string, id uint64) (item Tr
 }
 
 // Restore takes a record out of the trash. An abstract is restored with its documents.
-func (s *Trash) Restore(ctx context.Context, actor model.Actor, recordType string, id uint64) (err error) {
+func (tr *Trash) Restore(ctx context.Context, actor model.Actor, recordType string, id uint64) (err error) {
 	switch recordType {
 	case AbstractOps.Name:
-		_, err = s.v.Abstracts.Restore(ctx, actor, id, Idempotency[AbstractWithFiles]{})
+		_, err = tr.v.Abstracts.Restore(ctx, actor, id, Idempotency[AbstractWithFiles]{})
 	case OrderOps.Name:
-		_, err = s.v.Orders.Restore(ctx, actor, id, Idempotency[model.Order]{})
+		_, err = tr.v.Orders.Restore(ctx, actor, id, Idempotency[model.Order]{})
 	case FileOps.Name:
-		_, err = s.v.Files.Restore(ctx, actor, id, Idempotency[model.File]{})
+		_, err = tr.v.Files.Restore(ctx, actor, id, Idempotency[model.File]{})
 	case instrumentType:
-		_, err = s.v.Instruments.Restore(ctx, actor, id, Idempotency[InstrumentView]{})
+		_, err = tr.v.Instruments.Restore(ctx, actor, id, Idempotency[InstrumentView]{})
 	case noteOps.Name:
-		_, err = s.v.Notes.Restore(ctx, actor, id, Idempotency[model.Note]{})
+		_, err = tr.v.Notes.Restore(ctx, actor, id, Idempotency[model.Note]{})
 	default:
 		err = notInTrash(recordType, id)
 	}

@@ -28,16 +28,16 @@ type Purged struct {
 // Purge returns Conflict if the record is under retention, unless lift states a reason to
 // override it. It returns NotFound if the record is not in the trash or was trashed with
 // its abstract.
-func (s *Trash) Purge(ctx context.Context, actor model.Actor, recordType string, id uint64, lift string) (Purged, error) {
+func (tr *Trash) Purge(ctx context.Context, actor model.Actor, recordType string, id uint64, lift string) (Purged, error) {
 	lift, err := checkLiftReason(lift)
 	if err != nil {
 		return Purged{}, err
 	}
-	p := s.v.newManualPurge(ctx, actor)
+	p := tr.v.newManualPurge(ctx, actor)
 	p.liftReason = lift
 	var item Trashed
-	err = s.v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
-		if item, err = s.v.findInTrash(t, recordType, id); err != nil {
+	err = tr.v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
+		if item, err = tr.v.findInTrash(t, recordType, id); err != nil {
 			return err
 		}
 		return p.checkAllowed(item)
@@ -52,16 +52,16 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, recordType string,
 	case purged.records == 0:
 		return Purged{}, notInTrash(recordType, id) // the record was restored or purged concurrently
 	}
-	return s.freeSpace(ctx, purged)
+	return tr.freeSpace(ctx, purged)
 }
 
 // Empty permanently deletes all records in the trash, except those under retention, and
 // frees their disk space. The actor must be an administrator or the operator.
-func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
-	if err := s.v.ViewAsAdmin(ctx, actor, nil); err != nil {
+func (tr *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
+	if err := tr.v.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return Purged{}, err
 	}
-	purged, err := s.v.newManualPurge(ctx, actor).run(ctx)
+	purged, err := tr.v.newManualPurge(ctx, actor).run(ctx)
 	if purged.records > 0 {
 		detail := map[string]string{}
 		for name, n := range map[string]int{"records": purged.records, "files": purged.files, "kept": purged.kept} {
@@ -70,18 +70,18 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 			}
 		}
 		// Log the purge even if the request was canceled, because records were deleted.
-		err = errors.Join(err, s.v.UpdateFromReserve(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
-			return s.v.AddEvent(t, s.v.Now(), actor, "trash.emptied", "", detail)
+		err = errors.Join(err, tr.v.UpdateFromReserve(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
+			return tr.v.AddEvent(t, tr.v.Now(), actor, "trash.emptied", "", detail)
 		}))
 	}
-	result, sweepErr := s.freeSpace(context.WithoutCancel(ctx), purged)
+	result, sweepErr := tr.freeSpace(context.WithoutCancel(ctx), purged)
 	return result, errors.Join(err, sweepErr)
 }
 
 // Purgeable returns how many records Empty would delete (due) and how many it would keep
 // (kept).
-func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
-	p := s.v.newManualPurge(ctx, model.SystemActor())
+func (tr *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
+	p := tr.v.newManualPurge(ctx, model.SystemActor())
 	for after := (store.TrashEntry{}); ; {
 		list, last, retained, err := p.nextEntries(ctx, after)
 		due, kept = due+len(list), kept+retained
@@ -128,18 +128,18 @@ func checkLiftReason(reason string) (string, error) {
 
 // freeSpace sweeps the blobs of purged documents. Blobs that a backup in progress may
 // need are swept after the backup.
-func (s *Trash) freeSpace(ctx context.Context, purged purgeCounts) (Purged, error) {
+func (tr *Trash) freeSpace(ctx context.Context, purged purgeCounts) (Purged, error) {
 	result := Purged{Records: purged.records, Files: purged.files, Kept: purged.kept}
 	if purged.files == 0 {
 		return result, nil
 	}
-	_, own, err := s.v.CheckGeneration(ctx)
+	_, own, err := tr.v.CheckGeneration(ctx)
 	if err != nil || !own {
 		result.Deferred = true // if the database is an older copy, blobs must not be swept (see GenerationFile)
 		return result, err
 	}
-	swept, err := s.v.Sweeper.SweepBlobs(ctx)
-	result.FreedBytes, result.Deferred = swept.Bytes, s.v.Sweeper.IsHeld()
-	s.v.Reserve.Fill(s.v.Log)
+	swept, err := tr.v.Sweeper.SweepBlobs(ctx)
+	result.FreedBytes, result.Deferred = swept.Bytes, tr.v.Sweeper.IsHeld()
+	tr.v.Reserve.Fill(tr.v.Log)
 	return result, err
 }

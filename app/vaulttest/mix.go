@@ -61,9 +61,9 @@ func (m Mix) Order(n int) MixRecord {
 func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerOrder, 3+uint64(k%FilesPerOrder)) } // not negative
 
 // Filename returns a realistic file name for file n.
-func (s MixRecord) Filename(n int) string {
-	return fmt.Sprintf("%02d_Deed_%s_Bk%d-Pg%d_%s-to-%s.pdf", 1+n%20, s.At.Format(time.DateOnly), s.Book, s.Page, lastName(s.Owner),
-		lastName(s.Borrower))
+func (m MixRecord) Filename(n int) string {
+	return fmt.Sprintf("%02d_Deed_%s_Bk%d-Pg%d_%s-to-%s.pdf", 1+n%20, m.At.Format(time.DateOnly), m.Book, m.Page, lastName(m.Owner),
+		lastName(m.Borrower))
 }
 
 // lastName returns the part of name after the last space.

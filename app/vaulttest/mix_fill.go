@@ -88,79 +88,79 @@ type storedPDF struct {
 }
 
 // writeRecords writes the records of orders from to until-1. If it runs twice, it writes the same records both times.
-func (g *mixFiller) writeRecords(t *store.Tx, from, until int) error {
-	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // not negative
+func (m *mixFiller) writeRecords(t *store.Tx, from, until int) error {
+	m.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // not negative
 	for n := from; n < until; n++ {
-		if err := errors.Join(g.mixedOrder(t, n), g.mixedAbstract(t, n), g.mixedInstruments(t, n)); err != nil {
+		if err := errors.Join(m.mixedOrder(t, n), m.mixedAbstract(t, n), m.mixedInstruments(t, n)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *mixFiller) mixedOrder(t *store.Tx, n int) error {
+func (m *mixFiller) mixedOrder(t *store.Tx, n int) error {
 	id, err := t.NewOrderID()
 	if err != nil || id != uint64(n)+1 { // not negative
 		return errors.Join(err, fmt.Errorf("order %d of the mix got ID %d", n, id))
 	}
-	s := g.Mix.Order(n)
+	s := m.Mix.Order(n)
 	order := model.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
-		Status: g.statuses[g.status(len(g.statuses), s.At)], DueDate: s.At.AddDate(0, 0, 3+g.rand.IntN(20)).Format(time.DateOnly),
+		Status: m.statuses[m.status(len(m.statuses), s.At)], DueDate: s.At.AddDate(0, 0, 3+m.rand.IntN(20)).Format(time.DateOnly),
 		Custom: model.CustomValues{"client": quoted(s.Client), "product": quoted("Full Search"), "transaction_type": quoted("Purchase"),
 			"buyer_borrower": quoted(s.Borrower), "seller_owner": quoted(s.Owner), "parcel_id": quoted(s.Parcel)}}
-	return errors.Join(t.PutOrder(order), g.event(t, s.At, "order.created", "order", id))
+	return errors.Join(t.PutOrder(order), m.event(t, s.At, "order.created", "order", id))
 }
 
-func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
+func (m *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 	id, err := t.NewAbstractID()
 	if err != nil || id != uint64(n)+1 { // not negative
 		return errors.Join(err, fmt.Errorf("abstract %d of the mix got ID %d", n, id))
 	}
-	s := g.Mix.Abstract(n)
-	template := g.templates[0]
+	s := m.Mix.Abstract(n)
+	template := m.templates[0]
 	if s.Commercial {
-		template = g.templates[1]
+		template = m.templates[1]
 	}
 	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: s.property(), TaxMap: s.Parcel, Version: 1,
 		CreatedAt: s.At, UpdatedAt: s.At,
-		Status: template.Statuses[g.status(len(template.Statuses), s.At)],
+		Status: template.Statuses[m.status(len(template.Statuses), s.At)],
 		Custom: model.CustomValues{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner),
 			"borrower":              quoted(s.Borrower),
 			"deed_book_page":        quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)),
 			"subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}
 	for k := n * FilesPerOrder; k < (n+1)*FilesPerOrder; k++ {
-		file, err := g.mixedFile(t, k, id)
+		file, err := m.mixedFile(t, k, id)
 		if err != nil {
 			return err
 		}
-		if !g.InFolder(k) {
+		if !m.InFolder(k) {
 			abstract.Files = append(abstract.Files, file)
 		}
 	}
-	return errors.Join(t.PutAbstract(abstract), g.event(t, s.At, "abstract.created", "abstract", id))
+	return errors.Join(t.PutAbstract(abstract), m.event(t, s.At, "abstract.created", "abstract", id))
 }
 
-func (g *mixFiller) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
+func (m *mixFiller) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
 	id, err := t.NewFileID()
 	if err != nil || id != uint64(k)+1 { // not negative
 		return 0, errors.Join(err, fmt.Errorf("file %d of the mix got ID %d", k, id))
 	}
-	content := k % len(g.digests)
-	pages, doc := 1+content%40, storedPDF{g.digests[content], g.sizes[content]}
+	content := k % len(m.digests)
+	pages, doc := 1+content%40, storedPDF{m.digests[content], m.sizes[content]}
 	failure := model.FailureNoText + "." // without it, a server would extract the text
-	if n, has := g.TextNumber(k); has {
-		pages, doc, failure = TextPages, g.stored[n], ""
+	if n, has := m.TextNumber(k); has {
+		pages, doc, failure = TextPages, m.stored[n], ""
 	}
-	s := g.Mix.File(k)
+	s := m.Mix.File(k)
 	file := model.File{ID: id, Filename: s.Filename(k), MIME: model.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest,
 		Failure:    failure,
 		AbstractID: abstract, Version: 1, CreatedAt: s.At}
-	if g.InFolder(k) {
-		file.AbstractID, file.FolderID = 0, g.folders[k%len(g.folders)].ID
+	if m.InFolder(k) {
+		file.AbstractID, file.FolderID = 0, m.folders[k%len(m.folders)].ID
 	}
-	return id, errors.Join(t.PutFile(file), g.event(t, s.At, "file.filed", "file", id))
+	return id, errors.Join(t.PutFile(file), m.event(t, s.At, "file.filed", "file", id))
 }
 
-func (s MixRecord) property() model.Property {
-	return model.Property{Address: s.Address, City: s.City, County: s.County, State: s.State}
+func (m MixRecord) property() model.Property {
+	return model.Property{Address: m.Address, City: m.City, County: m.County, State: m.State}
 }

@@ -31,34 +31,34 @@ func (m Mix) Instrument(n, i int) MixRecord {
 var mixTypes = []string{"Warranty Deed", "Mortgage", "Quitclaim Deed", "Release or Satisfaction"}
 
 // mixedInstruments writes the instruments of abstract n. Instrument i has the ID n*Instruments+i+1.
-func (g *mixFiller) mixedInstruments(t *store.Tx, n int) error {
-	if g.Instruments == 0 {
+func (m *mixFiller) mixedInstruments(t *store.Tx, n int) error {
+	if m.Instruments == 0 {
 		return nil
 	}
 	types, err := t.DocumentTypes()
 	if err != nil {
 		return err
 	}
-	for i := range g.Instruments {
+	for i := range m.Instruments {
 		id, err := t.NewInstrumentID()
-		if err != nil || id != uint64(n*g.Instruments+i)+1 { // not negative
+		if err != nil || id != uint64(n*m.Instruments+i)+1 { // not negative
 			return errors.Join(err, fmt.Errorf("instrument %d of abstract %d of the mix got ID %d", i, n, id))
 		}
 		kind, ok := types.ByName(mixTypes[i%len(mixTypes)])
 		if !ok {
 			return fmt.Errorf("document type %q is missing", mixTypes[i%len(mixTypes)])
 		}
-		s := g.Mix.Instrument(n, i)
+		s := m.Mix.Instrument(n, i)
 		instrument := model.Instrument{ID: id, AbstractID: uint64(n) + 1, TypeID: kind.ID, Number: s.Number, // not negative
 			BookType: "Book", Book: strconv.Itoa(s.Book), Page: strconv.Itoa(s.Page), County: s.County, State: s.State,
 			Dated: s.At.AddDate(0, 0, -3).Format(time.DateOnly), Recorded: s.At.Format(time.DateOnly),
 			Grantors: []string{s.Owner}, Grantees: []string{s.Borrower}, Parcels: []string{s.Parcel},
 			Legal:   fmt.Sprintf("Lot %d, Block %d, %s Subdivision, %s County", s.Page%90, s.Book%20, strings.TrimSuffix(s.City, " City"), s.County),
-			Version: 1, CreatedAt: g.At(n), UpdatedAt: g.At(n)}
+			Version: 1, CreatedAt: m.At(n), UpdatedAt: m.At(n)}
 		if i%len(mixTypes) == 3 {
 			instrument.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: id - 2}}
 		}
-		if err := errors.Join(t.PutInstrument(instrument), g.event(t, g.At(n), "instrument.created", "instrument", id)); err != nil {
+		if err := errors.Join(t.PutInstrument(instrument), m.event(t, m.At(n), "instrument.created", "instrument", id)); err != nil {
 			return err
 		}
 	}

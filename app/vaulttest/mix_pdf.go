@@ -15,7 +15,7 @@ import (
 )
 
 // storePDFs stores the documents with text, and their texts as processing would.
-func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(step string, done, total int)) error {
+func (m *mixFiller) storePDFs(ctx context.Context, dir string, progress func(step string, done, total int)) error {
 	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"),
 		blobstore.Options{Files: noSyncFiles{disk.OSFiles()}})
 	if err != nil {
@@ -26,7 +26,7 @@ func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(ste
 		return err
 	}
 	words := NewVocabulary()
-	for n := range g.Texts {
+	for n := range m.Texts {
 		pages := words.Pages(n)
 		staged, err := blobs.Stage(ctx, bytes.NewReader(TextPDF(pages)), math.MaxInt64)
 		if err != nil {
@@ -41,8 +41,8 @@ func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(ste
 		if err := previews.Put(doc.digest, blobstore.TextFile, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
 			return err
 		}
-		if g.stored = append(g.stored, doc); len(g.stored)%firmBatch == 0 {
-			progress("documents", len(g.stored), g.Texts)
+		if m.stored = append(m.stored, doc); len(m.stored)%firmBatch == 0 {
+			progress("documents", len(m.stored), m.Texts)
 		}
 	}
 	return nil
@@ -66,8 +66,8 @@ type noSyncFiles struct{ disk.Files }
 
 func (noSyncFiles) SyncDir(string) error { return nil }
 
-func (h noSyncFiles) Create(path string) (disk.File, error) {
-	f, err := h.Files.Create(path)
+func (n noSyncFiles) Create(path string) (disk.File, error) {
+	f, err := n.Files.Create(path)
 	return noSyncFile{f}, err
 }
 

@@ -37,10 +37,10 @@ func NewUserFixture(t *testing.T, change func(*instance.Options)) *UserFixture {
 }
 
 // CreateUser creates a user.
-func (p *UserFixture) CreateUser(t *testing.T, name string, role model.Role) model.User {
+func (u *UserFixture) CreateUser(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := GoodPassword
-	_, user, err := p.Users.Create(t.Context(), Operator, model.UserDraft{Name: name, Role: role, Password: &password})
+	_, user, err := u.Users.Create(t.Context(), Operator, model.UserDraft{Name: name, Role: role, Password: &password})
 	if err != nil {
 		t.Fatalf("create user %s: %v", name, err)
 	}
@@ -48,24 +48,24 @@ func (p *UserFixture) CreateUser(t *testing.T, name string, role model.Role) mod
 }
 
 // PutUser stores a user without the checks of the service.
-func (p *UserFixture) PutUser(t *testing.T, user model.User) {
+func (u *UserFixture) PutUser(t *testing.T, user model.User) {
 	t.Helper()
-	if err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
+	if err := u.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
 		t.Fatalf("store user %s: %v", user.Name, err)
 	}
 }
 
 // TrySignIn tries to sign a user in and returns the session or the error.
-func (p *UserFixture) TrySignIn(t *testing.T, name, password, code, address string) (auth.SignedIn, error) {
+func (u *UserFixture) TrySignIn(t *testing.T, name, password, code, address string) (auth.SignedIn, error) {
 	t.Helper()
-	return p.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: password, Code: code, Address: address,
+	return u.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: password, Code: code, Address: address,
 		Device: "Firefox on Windows"})
 }
 
 // SignIn signs a user in and fails the test if an error occurs.
-func (p *UserFixture) SignIn(t *testing.T, name string) auth.SignedIn {
+func (u *UserFixture) SignIn(t *testing.T, name string) auth.SignedIn {
 	t.Helper()
-	in, err := p.TrySignIn(t, name, GoodPassword, "", "192.0.2.1")
+	in, err := u.TrySignIn(t, name, GoodPassword, "", "192.0.2.1")
 	if err != nil {
 		t.Fatalf("sign in %s: %v", name, err)
 	}
@@ -73,18 +73,18 @@ func (p *UserFixture) SignIn(t *testing.T, name string) auth.SignedIn {
 }
 
 // SignInFrom signs a user in from an address.
-func (p *UserFixture) SignInFrom(t *testing.T, name, address string) {
+func (u *UserFixture) SignInFrom(t *testing.T, name, address string) {
 	t.Helper()
-	if _, err := p.TrySignIn(t, name, GoodPassword, "", address); err != nil {
+	if _, err := u.TrySignIn(t, name, GoodPassword, "", address); err != nil {
 		t.Fatalf("sign in %s from %s: %v", name, address, err)
 	}
 }
 
 // BeginSignIn completes the password step for a user with two-factor authentication and returns the challenge for
 // FinishSignIn.
-func (p *UserFixture) BeginSignIn(t *testing.T, name, address string) string {
+func (u *UserFixture) BeginSignIn(t *testing.T, name, address string) string {
 	t.Helper()
-	_, err := p.TrySignIn(t, name, GoodPassword, "", address)
+	_, err := u.TrySignIn(t, name, GoodPassword, "", address)
 	WantSignInError(t, "the password alone", err, auth.CodeNeeded)
 	var needed *auth.SignInError
 	if !errors.As(err, &needed) || needed.Challenge == "" {
@@ -94,16 +94,16 @@ func (p *UserFixture) BeginSignIn(t *testing.T, name, address string) string {
 }
 
 // FinishSignIn completes the sign-in started by BeginSignIn with a verification code.
-func (p *UserFixture) FinishSignIn(t *testing.T, challenge, code, address string) (auth.SignedIn, error) {
+func (u *UserFixture) FinishSignIn(t *testing.T, challenge, code, address string) (auth.SignedIn, error) {
 	t.Helper()
-	return p.Users.SignIn(t.Context(), auth.SignInDraft{Challenge: challenge, Code: code, Address: address})
+	return u.Users.SignIn(t.Context(), auth.SignInDraft{Challenge: challenge, Code: code, Address: address})
 }
 
 // ExhaustAttempts uses up the failed sign-in attempts of an address with unknown usernames.
-func (p *UserFixture) ExhaustAttempts(t *testing.T, address string) {
+func (u *UserFixture) ExhaustAttempts(t *testing.T, address string) {
 	t.Helper()
 	for i := range 60 {
-		_, err := p.TrySignIn(t, fmt.Sprintf("random %d", i), "wrong password", "", address)
+		_, err := u.TrySignIn(t, fmt.Sprintf("random %d", i), "wrong password", "", address)
 		WantSignInError(t, "a random name", err, auth.WrongPassword)
 	}
 }
@@ -118,15 +118,15 @@ func WantSignInError(t *testing.T, what string, err error, want auth.Reason) {
 }
 
 // Actor signs a user in and returns the actor for the session.
-func (p *UserFixture) Actor(t *testing.T, name string) model.Actor {
+func (u *UserFixture) Actor(t *testing.T, name string) model.Actor {
 	t.Helper()
-	return p.Authenticate(t, p.SignIn(t, name).Token)
+	return u.Authenticate(t, u.SignIn(t, name).Token)
 }
 
 // Authenticate returns the actor for a session token.
-func (p *UserFixture) Authenticate(t *testing.T, token string) model.Actor {
+func (u *UserFixture) Authenticate(t *testing.T, token string) model.Actor {
 	t.Helper()
-	actor, err := p.Sessions.Authenticate(t.Context(), token)
+	actor, err := u.Sessions.Authenticate(t.Context(), token)
 	if err != nil {
 		t.Fatalf("authenticate: %v", err)
 	}
@@ -134,20 +134,20 @@ func (p *UserFixture) Authenticate(t *testing.T, token string) model.Actor {
 }
 
 // WantSignedOut checks that a session token is not valid. what describes the session in the failure message.
-func (p *UserFixture) WantSignedOut(t *testing.T, what, token string) {
+func (u *UserFixture) WantSignedOut(t *testing.T, what, token string) {
 	t.Helper()
-	_, err := p.Sessions.Authenticate(t.Context(), token)
+	_, err := u.Sessions.Authenticate(t.Context(), token)
 	WantKind(t, what, err, errs.Unauthenticated)
 }
 
 // EnableTwoFactor enables two-factor authentication for a user.
-func (p *UserFixture) EnableTwoFactor(t *testing.T, actor model.Actor) (secret string, recovery []string) {
+func (u *UserFixture) EnableTwoFactor(t *testing.T, actor model.Actor) (secret string, recovery []string) {
 	t.Helper()
-	offer, err := p.Users.BeginTwoFactor(t.Context(), actor, GoodPassword)
+	offer, err := u.Users.BeginTwoFactor(t.Context(), actor, GoodPassword)
 	if err != nil {
 		t.Fatalf("begin two-factor setup: %v", err)
 	}
-	recovery, err = p.Users.ConfirmTwoFactor(t.Context(), actor, p.TOTPCode(t, offer.Secret))
+	recovery, err = u.Users.ConfirmTwoFactor(t.Context(), actor, u.TOTPCode(t, offer.Secret))
 	if err != nil || len(recovery) != 10 {
 		t.Fatalf("confirm two-factor setup: got %v, %v, want 10 recovery codes", recovery, err)
 	}
@@ -155,9 +155,9 @@ func (p *UserFixture) EnableTwoFactor(t *testing.T, actor model.Actor) (secret s
 }
 
 // TOTPCode returns the current verification code for a TOTP secret.
-func (p *UserFixture) TOTPCode(t *testing.T, secret string) string {
+func (u *UserFixture) TOTPCode(t *testing.T, secret string) string {
 	t.Helper()
-	code, err := totp.GenerateCode(secret, p.Clock.Now())
+	code, err := totp.GenerateCode(secret, u.Clock.Now())
 	if err != nil {
 		t.Fatalf("generate a verification code: %v", err)
 	}
@@ -165,9 +165,9 @@ func (p *UserFixture) TOTPCode(t *testing.T, secret string) string {
 }
 
 // SessionCount returns the number of stored sessions.
-func (p *UserFixture) SessionCount(t *testing.T) (n int) {
+func (u *UserFixture) SessionCount(t *testing.T) (n int) {
 	t.Helper()
-	err := p.Store.View(t.Context(), func(tx *store.Tx) error {
+	err := u.Store.View(t.Context(), func(tx *store.Tx) error {
 		tx.EachSession(func(model.Session) bool { n++; return true })
 		return nil
 	})
@@ -178,10 +178,10 @@ func (p *UserFixture) SessionCount(t *testing.T) (n int) {
 }
 
 // AuditEvents returns up to 1,000 entries of the audit log, oldest first.
-func (p *UserFixture) AuditEvents(t *testing.T) []model.Event {
+func (u *UserFixture) AuditEvents(t *testing.T) []model.Event {
 	t.Helper()
 	var page store.Page[model.Event]
-	err := p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+	err := u.Store.View(t.Context(), func(tx *store.Tx) (err error) {
 		page, err = tx.ListEvents(store.Query{Limit: 1000})
 		return err
 	})

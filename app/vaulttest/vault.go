@@ -60,10 +60,10 @@ type lockedRand struct {
 	source *rand.ChaCha8
 }
 
-func (c *lockedRand) Read(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.source.Read(p)
+func (l *lockedRand) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.source.Read(p)
 }
 
 // Settings returns the default settings, adjusted for tests: no disk reserve, no reserve file, no retention, and a

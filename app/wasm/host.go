@@ -13,10 +13,10 @@ import (
 type HostFunc func(m api.Memory, args []uint64) int32
 
 // GoFunc returns do as a function of the given type.
-func (do HostFunc) GoFunc(f api.FunctionDefinition) api.GoModuleFunc {
+func (h HostFunc) GoFunc(f api.FunctionDefinition) api.GoModuleFunc {
 	params, results := len(f.ParamTypes()), len(f.ResultTypes())
 	return func(_ context.Context, m api.Module, stack []uint64) {
-		result := do(m.Memory(), stack[:params])
+		result := h(m.Memory(), stack[:params])
 		if results > 0 {
 			stack[0] = uint64(uint32(result))
 		}

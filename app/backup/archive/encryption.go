@@ -65,11 +65,11 @@ func parseRecipients(texts []string) (list []age.Recipient, err error) {
 }
 
 // recipientNames returns the value of "for" in the header.
-func (s Encryption) recipientNames() []string {
-	if s.Passphrase != "" {
+func (e Encryption) recipientNames() []string {
+	if e.Passphrase != "" {
 		return []string{forPassphrase}
 	}
-	return s.Recipients
+	return e.Recipients
 }
 
 // newArchiveKey creates the identity of an archive. It returns the identity's public key
@@ -153,14 +153,14 @@ func (a *Archive) requiredKey() string {
 	return "the identity doesn't match; the backup is encrypted for " + strings.Join(a.header.For, ", ")
 }
 
-func (k Decryption) identities() (list []age.Identity, err error) {
-	if k.Identities != "" {
-		if list, err = age.ParseIdentities(strings.NewReader(k.Identities)); err != nil {
+func (d Decryption) identities() (list []age.Identity, err error) {
+	if d.Identities != "" {
+		if list, err = age.ParseIdentities(strings.NewReader(d.Identities)); err != nil {
 			return nil, fmt.Errorf("%w: identity file: %w", ErrDecrypt, err)
 		}
 	}
-	if k.Passphrase != "" {
-		phrase, err := age.NewScryptIdentity(k.Passphrase)
+	if d.Passphrase != "" {
+		phrase, err := age.NewScryptIdentity(d.Passphrase)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrDecrypt, err)
 		}
@@ -220,27 +220,27 @@ type encryptedFormat struct {
 	blobNameKey, manifestKey [32]byte
 }
 
-func (s *encryptedFormat) blobName(d blobstore.Digest) (string, bool) {
-	mac := hmac.New(sha256.New, s.blobNameKey[:])
+func (e *encryptedFormat) blobName(d blobstore.Digest) (string, bool) {
+	mac := hmac.New(sha256.New, e.blobNameKey[:])
 	mac.Write(d[:])
 	return hex.EncodeToString(mac.Sum(nil)[:16]), false
 }
 
-func (s *encryptedFormat) newWriter(w io.Writer, manifest bool) (io.WriteCloser, error) {
-	to := []age.Recipient{s.recipient}
+func (e *encryptedFormat) newWriter(w io.Writer, manifest bool) (io.WriteCloser, error) {
+	to := []age.Recipient{e.recipient}
 	if manifest {
-		to = append(to, stanzaKey(s.manifestKey))
+		to = append(to, stanzaKey(e.manifestKey))
 	}
 	return age.Encrypt(w, to...)
 }
 
-func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, error) {
+func (e *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, error) {
 	var identities []age.Identity
-	if s.identity != nil {
-		identities = append(identities, s.identity)
+	if e.identity != nil {
+		identities = append(identities, e.identity)
 	}
-	if manifest && s.manifestKey != [32]byte{} {
-		identities = append(identities, stanzaKey(s.manifestKey))
+	if manifest && e.manifestKey != [32]byte{} {
+		identities = append(identities, stanzaKey(e.manifestKey))
 	}
 	if len(identities) == 0 {
 		return nil, fmt.Errorf("%w: passphrase or identity required", ErrDecrypt)
@@ -250,7 +250,7 @@ func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, erro
 	switch {
 	case !errors.As(err, &noMatch):
 		return decrypted, err
-	case s.identity != nil: // the archive is unlocked
+	case e.identity != nil: // the archive is unlocked
 		return nil, fmt.Errorf("%w: the file header was changed, or the file belongs to another backup", ErrDamaged)
 	}
 	return nil, fmt.Errorf("%w: the file is encrypted for another key", ErrDecrypt)
@@ -263,7 +263,7 @@ const (
 	ageChunkSize  = 64 << 10
 )
 
-func (s *encryptedFormat) storedSize(size int64) int64 {
+func (e *encryptedFormat) storedSize(size int64) int64 {
 	return ageHeaderSize + 16 + size + 16*max(1, (size+ageChunkSize-1)/ageChunkSize)
 }
 

@@ -35,15 +35,15 @@ func newTestVault(docs ...string) *testVault {
 }
 
 // addDocuments adds documents to the vault.
-func (h *testVault) addDocuments(docs ...string) {
+func (tv *testVault) addDocuments(docs ...string) {
 	for _, doc := range docs {
-		h.docs[sha256.Sum256([]byte(doc))] = []byte(doc)
+		tv.docs[sha256.Sum256([]byte(doc))] = []byte(doc)
 	}
 }
 
 // digests returns the sorted digests of the documents.
-func (h *testVault) digests() (list []blobstore.Digest) {
-	for d := range h.docs {
+func (tv *testVault) digests() (list []blobstore.Digest) {
+	for d := range tv.docs {
 		list = append(list, d)
 	}
 	slices.SortFunc(list, func(a, b blobstore.Digest) int { return bytes.Compare(a[:], b[:]) })
@@ -53,26 +53,26 @@ func (h *testVault) digests() (list []blobstore.Digest) {
 const testSecret = "deedkeep-secret-1 CANARYSECRETCANARYSECRETCANARYSECRETCANARYS 00000000"
 
 // options returns the options for an archive of the vault.
-func (h *testVault) options(encryption Encryption) Options {
+func (tv *testVault) options(encryption Encryption) Options {
 	encryption.workFactor = 4
 	return Options{
 		Vault: "0123456789abcdef", BlobNameKey: [32]byte{1}, ManifestKey: [32]byte{2}, HeaderKey: [32]byte{4}, Encryption: encryption,
 		Decryption: Decryption{Passphrase: encryption.Passphrase},
-		Rand:       rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },
+		Rand:       rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return tv.now },
 	}
 }
 
 // backUp adds a snapshot of the vault to the archive in dir.
-func (h *testVault) backUp(t testing.TB, dir string, opts Options) (Info, int64) {
+func (tv *testVault) backUp(t testing.TB, dir string, opts Options) (Info, int64) {
 	t.Helper()
-	info, written, err := h.tryBackUp(context.Background(), t, dir, opts)
+	info, written, err := tv.tryBackUp(context.Background(), t, dir, opts)
 	if err != nil {
 		t.Fatalf("tryBackUp: %v", err)
 	}
 	return info, written
 }
 
-func (h *testVault) tryBackUp(ctx context.Context, t testing.TB, dir string, opts Options) (info Info, written int64, err error) {
+func (tv *testVault) tryBackUp(ctx context.Context, t testing.TB, dir string, opts Options) (info Info, written int64, err error) {
 	t.Helper()
 	a, err := OpenOrCreate(dir, opts)
 	if err != nil {
@@ -83,20 +83,20 @@ func (h *testVault) tryBackUp(ctx context.Context, t testing.TB, dir string, opt
 		return info, 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	for _, d := range h.digests() {
-		s.Plan(d, int64(len(h.docs[d])))
+	for _, d := range tv.digests() {
+		s.Plan(d, int64(len(tv.docs[d])))
 	}
 	path := filepath.Join(t.TempDir(), "vault.db")
-	if err := os.WriteFile(path, h.database, 0o600); err != nil {
+	if err := os.WriteFile(path, tv.database, 0o600); err != nil {
 		return info, 0, err
 	}
-	if err := s.Start(ctx, Info{Files: uint64(len(h.docs)), Schema: 2, Secret: testSecret, Version: h.version}, path); err != nil {
+	if err := s.Start(ctx, Info{Files: uint64(len(tv.docs)), Schema: 2, Secret: testSecret, Version: tv.version}, path); err != nil {
 		return info, 0, err
 	}
-	for _, d := range h.digests() {
-		err := s.Add(ctx, d, int64(len(h.docs[d])), func() (io.ReadCloser, error) {
-			h.openCount++
-			return io.NopCloser(bytes.NewReader(h.docs[d])), nil
+	for _, d := range tv.digests() {
+		err := s.Add(ctx, d, int64(len(tv.docs[d])), func() (io.ReadCloser, error) {
+			tv.openCount++
+			return io.NopCloser(bytes.NewReader(tv.docs[d])), nil
 		})
 		if err != nil {
 			return info, 0, err
@@ -116,7 +116,7 @@ func openArchive(t testing.TB, dir string, opts Options) *Archive {
 
 // checkSnapshot reads a complete snapshot and returns an error if it differs from the
 // vault.
-func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
+func (tv *testVault) checkSnapshot(dir string, opts Options, name string) error {
 	a, err := Open(dir, opts)
 	if err != nil {
 		return err
@@ -130,18 +130,18 @@ func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
 		return err
 	}
 	r, err := a.database(context.Background(), info)
-	if err := checkContent(r, err, h.database); err != nil {
+	if err := checkContent(r, err, tv.database); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	if len(entries) != len(h.docs) || info.Secret != testSecret {
-		return fmt.Errorf("got %d entries, secret %q; want %d, %q", len(entries), info.Secret, len(h.docs), testSecret)
+	if len(entries) != len(tv.docs) || info.Secret != testSecret {
+		return fmt.Errorf("got %d entries, secret %q; want %d, %q", len(entries), info.Secret, len(tv.docs), testSecret)
 	}
-	for i, d := range h.digests() {
+	for i, d := range tv.digests() {
 		if entries[i].Digest != d.String() {
 			return fmt.Errorf("entry %d = %s, want %s", i, entries[i].Digest, d)
 		}
 		r, err := a.Blob(context.Background(), entries[i])
-		if err := checkContent(r, err, h.docs[d]); err != nil {
+		if err := checkContent(r, err, tv.docs[d]); err != nil {
 			return err
 		}
 	}

@@ -209,42 +209,42 @@ func (a *Archive) newVerifiedReader(
 	return c, nil
 }
 
-func (c *verifiedReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
+func (v *verifiedReader) Read(p []byte) (int, error) {
+	if err := v.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := c.r.Read(p)
-	c.contentHash.Write(p[:n])
-	c.n += int64(n)
+	n, err := v.r.Read(p)
+	v.contentHash.Write(p[:n])
+	v.n += int64(n)
 	switch {
-	case c.n > c.size:
-		return 0, fmt.Errorf("%s: %w: file is too large", c.path, ErrDamaged)
+	case v.n > v.size:
+		return 0, fmt.Errorf("%s: %w: file is too large", v.path, ErrDamaged)
 	case errors.Is(err, io.EOF):
-		return n, c.verify()
+		return n, v.verify()
 	case err != nil:
-		return n, fmt.Errorf("%s: %w", c.path, asDamaged(err))
+		return n, fmt.Errorf("%s: %w", v.path, asDamaged(err))
 	}
 	return n, nil
 }
 
-func (c *verifiedReader) verify() error {
+func (v *verifiedReader) verify() error {
 	// A compressed file can have bytes after the end of the compressed stream.
-	if _, err := io.Copy(io.Discard, c.tee); err != nil {
-		return fmt.Errorf("%s: %w", c.path, asDamaged(err))
+	if _, err := io.Copy(io.Discard, v.tee); err != nil {
+		return fmt.Errorf("%s: %w", v.path, asDamaged(err))
 	}
 	switch {
-	case hex.EncodeToString(c.fileHash.Sum(nil)) != c.sum:
-		return fmt.Errorf("%s: %w: wrong checksum", c.path, ErrDamaged)
-	case c.n != c.size || hex.EncodeToString(c.contentHash.Sum(nil)) != c.digest:
-		return fmt.Errorf("%s: %w: file contains another document", c.path, ErrDamaged)
+	case hex.EncodeToString(v.fileHash.Sum(nil)) != v.sum:
+		return fmt.Errorf("%s: %w: wrong checksum", v.path, ErrDamaged)
+	case v.n != v.size || hex.EncodeToString(v.contentHash.Sum(nil)) != v.digest:
+		return fmt.Errorf("%s: %w: file contains another document", v.path, ErrDamaged)
 	}
 	return io.EOF
 }
 
 // Close implements io.Closer.
-func (c *verifiedReader) Close() error {
-	if c.zip != nil {
-		c.zip.Close()
+func (v *verifiedReader) Close() error {
+	if v.zip != nil {
+		v.zip.Close()
 	}
-	return c.file.Close()
+	return v.file.Close()
 }

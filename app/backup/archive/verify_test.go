@@ -185,10 +185,10 @@ func TestDamage(t *testing.T) {
 
 // checkDamageFound checks that reading both snapshots fails and that Verify reports
 // findings.
-func (h *testVault) checkDamageFound(t *testing.T, dir string, opts Options) {
+func (tv *testVault) checkDamageFound(t *testing.T, dir string, opts Options) {
 	t.Helper()
-	first := h.checkSnapshot(dir, opts, "20261121T071500Z")
-	later := &testVault{docs: h.docs, database: []byte("other records")}
+	first := tv.checkSnapshot(dir, opts, "20261121T071500Z")
+	later := &testVault{docs: tv.docs, database: []byte("other records")}
 	second := later.checkSnapshot(dir, opts, "20261121T071501Z")
 	if first == nil && second == nil {
 		t.Error("both snapshots can be read, want ErrDamaged")

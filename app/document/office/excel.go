@@ -200,64 +200,64 @@ type xlsRow struct {
 }
 
 // put writes a cell. c starts with the cell's position and style: row:2 column:2 XF:2.
-func (s *xlsRow) put(c records, text string) {
+func (x *xlsRow) put(c records, text string) {
 	if text == "" {
 		return
 	}
-	if row := c.u16(0); row != s.row {
-		if s.row >= 0 {
-			s.out.WriteText("\n")
+	if row := c.u16(0); row != x.row {
+		if x.row >= 0 {
+			x.out.WriteText("\n")
 		}
-		s.row = row
+		x.row = row
 	} else {
-		s.out.WriteText("\t")
+		x.out.WriteText("\t")
 	}
-	s.out.WriteText(text)
+	x.out.WriteText(text)
 }
 
-func (s *xlsRow) record(recordType int, c records) {
-	b := s.book
+func (x *xlsRow) record(recordType int, c records) {
+	b := x.book
 	switch recordType {
 	case biffLabelSST:
 		if i := c.u32(6); len(c) >= 10 && i < len(b.strings) {
-			s.put(c, b.strings[i])
+			x.put(c, b.strings[i])
 		}
 	case biffLabel, biffRString:
 		if len(c) > 6 {
-			s.put(c, b.string(c[6:]))
+			x.put(c, b.string(c[6:]))
 		}
 	case biffNumber, biffFormula:
 		if len(c) >= 14 {
-			s.put(c, s.result(recordType, c))
+			x.put(c, x.result(recordType, c))
 		}
 	case biffString: // the result of the preceding formula
-		s.put(s.formula, b.string(c))
+		x.put(x.formula, b.string(c))
 	case biffRK:
 		if len(c) >= 10 {
-			s.put(c, b.number(rk(c.u32(6)), c.u16(4)))
+			x.put(c, b.number(rk(c.u32(6)), c.u16(4)))
 		}
 	case biffMulRK:
 		for at := 4; at+8 <= len(c); at += 6 {
-			s.put(c, b.number(rk(c.u32(at+2)), c.u16(at)))
+			x.put(c, b.number(rk(c.u32(at+2)), c.u16(at)))
 		}
 	case biffBool:
 		if len(c) >= 8 && c[7] == 0 {
-			s.put(c, formatBool(c[6] != 0))
+			x.put(c, formatBool(c[6] != 0))
 		}
 	}
 }
 
 // result returns the value of a NUMBER or FORMULA record. The result of a formula may be a number,
 // a Boolean, an error, or a string. A string is stored in the next record ([MS-XLS] 2.5.133).
-func (s *xlsRow) result(recordType int, c records) string {
+func (x *xlsRow) result(recordType int, c records) string {
 	if recordType == biffFormula && c.u16(12) == 0xFFFF {
-		s.formula = c
+		x.formula = c
 		if c[6] == 1 {
 			return formatBool(c[8] != 0)
 		}
 		return ""
 	}
-	return s.book.number(math.Float64frombits(binary.LittleEndian.Uint64(c[6:])), c.u16(4))
+	return x.book.number(math.Float64frombits(binary.LittleEndian.Uint64(c[6:])), c.u16(4))
 }
 
 func (b *xlsBook) number(v float64, xf int) string {

@@ -198,11 +198,11 @@ type failingReader struct {
 
 var errDisk = errors.New("disk on fire")
 
-func (b failingReader) ReadAt(p []byte, off int64) (int, error) {
-	if off+int64(len(p)) > b.from {
+func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > f.from {
 		return 0, errDisk
 	}
-	return b.ReaderAt.ReadAt(p, off)
+	return f.ReaderAt.ReadAt(p, off)
 }
 
 // TestFaults checks that failed reads are not reported as damage, even if a library would do so.

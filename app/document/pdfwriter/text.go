@@ -135,17 +135,17 @@ func (p placed) matrix(share float64) string {
 
 // writeFonts writes the fonts and returns the entries of a dictionary with them. PDF readers know the
 // widths of the first one.
-func (d *Writer) writeFonts() string {
+func (wr *Writer) writeFonts() string {
 	var list strings.Builder
 	add := func(encoding string) {
-		number := d.newObject()
-		d.object(number, "<< /Type /Font /Subtype /Type1 /BaseFont /%s %s >>", fontName, encoding)
+		number := wr.newObject()
+		wr.object(number, "<< /Type /Font /Subtype /Type1 /BaseFont /%s %s >>", fontName, encoding)
 		fmt.Fprintf(&list, "/%s%d %d 0 R ", fontPrefix, strings.Count(list.String(), "/"), number)
 	}
 	add("/Encoding /WinAnsiEncoding")
-	for characters := range slices.Chunk(d.fonts.other, codesPerFont) {
-		unicode := d.newObject()
-		d.stream(unicode, "/Filter /FlateDecode", func(w io.Writer) error { return deflate(w, toUnicode(characters)) })
+	for characters := range slices.Chunk(wr.fonts.other, codesPerFont) {
+		unicode := wr.newObject()
+		wr.stream(unicode, "/Filter /FlateDecode", func(w io.Writer) error { return deflate(w, toUnicode(characters)) })
 		widths := strings.Repeat(fmt.Sprintf(" %d", int(1000*characterWidth)), len(characters))
 		add(fmt.Sprintf("/Encoding %s /ToUnicode %d 0 R /FirstChar %d /LastChar %d /Widths [%s]",
 			differences(characters), unicode, firstCode, firstCode+len(characters)-1, widths))

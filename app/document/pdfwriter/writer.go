@@ -62,50 +62,50 @@ func New(w io.Writer) *Writer {
 }
 
 // Write writes to the output and counts the bytes.
-func (d *Writer) Write(p []byte) (int, error) {
-	if d.err != nil {
-		return 0, d.err
+func (wr *Writer) Write(p []byte) (int, error) {
+	if wr.err != nil {
+		return 0, wr.err
 	}
-	n, err := d.out.Write(p)
-	d.at += int64(n)
-	d.err = err
+	n, err := wr.out.Write(p)
+	wr.at += int64(n)
+	wr.err = err
 	return n, err
 }
 
-func (d *Writer) print(format string, args ...any) {
-	_, _ = fmt.Fprintf(d, format, args...) // the error stays in d.err
+func (wr *Writer) print(format string, args ...any) {
+	_, _ = fmt.Fprintf(wr, format, args...) // the error stays in wr.err
 }
 
 // newObject returns the number of an object that is written later.
-func (d *Writer) newObject() int {
-	d.next++
-	return d.next - 1
+func (wr *Writer) newObject() int {
+	wr.next++
+	return wr.next - 1
 }
 
 // object writes an object.
-func (d *Writer) object(number int, format string, args ...any) {
-	d.begin(number, 0)
-	d.print(format+"\nendobj\n", args...)
+func (wr *Writer) object(number int, format string, args ...any) {
+	wr.begin(number, 0)
+	wr.print(format+"\nendobj\n", args...)
 }
 
-func (d *Writer) begin(number, generation int) {
-	d.objects[number] = entry{d.at, generation}
-	d.print("%d %d obj\n", number, generation)
+func (wr *Writer) begin(number, generation int) {
+	wr.objects[number] = entry{wr.at, generation}
+	wr.print("%d %d obj\n", number, generation)
 }
 
 // stream writes a stream object whose bytes come from write. entries are the other entries of its
 // dictionary.
-func (d *Writer) stream(number int, entries string, write func(io.Writer) error) {
-	length := d.newObject()
-	d.begin(number, 0)
-	d.print("<< %s /Length %d 0 R >>\nstream\n", entries, length)
-	start := d.at
-	if err := write(d); err != nil && d.err == nil {
-		d.err = err
+func (wr *Writer) stream(number int, entries string, write func(io.Writer) error) {
+	length := wr.newObject()
+	wr.begin(number, 0)
+	wr.print("<< %s /Length %d 0 R >>\nstream\n", entries, length)
+	start := wr.at
+	if err := write(wr); err != nil && wr.err == nil {
+		wr.err = err
 	}
-	size := d.at - start
-	d.print("\nendstream\nendobj\n")
-	d.object(length, "%d", size)
+	size := wr.at - start
+	wr.print("\nendstream\nendobj\n")
+	wr.object(length, "%d", size)
 }
 
 // Image is the image of a page.
@@ -122,24 +122,24 @@ type Image struct {
 
 // Page adds a page. width and height are the size of the upright page in points. image is nil if the
 // page has none. The words are on the upright page.
-func (d *Writer) Page(width, height float64, image *Image, words ocr.Page) error {
+func (wr *Writer) Page(width, height float64, image *Image, words ocr.Page) error {
 	scale := min(1, maxSide/max(width, height, 1))
 	width, height = max(width*scale, minSide), max(height*scale, minSide)
-	page, content := d.newObject(), d.newObject()
+	page, content := wr.newObject(), wr.newObject()
 	resources := ""
 	var body bytes.Buffer
 	if image != nil {
-		number := d.newObject()
-		d.stream(number, image.entries(), image.Write)
+		number := wr.newObject()
+		wr.stream(number, image.entries(), image.Write)
 		resources = fmt.Sprintf(" /XObject << /Im0 %d 0 R >>", number)
 		fmt.Fprintf(&body, "q %s cm /Im0 Do Q\n", placement(image.Orientation, width, height))
 	}
-	d.fonts.text(&body, words, width, height)
-	d.stream(content, "/Filter /FlateDecode", func(w io.Writer) error { return deflate(w, body.Bytes()) })
-	d.object(page, "<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %s %s] /Resources << /Font %d 0 R%s >> /Contents %d 0 R >>",
+	wr.fonts.text(&body, words, width, height)
+	wr.stream(content, "/Filter /FlateDecode", func(w io.Writer) error { return deflate(w, body.Bytes()) })
+	wr.object(page, "<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %s %s] /Resources << /Font %d 0 R%s >> /Contents %d 0 R >>",
 		pagesObject, number(width), number(height), fontsObject, resources, content)
-	d.pages = append(d.pages, page)
-	return d.err
+	wr.pages = append(wr.pages, page)
+	return wr.err
 }
 
 func (i *Image) entries() string {
@@ -199,27 +199,27 @@ func numbers(list ...float64) string {
 }
 
 // Close writes the end of the document.
-func (d *Writer) Close() error {
+func (wr *Writer) Close() error {
 	var kids strings.Builder
-	for _, page := range d.pages {
+	for _, page := range wr.pages {
 		fmt.Fprintf(&kids, "%d 0 R ", page)
 	}
-	d.object(pagesObject, "<< /Type /Pages /Kids [ %s] /Count %d >>", kids.String(), len(d.pages))
-	d.object(catalogObject, "<< /Type /Catalog /Pages %d 0 R >>", pagesObject)
-	d.object(fontsObject, "<< %s >>", d.writeFonts())
-	return d.finish(fmt.Sprintf("/Root %d 0 R", catalogObject))
+	wr.object(pagesObject, "<< /Type /Pages /Kids [ %s] /Count %d >>", kids.String(), len(wr.pages))
+	wr.object(catalogObject, "<< /Type /Catalog /Pages %d 0 R >>", pagesObject)
+	wr.object(fontsObject, "<< %s >>", wr.writeFonts())
+	return wr.finish(fmt.Sprintf("/Root %d 0 R", catalogObject))
 }
 
 // finish writes the table of the written objects and the trailer.
-func (d *Writer) finish(trailer string) error {
-	start := d.at
-	d.print("xref\n0 1\n0000000000 65535 f \n")
-	for _, number := range slices.Sorted(maps.Keys(d.objects)) {
-		d.print("%d 1\n%010d %05d n \n", number, d.objects[number].offset, d.objects[number].generation)
+func (wr *Writer) finish(trailer string) error {
+	start := wr.at
+	wr.print("xref\n0 1\n0000000000 65535 f \n")
+	for _, number := range slices.Sorted(maps.Keys(wr.objects)) {
+		wr.print("%d 1\n%010d %05d n \n", number, wr.objects[number].offset, wr.objects[number].generation)
 	}
-	d.print("trailer\n<< /Size %d %s >>\nstartxref\n%d\n%%%%EOF\n", d.next, trailer, start)
-	if d.err == nil {
-		d.err = d.out.Flush()
+	wr.print("trailer\n<< /Size %d %s >>\nstartxref\n%d\n%%%%EOF\n", wr.next, trailer, start)
+	if wr.err == nil {
+		wr.err = wr.out.Flush()
 	}
-	return d.err
+	return wr.err
 }

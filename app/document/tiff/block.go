@@ -18,66 +18,66 @@ const twoDimensional = 1
 
 // block returns the place of a strip or tile. If the TIFF doesn't specify its length, it extends to
 // the end of the file.
-func (t *Image) block(i int) (off, n int64, err error) {
-	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
+func (im *Image) block(i int) (off, n int64, err error) {
+	if i >= len(im.offsets) || im.offsets[i] >= uint64(im.doc.Size()) {
 		return 0, 0, docio.Damaged("block %d is outside the file", i)
 	}
-	off = int64(t.offsets[i])
-	n = t.doc.Size() - off
-	if i < len(t.counts) && t.counts[i] > 0 && t.counts[i] < uint64(n) {
-		n = int64(t.counts[i])
+	off = int64(im.offsets[i])
+	n = im.doc.Size() - off
+	if i < len(im.counts) && im.counts[i] > 0 && im.counts[i] < uint64(n) {
+		n = int64(im.counts[i])
 	}
 	return off, n, nil
 }
 
 // onlyStrip returns the place of the strip of an image that has no other one. ok is false if there
 // are several blocks, or if the strip is outside the file.
-func (t *Image) onlyStrip() (off, n int64, ok bool) {
-	off, n, err := t.block(0)
-	return off, n, err == nil && t.band == nil && t.blockH >= t.Height
+func (im *Image) onlyStrip() (off, n int64, ok bool) {
+	off, n, err := im.block(0)
+	return off, n, err == nil && im.band == nil && im.blockH >= im.Height
 }
 
 // Fax returns the Group 3 or Group 4 data of a fax image that is one strip, with the first pixel in
 // the highest bit. It returns nil for any other image. k is the encoding as in a PDF: negative for
 // Group 4, and for Group 3, the number of its dimensions minus 1.
-func (t *Image) Fax() (data io.Reader, k int) {
-	off, n, ok := t.onlyStrip()
-	if !ok || t.compression != compressionG3 && t.compression != compressionG4 {
+func (im *Image) Fax() (data io.Reader, k int) {
+	off, n, ok := im.onlyStrip()
+	if !ok || im.compression != compressionG3 && im.compression != compressionG4 {
 		return nil, 0
 	}
 	k = -1
-	if t.compression == compressionG3 {
-		k = int(t.dir.Number(TagT4Options, 0) & twoDimensional)
+	if im.compression == compressionG3 {
+		k = int(im.dir.Number(TagT4Options, 0) & twoDimensional)
 	}
-	data = io.NewSectionReader(t.doc, off, n)
-	if t.fillOrder == 2 {
+	data = io.NewSectionReader(im.doc, off, n)
+	if im.fillOrder == 2 {
 		data = bitReverser{data}
 	}
 	return data, k
 }
 
 // openBlock starts decoding a strip or tile with the given number of rows.
-func (t *Image) openBlock(i, height int) (rows, error) {
-	off, n, err := t.block(i)
+func (im *Image) openBlock(i, height int) (rows, error) {
+	off, n, err := im.block(i)
 	if err != nil {
 		return nil, err
 	}
-	if t.compression == compressionJPEG {
-		return t.openJPEG(off, n)
+	if im.compression == compressionJPEG {
+		return im.openJPEG(off, n)
 	}
-	unpacked, err := t.unpack(t.doc.Section(off, n), height)
+	unpacked, err := im.unpack(im.doc.Section(off, n), height)
 	if err != nil {
 		return nil, err
 	}
-	samples, convert := make([]byte, (t.blockW*t.samples*t.bits+7)/8), t.pixels()
+	samples, convert := make([]byte, (im.blockW*im.samples*im.bits+7)/8), im.pixels()
 	return func(row []byte) error {
 		if _, err := io.ReadFull(unpacked, samples); err != nil {
 			return fmt.Errorf("%w: block %d: %w", docio.ErrDamaged, i, err)
 		}
-		switch t.compression {
+		switch im.compression {
 		case compressionLZW, compressionDeflate, compressionOldDeflate:
-			if t.predictor == 2 {
-				t.undoPredictor(samples)
+			if im.predictor == 2 {
+				im.undoPredictor(samples)
 			}
 		}
 		convert(row, samples)
@@ -87,20 +87,20 @@ func (t *Image) openBlock(i, height int) (rows, error) {
 
 // unpack returns a reader for the decompressed samples of a block. In CCITT data, 1 is black even if
 // the photometric interpretation says otherwise, because all writers based on libtiff do this.
-func (t *Image) unpack(packed *bufio.Reader, height int) (io.Reader, error) {
+func (im *Image) unpack(packed *bufio.Reader, height int) (io.Reader, error) {
 	order := ccitt.MSB
-	if t.fillOrder == 2 {
+	if im.fillOrder == 2 {
 		order = ccitt.LSB
-		if !t.isFax() {
+		if !im.isFax() {
 			packed = bufio.NewReader(bitReverser{packed})
 		}
 	}
-	switch t.compression {
+	switch im.compression {
 	case compressionRLE, compressionG3:
-		mixed := t.compression == compressionG3 && t.dir.Number(TagT4Options, 0)&twoDimensional != 0
-		return newFaxReader(packed, t.blockW, t.fillOrder == 2, t.compression == compressionRLE, mixed), nil
+		mixed := im.compression == compressionG3 && im.dir.Number(TagT4Options, 0)&twoDimensional != 0
+		return newFaxReader(packed, im.blockW, im.fillOrder == 2, im.compression == compressionRLE, mixed), nil
 	case compressionG4:
-		return ccitt.NewReader(packed, order, ccitt.Group4, t.blockW, height, &ccitt.Options{Invert: true}), nil
+		return ccitt.NewReader(packed, order, ccitt.Group4, im.blockW, height, &ccitt.Options{Invert: true}), nil
 	case compressionLZW:
 		return lzw.NewReader(packed, lzw.MSB, 8), nil
 	case compressionDeflate, compressionOldDeflate:
@@ -114,8 +114,8 @@ func (t *Image) unpack(packed *bufio.Reader, height int) (io.Reader, error) {
 // bitReverser reverses the bits of each byte.
 type bitReverser struct{ r io.Reader }
 
-func (v bitReverser) Read(p []byte) (int, error) {
-	n, err := v.r.Read(p)
+func (b bitReverser) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
 	for i := range p[:n] {
 		p[i] = bits.Reverse8(p[i])
 	}
@@ -163,15 +163,15 @@ func (b *packBits) Read(p []byte) (n int, err error) {
 }
 
 // undoPredictor undoes horizontal differencing (TIFF 6.0, section 14).
-func (t *Image) undoPredictor(b []byte) {
-	if t.bits == 8 {
-		for i := t.samples; i < len(b); i++ {
-			b[i] += b[i-t.samples]
+func (im *Image) undoPredictor(b []byte) {
+	if im.bits == 8 {
+		for i := im.samples; i < len(b); i++ {
+			b[i] += b[i-im.samples]
 		}
 		return
 	}
-	order := t.dir.Order()
-	for i := 2 * t.samples; i+1 < len(b); i += 2 {
-		order.PutUint16(b[i:], order.Uint16(b[i:])+order.Uint16(b[i-2*t.samples:]))
+	order := im.dir.Order()
+	for i := 2 * im.samples; i+1 < len(b); i += 2 {
+		order.PutUint16(b[i:], order.Uint16(b[i:])+order.Uint16(b[i-2*im.samples:]))
 	}
 }

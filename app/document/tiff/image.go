@@ -111,93 +111,93 @@ func (d *Directory) Image(maxPixels int64) (*Image, error) {
 }
 
 // isSupported reports whether this package decodes the image's variant of the format.
-func (t *Image) isSupported() bool {
-	switch t.compression {
+func (im *Image) isSupported() bool {
+	switch im.compression {
 	case compressionNone, compressionRLE, compressionG3, compressionG4, compressionLZW, compressionDeflate,
 		compressionOldDeflate, compressionPackBits:
-		subsampling := t.dir.Numbers(TagSubsampling, 2)
-		if t.photometric == photoYCbCr && !slices.Equal(subsampling, []uint64{1, 1}) {
+		subsampling := im.dir.Numbers(TagSubsampling, 2)
+		if im.photometric == photoYCbCr && !slices.Equal(subsampling, []uint64{1, 1}) {
 			return false
 		}
 	case compressionJPEG:
-		if t.bits != 8 {
+		if im.bits != 8 {
 			return false
 		}
 	default:
 		return false
 	}
-	bits, format := t.dir.Numbers(TagBits, 8), t.dir.Number(TagSampleFormat, 1)
-	return slices.Contains(kinds[t.photometric].bits, t.bits) &&
-		!slices.ContainsFunc(bits, func(n uint64) bool { return n != uint64(t.bits) }) &&
+	bits, format := im.dir.Numbers(TagBits, 8), im.dir.Number(TagSampleFormat, 1)
+	return slices.Contains(kinds[im.photometric].bits, im.bits) &&
+		!slices.ContainsFunc(bits, func(n uint64) bool { return n != uint64(im.bits) }) &&
 		(format == 1 || format == 4) &&
-		(t.samples == 1 || t.dir.Number(TagPlanar, 1) == 1) &&
-		(t.predictor < 2 || t.predictor == 2 && t.bits >= 8)
+		(im.samples == 1 || im.dir.Number(TagPlanar, 1) == 1) &&
+		(im.predictor < 2 || im.predictor == 2 && im.bits >= 8)
 }
 
 // isFax reports whether the blocks are compressed with one of the CCITT methods.
-func (t *Image) isFax() bool {
-	return t.compression == compressionRLE || t.compression == compressionG3 || t.compression == compressionG4
+func (im *Image) isFax() bool {
+	return im.compression == compressionRLE || im.compression == compressionG3 || im.compression == compressionG4
 }
 
 // readPalette determines the color of each value of a sample. A ColorMap contains all reds, then
 // all greens, then all blues. Each value has 16 bits, but some writers store 8-bit values.
-func (t *Image) readPalette() {
-	n := 1 << min(t.bits, 8)
-	t.palette = make([][3]byte, n)
-	if t.photometric != photoPalette {
-		for i := range t.palette {
+func (im *Image) readPalette() {
+	n := 1 << min(im.bits, 8)
+	im.palette = make([][3]byte, n)
+	if im.photometric != photoPalette {
+		for i := range im.palette {
 			gray := byte(i * 255 / (n - 1))
-			if t.photometric == whiteIsZero {
+			if im.photometric == whiteIsZero {
 				gray = ^gray
 			}
-			t.palette[i] = [3]byte{gray, gray, gray}
+			im.palette[i] = [3]byte{gray, gray, gray}
 		}
-		t.channels = 1
+		im.channels = 1
 		return
 	}
-	list := t.dir.Numbers(TagColorMap, uint64(3*n))
+	list := im.dir.Numbers(TagColorMap, uint64(3*n))
 	shift := 0
 	if len(list) > 0 && slices.Max(list) > 255 {
 		shift = 8
 	}
 	for at, v := range list {
-		t.palette[at%n][at/n] = byte(v >> shift)
+		im.palette[at%n][at/n] = byte(v >> shift)
 	}
-	if !slices.ContainsFunc(t.palette, func(c [3]byte) bool { return c[0] != c[1] || c[1] != c[2] }) {
-		t.channels = 1
+	if !slices.ContainsFunc(im.palette, func(c [3]byte) bool { return c[0] != c[1] || c[1] != c[2] }) {
+		im.channels = 1
 	}
 }
 
 // readBlocks reads the offsets and lengths of the strips or tiles.
-func (t *Image) readBlocks() error {
-	t.blockW, t.blockH = t.Width, t.Height
+func (im *Image) readBlocks() error {
+	im.blockW, im.blockH = im.Width, im.Height
 	offsets, counts := uint16(TagStripOffsets), uint16(TagStripCounts)
-	if w := t.dir.Number(TagTileWidth, 0); w != 0 {
-		h := t.dir.Number(TagTileHeight, 0)
+	if w := im.dir.Number(TagTileWidth, 0); w != 0 {
+		h := im.dir.Number(TagTileHeight, 0)
 		// One row of tiles is kept in memory at a time. A tile may extend beyond the edge of the
 		// image.
-		if h == 0 || w > uint64(t.Width)+4096 || h > uint64(t.Height)+4096 || h > uint64(t.maxPixels)/uint64(t.Width) ||
-			w*h > uint64(t.maxPixels) {
+		if h == 0 || w > uint64(im.Width)+4096 || h > uint64(im.Height)+4096 || h > uint64(im.maxPixels)/uint64(im.Width) ||
+			w*h > uint64(im.maxPixels) {
 			return docio.Damaged("invalid tile size: %d x %d pixels", w, h)
 		}
-		t.blockW, t.blockH = int(w), int(h)
+		im.blockW, im.blockH = int(w), int(h)
 		offsets, counts = TagTileOffsets, TagTileCounts
-	} else if rows := t.dir.Number(TagRowsPerStrip, uint64(t.Height)); rows > 0 && rows < uint64(t.Height) {
-		t.blockH = int(rows)
+	} else if rows := im.dir.Number(TagRowsPerStrip, uint64(im.Height)); rows > 0 && rows < uint64(im.Height) {
+		im.blockH = int(rows)
 	}
-	t.blocksPerRow = (t.Width + t.blockW - 1) / t.blockW
-	down := (t.Height + t.blockH - 1) / t.blockH
-	n := uint64(t.blocksPerRow) * uint64(down)
+	im.blocksPerRow = (im.Width + im.blockW - 1) / im.blockW
+	down := (im.Height + im.blockH - 1) / im.blockH
+	n := uint64(im.blocksPerRow) * uint64(down)
 	if n > MaxValues {
 		return fmt.Errorf("%w: %d image blocks", docio.ErrTooLarge, n)
 	}
-	t.offsets = t.dir.Numbers(offsets, n)
-	t.counts = t.dir.Numbers(counts, n)
-	if len(t.offsets) == 0 {
+	im.offsets = im.dir.Numbers(offsets, n)
+	im.counts = im.dir.Numbers(counts, n)
+	if len(im.offsets) == 0 {
 		return docio.Damaged("image has no strips or tiles")
 	}
 	if offsets == TagTileOffsets {
-		t.band = make([]byte, t.channels*t.Width*min(t.blockH, t.Height))
+		im.band = make([]byte, im.channels*im.Width*min(im.blockH, im.Height))
 	}
 	return nil
 }

@@ -18,20 +18,20 @@ var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 // jpegStream returns a function that reads a JPEG block from the start (TIFF Technical Note 2). The
 // block is a complete stream, except that all blocks may share the same tables. The TIFF defines the
 // color space because the stream might not.
-func (t *Image) jpegStream(off, n int64) (func() io.Reader, error) {
+func (im *Image) jpegStream(off, n int64) (func() io.Reader, error) {
 	// Read the start-of-image marker and, if present, an Adobe segment.
-	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
+	head, ok := im.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
 		return nil, docio.Damaged("no JPEG data at offset %d", off)
 	}
 	start := append([]byte(nil), head[:2]...)
-	if t.samples >= 3 {
+	if im.samples >= 3 {
 		start = append(start, adobe...)
-		if t.photometric == photoYCbCr {
+		if im.photometric == photoYCbCr {
 			start[len(start)-1] = 1
 		}
 	}
-	if tables := t.dir.Bytes(TagJPEGTables, 1<<16); len(tables) > 4 {
+	if tables := im.dir.Bytes(TagJPEGTables, 1<<16); len(tables) > 4 {
 		start = append(start, bytes.TrimSuffix(tables[2:], []byte{0xFF, 0xD9})...)
 	}
 	rest := int64(2)
@@ -39,18 +39,18 @@ func (t *Image) jpegStream(off, n int64) (func() io.Reader, error) {
 		rest += 2 + adobeLength // the color space in the TIFF takes precedence
 	}
 	return func() io.Reader {
-		return bufio.NewReader(io.MultiReader(bytes.NewReader(start), io.NewSectionReader(t.doc, off+rest, n-rest)))
+		return bufio.NewReader(io.MultiReader(bytes.NewReader(start), io.NewSectionReader(im.doc, off+rest, n-rest)))
 	}, nil
 }
 
 // JPEG returns a function that reads the data of a JPEG image that is one strip from the start,
 // completed with the tables that a TIFF stores separately. It returns nil for any other image.
-func (t *Image) JPEG() func() io.Reader {
-	off, n, ok := t.onlyStrip()
-	if !ok || t.compression != compressionJPEG {
+func (im *Image) JPEG() func() io.Reader {
+	off, n, ok := im.onlyStrip()
+	if !ok || im.compression != compressionJPEG {
 		return nil
 	}
-	stream, err := t.jpegStream(off, n)
+	stream, err := im.jpegStream(off, n)
 	if err != nil {
 		return nil
 	}
@@ -58,8 +58,8 @@ func (t *Image) JPEG() func() io.Reader {
 }
 
 // openJPEG decodes a JPEG block.
-func (t *Image) openJPEG(off, n int64) (rows, error) {
-	stream, err := t.jpegStream(off, n)
+func (im *Image) openJPEG(off, n int64) (rows, error) {
+	stream, err := im.jpegStream(off, n)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (t *Image) openJPEG(off, n int64) (rows, error) {
 	if err != nil {
 		return nil, raster.CodecError(err)
 	}
-	if err := raster.CheckSize(config, 0, t.maxPixels); err != nil {
+	if err := raster.CheckSize(config, 0, im.maxPixels); err != nil {
 		return nil, err
 	}
 	img, err := jpeg.Decode(stream())
@@ -80,13 +80,13 @@ func (t *Image) openJPEG(off, n int64) (rows, error) {
 			cmyk.Pix[i] = 255 - cmyk.Pix[i]
 		}
 	}
-	return t.rowsOf(img), nil
+	return im.rowsOf(img), nil
 }
 
 // rowsOf returns the rows of a decoded block. Each row is cropped or padded with white to the width
 // of the block.
-func (t *Image) rowsOf(img image.Image) rows {
-	read := raster.Rows(img, t.blockW, t.channels)
+func (im *Image) rowsOf(img image.Image) rows {
+	read := raster.Rows(img, im.blockW, im.channels)
 	y := 0
 	return func(row []byte) error {
 		if y == img.Bounds().Dy() {

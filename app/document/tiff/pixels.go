@@ -6,19 +6,19 @@ import (
 )
 
 // pixels returns a function that converts the samples of a row to gray or to red, green, and blue.
-func (t *Image) pixels() func(row, samples []byte) {
-	if t.IsBilevel() {
-		return t.bilevel()
+func (im *Image) pixels() func(row, samples []byte) {
+	if im.IsBilevel() {
+		return im.bilevel()
 	}
-	convert := t.convertColors
-	if t.palette != nil {
-		convert = t.convertPalette
+	convert := im.convertColors
+	if im.palette != nil {
+		convert = im.convertPalette
 	}
-	if t.bits < 16 {
+	if im.bits < 16 {
 		return convert
 	}
 	first := 0
-	if t.dir.Order() == binary.ByteOrder(binary.LittleEndian) {
+	if im.dir.Order() == binary.ByteOrder(binary.LittleEndian) {
 		first = 1
 	}
 	return func(row, samples []byte) {
@@ -31,11 +31,11 @@ func (t *Image) pixels() func(row, samples []byte) {
 }
 
 // bilevel returns a function that converts eight pixels at a time.
-func (t *Image) bilevel() func(row, samples []byte) {
+func (im *Image) bilevel() func(row, samples []byte) {
 	var pixels [256][8]byte
 	for b := range pixels {
 		for k := range 8 {
-			pixels[b][k] = t.palette[b>>(7-k)&1][0]
+			pixels[b][k] = im.palette[b>>(7-k)&1][0]
 		}
 	}
 	return func(row, samples []byte) {
@@ -45,35 +45,35 @@ func (t *Image) bilevel() func(row, samples []byte) {
 	}
 }
 
-func (t *Image) convertPalette(row, samples []byte) {
-	if t.bits >= 8 && t.samples == 1 && t.channels == 1 {
+func (im *Image) convertPalette(row, samples []byte) {
+	if im.bits >= 8 && im.samples == 1 && im.channels == 1 {
 		for x := range row {
-			row[x] = t.palette[samples[x]][0]
+			row[x] = im.palette[samples[x]][0]
 		}
 		return
 	}
-	for x := range len(row) / t.channels {
-		p := row[x*t.channels:][:t.channels]
-		copy(p, t.palette[t.sample(samples, x*t.samples)][:])
-		if t.alpha != 0 {
-			t.blend(p, t.sample(samples, x*t.samples+1)*byte(255/(len(t.palette)-1)))
+	for x := range len(row) / im.channels {
+		p := row[x*im.channels:][:im.channels]
+		copy(p, im.palette[im.sample(samples, x*im.samples)][:])
+		if im.alpha != 0 {
+			im.blend(p, im.sample(samples, x*im.samples+1)*byte(255/(len(im.palette)-1)))
 		}
 	}
 }
 
 // sample returns sample i of a row that has 1, 2, 4, or 8 bits per sample.
-func (t *Image) sample(samples []byte, i int) byte {
-	if t.bits >= 8 {
+func (im *Image) sample(samples []byte, i int) byte {
+	if im.bits >= 8 {
 		return samples[i]
 	}
-	bit := i * t.bits
-	return samples[bit/8] >> (8 - t.bits - bit%8) & (1<<t.bits - 1)
+	bit := i * im.bits
+	return samples[bit/8] >> (8 - im.bits - bit%8) & (1<<im.bits - 1)
 }
 
-func (t *Image) convertColors(row, samples []byte) {
+func (im *Image) convertColors(row, samples []byte) {
 	for x := 0; 3*x < len(row); x++ {
-		s, p := samples[x*t.samples:], row[3*x:3*x+3]
-		switch t.photometric {
+		s, p := samples[x*im.samples:], row[3*x:3*x+3]
+		switch im.photometric {
 		case photoRGB:
 			copy(p, s[:3])
 		case photoYCbCr:
@@ -81,17 +81,17 @@ func (t *Image) convertColors(row, samples []byte) {
 		case photoCMYK:
 			p[0], p[1], p[2] = color.CMYKToRGB(s[0], s[1], s[2], s[3])
 		}
-		if t.alpha != 0 {
-			t.blend(p, s[3])
+		if im.alpha != 0 {
+			im.blend(p, s[3])
 		}
 	}
 }
 
 // blend draws a pixel with the given alpha on a white background.
-func (t *Image) blend(pixel []byte, alpha byte) {
+func (im *Image) blend(pixel []byte, alpha byte) {
 	a := int(alpha)
 	for k, v := range pixel {
-		switch t.alpha {
+		switch im.alpha {
 		case 1:
 			pixel[k] = byte(min(int(v)+255-a, 255))
 		case 2:

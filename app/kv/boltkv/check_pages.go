@@ -71,26 +71,26 @@ func checkPages(file io.ReaderAt, length int64, report func(subject, problem str
 }
 
 // addProblem reports a problem and marks the file as broken.
-func (r *pageChecker) addProblem(format string, args ...any) {
-	r.broken = true
-	r.report(r.subject, fmt.Sprintf(format, args...))
+func (p *pageChecker) addProblem(format string, args ...any) {
+	p.broken = true
+	p.report(p.subject, fmt.Sprintf(format, args...))
 }
 
 // checkMeta reads the current meta page, which is the newer of the valid ones.
-func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error) {
-	valid, err := pagecache.ReadMetas(r.file)
+func (p *pageChecker) checkMeta(length int64) (root, freelist uint64, err error) {
+	valid, err := pagecache.ReadMetas(p.file)
 	if err != nil {
 		return 0, 0, err
 	}
 	newest := pagecache.NewestMeta(valid)
-	r.pageSize, root, freelist, r.pageCount = newest.PageSize, newest.Root, newest.Freelist, newest.PageCount
+	p.pageSize, root, freelist, p.pageCount = newest.PageSize, newest.Root, newest.Freelist, newest.PageCount
 	switch {
-	case len(valid) == 0 || r.pageSize < pagecache.MinPageSize || r.pageSize > pagecache.MaxPageSize:
-		r.addProblem("both meta pages are damaged")
-	case r.pageCount > uint64(length/r.pageSize):
-		r.addProblem("the file is truncated: %d bytes, expected %d pages of %d bytes", length, r.pageCount, r.pageSize)
+	case len(valid) == 0 || p.pageSize < pagecache.MinPageSize || p.pageSize > pagecache.MaxPageSize:
+		p.addProblem("both meta pages are damaged")
+	case p.pageCount > uint64(length/p.pageSize):
+		p.addProblem("the file is truncated: %d bytes, expected %d pages of %d bytes", length, p.pageCount, p.pageSize)
 	case len(valid) == 1:
-		r.report(r.subject, "one of the two meta pages is damaged")
+		p.report(p.subject, "one of the two meta pages is damaged")
 	}
 	return root, freelist, nil
 }
@@ -103,29 +103,29 @@ func u64(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
 
 // readPage reads a page with its overflow pages and marks them as used. If it finds a
 // problem, it reports the problem and returns nil.
-func (r *pageChecker) readPage(id uint64) ([]byte, error) {
-	if id < 2 || id >= r.pageCount {
-		r.addProblem("refers to page %d, which is beyond the end of the file", id)
+func (p *pageChecker) readPage(id uint64) ([]byte, error) {
+	if id < 2 || id >= p.pageCount {
+		p.addProblem("refers to page %d, which is beyond the end of the file", id)
 		return nil, nil
 	}
 	head := make([]byte, pageHeader)
-	if _, err := r.file.ReadAt(head, int64(id)*r.pageSize); err != nil {
+	if _, err := p.file.ReadAt(head, int64(id)*p.pageSize); err != nil {
 		return nil, fmt.Errorf("read page %d: %w", id, err)
 	}
 	overflow := uint64(u32(head[12:]))
-	if u64(head) != id || overflow >= r.pageCount-id {
-		r.addProblem("page %d is damaged", id)
+	if u64(head) != id || overflow >= p.pageCount-id {
+		p.addProblem("page %d is damaged", id)
 		return nil, nil
 	}
 	for i := id; i <= id+overflow; i++ {
-		if r.used[i] {
-			r.addProblem("page %d is used twice", i)
+		if p.used[i] {
+			p.addProblem("page %d is used twice", i)
 			return nil, nil
 		}
-		r.used[i] = true
+		p.used[i] = true
 	}
-	raw := make([]byte, int64(overflow+1)*r.pageSize)
-	if _, err := r.file.ReadAt(raw, int64(id)*r.pageSize); err != nil {
+	raw := make([]byte, int64(overflow+1)*p.pageSize)
+	if _, err := p.file.ReadAt(raw, int64(id)*p.pageSize); err != nil {
 		return nil, fmt.Errorf("read page %d: %w", id, err)
 	}
 	return raw, nil
@@ -133,32 +133,32 @@ func (r *pageChecker) readPage(id uint64) ([]byte, error) {
 
 // checkTree checks a page and all pages below it. It terminates because a page that is used
 // twice is reported and not followed.
-func (r *pageChecker) checkTree(id uint64) error {
-	raw, err := r.readPage(id)
+func (p *pageChecker) checkTree(id uint64) error {
+	raw, err := p.readPage(id)
 	if err != nil || raw == nil {
 		return err
 	}
-	return r.checkElements(raw, fmt.Sprintf("page %d", id))
+	return p.checkElements(raw, fmt.Sprintf("page %d", id))
 }
 
 // checkElements checks the elements of a branch or leaf page, which may be inline.
-func (r *pageChecker) checkElements(raw []byte, name string) error {
+func (p *pageChecker) checkElements(raw []byte, name string) error {
 	kind, count := u16(raw[8:]), int(u16(raw[10:]))
 	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 {
-		r.addProblem("%s is not a branch or leaf page", name)
+		p.addProblem("%s is not a branch or leaf page", name)
 		return nil
 	}
 	if pageHeader+count*elementSize > len(raw) {
-		r.addProblem("%s has too many entries", name)
+		p.addProblem("%s has too many entries", name)
 		return nil
 	}
 	for i := range count {
 		e := raw[pageHeader+i*elementSize:]
 		var err error
 		if kind == branchPage {
-			err = r.checkBranchElement(e, fmt.Sprintf("entry %d of %s", i, name))
+			err = p.checkBranchElement(e, fmt.Sprintf("entry %d of %s", i, name))
 		} else {
-			err = r.checkLeafElement(e, fmt.Sprintf("entry %d of %s", i, name))
+			err = p.checkLeafElement(e, fmt.Sprintf("entry %d of %s", i, name))
 		}
 		if err != nil {
 			return err
@@ -168,55 +168,55 @@ func (r *pageChecker) checkElements(raw []byte, name string) error {
 }
 
 // checkBranchElement checks an element of a branch page and the page it points to.
-func (r *pageChecker) checkBranchElement(e []byte, name string) error {
+func (p *pageChecker) checkBranchElement(e []byte, name string) error {
 	position, key := uint64(u32(e)), uint64(u32(e[4:]))
 	if key == 0 || position < elementSize || position+key > uint64(len(e)) {
-		r.addProblem("%s is outside the page", name)
+		p.addProblem("%s is outside the page", name)
 		return nil
 	}
-	return r.checkTree(u64(e[8:]))
+	return p.checkTree(u64(e[8:]))
 }
 
 // checkLeafElement checks an element of a leaf page, which is a record or a bucket.
-func (r *pageChecker) checkLeafElement(e []byte, name string) error {
+func (p *pageChecker) checkLeafElement(e []byte, name string) error {
 	position, key, value := uint64(u32(e[4:])), uint64(u32(e[8:])), uint64(u32(e[12:]))
 	if key == 0 || position < elementSize || position+key+value > uint64(len(e)) {
-		r.addProblem("%s is outside the page", name)
+		p.addProblem("%s is outside the page", name)
 		return nil
 	}
 	if u32(e) == 0 {
 		return nil
 	}
-	if u32(e) != bucketElement || r.subject != "pages" {
-		r.addProblem("%s is not a record or a bucket", name)
+	if u32(e) != bucketElement || p.subject != "pages" {
+		p.addProblem("%s is not a record or a bucket", name)
 		return nil
 	}
-	r.subject = fmt.Sprintf("%q", e[position:position+key])
-	err := r.checkBucket(e[position+key:position+key+value], name)
-	r.subject = "pages"
+	p.subject = fmt.Sprintf("%q", e[position:position+key])
+	err := p.checkBucket(e[position+key:position+key+value], name)
+	p.subject = "pages"
 	return err
 }
 
 // checkBucket checks the value of a bucket. Nested buckets are reported as a problem.
-func (r *pageChecker) checkBucket(value []byte, name string) error {
+func (p *pageChecker) checkBucket(value []byte, name string) error {
 	if len(value) < bucketHeader {
-		r.addProblem("%s is too short for a bucket", name)
+		p.addProblem("%s is too short for a bucket", name)
 		return nil
 	}
 	if root := u64(value); root != 0 {
-		return r.checkTree(root)
+		return p.checkTree(root)
 	}
 	inline := value[bucketHeader:]
 	if len(inline) < pageHeader || u16(inline[8:]) != leafPage || u64(inline) != 0 {
-		r.addProblem("%s is not a bucket", name)
+		p.addProblem("%s is not a bucket", name)
 		return nil
 	}
-	return r.checkElements(inline, name)
+	return p.checkElements(inline, name)
 }
 
 // checkFreelist checks that no page in the freelist is in use.
-func (r *pageChecker) checkFreelist(id uint64) error {
-	raw, err := r.readPage(id)
+func (p *pageChecker) checkFreelist(id uint64) error {
+	raw, err := p.readPage(id)
 	if err != nil || raw == nil {
 		return err
 	}
@@ -225,16 +225,16 @@ func (r *pageChecker) checkFreelist(id uint64) error {
 		count, list = u64(list), list[8:]
 	}
 	if u16(raw[8:]) != freelistPage || count > uint64(len(list)/8) {
-		r.addProblem("page %d is not a free list", id)
+		p.addProblem("page %d is not a free list", id)
 		return nil
 	}
 	for i := range count {
 		free := u64(list[8*i:])
-		if free < 2 || free >= r.pageCount || r.used[free] {
-			r.addProblem("free page %d is in use or beyond the end of the file", free)
+		if free < 2 || free >= p.pageCount || p.used[free] {
+			p.addProblem("free page %d is in use or beyond the end of the file", free)
 			continue
 		}
-		r.used[free] = true
+		p.used[free] = true
 	}
 	return nil
 }

@@ -101,12 +101,12 @@ type ctxWriter struct {
 	err error // last error
 }
 
-func (s *ctxWriter) Write(p []byte) (n int, err error) {
-	if s.err = s.ctx.Err(); s.err != nil {
-		return 0, s.err
+func (c *ctxWriter) Write(p []byte) (n int, err error) {
+	if c.err = c.ctx.Err(); c.err != nil {
+		return 0, c.err
 	}
-	n, s.err = s.w.Write(p)
-	return n, s.err
+	n, c.err = c.w.Write(p)
+	return n, c.err
 }
 
 // bucket implements kv.Bucket.

@@ -15,28 +15,28 @@ import (
 // atomically and durably. If it returns an error, nothing has changed, with one exception: if the
 // power or the disk fails in the last step, the index may contain the batch after the next Open.
 // Its checkpoint shows whether it does. The batch is not modified and may be applied again.
-func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
-	if err := x.apply(ctx, b, checkpoint); err != nil {
+func (in *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
+	if err := in.apply(ctx, b, checkpoint); err != nil {
 		return fmt.Errorf("apply batch: %w", err)
 	}
-	x.mergeInBackground()
+	in.mergeInBackground()
 	return nil
 }
 
-func (x *Index) apply(ctx context.Context, b *Batch, checkpoint []byte) error {
+func (in *Index) apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	if b.err != nil {
 		return b.err
 	}
-	if x.Stats().Segments > backlogLimit {
-		if err := x.waitForMerges(ctx); err != nil {
+	if in.Stats().Segments > backlogLimit {
+		if err := in.waitForMerges(ctx); err != nil {
 			return err
 		}
 	}
-	x.writeMu.Lock()
-	defer x.writeMu.Unlock()
-	x.mu.Lock()
-	current, failed := x.current, x.mergeErr
-	x.mu.Unlock()
+	in.writeMu.Lock()
+	defer in.writeMu.Unlock()
+	in.mu.Lock()
+	current, failed := in.current, in.mergeErr
+	in.mu.Unlock()
 	switch {
 	case current == nil:
 		return ErrClosed
@@ -49,12 +49,12 @@ func (x *Index) apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	}
 	var added *openSegment
 	if b.live > 0 {
-		if added, err = x.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
+		if added, err = in.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
 			return err
 		}
 		views = append(views, view{segment: added})
 	}
-	return x.install(current, views, added, slices.Clone(checkpoint))
+	return in.install(current, views, added, slices.Clone(checkpoint))
 }
 
 // withTombstones returns a copy of views in which the documents with the given keys are marked as
@@ -84,10 +84,10 @@ func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, e
 }
 
 // build writes a segment and opens it. The caller holds the only reference to the segment.
-func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
-	number := x.nextSegment.Add(1) - 1
-	path := filepath.Join(x.dir, segmentName(number))
-	f, err := x.files.Create(path)
+func (in *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
+	number := in.nextSegment.Add(1) - 1
+	path := filepath.Join(in.dir, segmentName(number))
+	f, err := in.files.Create(path)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +101,14 @@ func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
 		// The directory entry must be durable before the manifest refers to it. Windows can't sync
 		// a directory, but the NTFS log preserves the order of metadata changes. If it did not,
 		// Open would report a missing segment.
-		err = x.files.SyncDir(x.dir)
+		err = in.files.SyncDir(in.dir)
 	}
 	var s *openSegment
 	if err == nil {
-		s, err = x.openSegment(meta)
+		s, err = in.openSegment(meta)
 	}
 	if err != nil {
-		return nil, errors.Join(err, x.files.Remove(path))
+		return nil, errors.Join(err, in.files.Remove(path))
 	}
 	return s, nil
 }

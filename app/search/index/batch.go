@@ -41,7 +41,7 @@ type batchDoc struct {
 }
 
 // NewBatch returns an empty batch.
-func (x *Index) NewBatch() *Batch {
+func (in *Index) NewBatch() *Batch {
 	b := &Batch{touched: make(map[uint64]int)}
 	b.terms.init()
 	return b

@@ -123,46 +123,46 @@ type chunkedList struct {
 	size  uint16 // size of the last chunk; 0 if there is none
 }
 
-func (c *listArena) bytes() int { return len(c.pages) * arenaPageBytes }
+func (la *listArena) bytes() int { return len(la.pages) * arenaPageBytes }
 
-func (c *listArena) append(l *chunkedList, v uint64) {
+func (la *listArena) append(l *chunkedList, v uint64) {
 	var b [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(b[:], v)
 	for _, x := range b[:n] {
 		if l.left == 0 {
-			c.addChunk(l)
+			la.addChunk(l)
 		}
-		c.pages[l.at/arenaPageBytes][l.at%arenaPageBytes] = x
+		la.pages[l.at/arenaPageBytes][l.at%arenaPageBytes] = x
 		l.at++
 		l.left--
 	}
 }
 
 // addChunk appends a chunk to the list.
-func (c *listArena) addChunk(l *chunkedList) {
+func (la *listArena) addChunk(l *chunkedList) {
 	size := min(2*int(l.size), maxChunkBytes)
 	if size == 0 {
 		size = minChunkBytes
 	}
-	if len(c.pages) == 0 || c.used+size > arenaPageBytes {
-		c.pages = append(c.pages, make([]byte, arenaPageBytes))
-		c.used = 0
+	if len(la.pages) == 0 || la.used+size > arenaPageBytes {
+		la.pages = append(la.pages, make([]byte, arenaPageBytes))
+		la.used = 0
 	}
-	at := uint32((len(c.pages)-1)*arenaPageBytes + c.used)
-	c.used += size
+	at := uint32((len(la.pages)-1)*arenaPageBytes + la.used)
+	la.used += size
 	if l.size == 0 {
 		l.first = at
 	} else {
-		binary.LittleEndian.PutUint32(c.pages[l.at/arenaPageBytes][l.at%arenaPageBytes:], at)
+		binary.LittleEndian.PutUint32(la.pages[l.at/arenaPageBytes][l.at%arenaPageBytes:], at)
 	}
 	l.at, l.size, l.left = at, uint16(size), uint16(size-linkBytes)
 }
 
 // read appends the contents of a list to p.
-func (c *listArena) read(l *chunkedList, p []byte) []byte {
+func (la *listArena) read(l *chunkedList, p []byte) []byte {
 	at, size := l.first, minChunkBytes
 	for l.size != 0 {
-		page, in := c.pages[at/arenaPageBytes], int(at%arenaPageBytes)
+		page, in := la.pages[at/arenaPageBytes], int(at%arenaPageBytes)
 		end := in + size - linkBytes
 		if l.at >= at && l.at <= at+uint32(size-linkBytes) {
 			return append(p, page[in:int(l.at%arenaPageBytes)]...)

@@ -58,7 +58,7 @@ var createBenchIndex = sync.OnceValues(func() (*benchIndex, error) {
 })
 
 // document adds the document with the given key.
-func (h *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
+func (bi *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
 	b.StartDocument(key, uint8(key%3), int32(key/1000))
 	if key%2 == 0 {
 		b.AddTerm([]byte("half"))
@@ -74,12 +74,12 @@ func (h *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
 		b.AddTerm(number[:n])
 	}
 	if key%(benchDocs/benchTexts) == 0 {
-		h.text(b, r)
+		bi.text(b, r)
 	}
 }
 
 // text adds words to a document that has text.
-func (h *benchIndex) text(b *Batch, r *rand.Rand) {
+func (bi *benchIndex) text(b *Batch, r *rand.Rand) {
 	adjacent := 2 * r.IntN(30)
 	for i := range 60 {
 		position := uint32(6 * i)
@@ -93,7 +93,7 @@ func (h *benchIndex) text(b *Batch, r *rand.Rand) {
 		}
 	}
 	b.AddWord([]byte("alone"), 1000)
-	h.words += 62
+	bi.words += 62
 }
 
 // scatter permutes keys so that documents are not numbered in the order of their keys.

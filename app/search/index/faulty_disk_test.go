@@ -10,8 +10,8 @@ var errPowerFailure = errors.New("simulated power failure")
 // noSyncDisk is a disk that does not sync. Tests without power failures use it.
 type noSyncDisk struct{ osFileSystem }
 
-func (u noSyncDisk) Create(path string) (file, error) {
-	f, err := u.osFileSystem.Create(path)
+func (n noSyncDisk) Create(path string) (file, error) {
+	f, err := n.osFileSystem.Create(path)
 	return noSyncFile{f}, err
 }
 

@@ -104,7 +104,7 @@ type Index struct {
 }
 
 // DropCache releases the memory of the cache.
-func (x *Index) DropCache() { x.cache.Drop() }
+func (in *Index) DropCache() { in.cache.Drop() }
 
 // Open opens the index in dir or creates an empty one. It returns ErrDamaged or ErrOtherFormat if
 // the index cannot be used, and errors of the operating system.
@@ -139,13 +139,13 @@ func open(dir string, o Options, fs fileSystem) (*Index, error) {
 }
 
 // Checkpoint returns the checkpoint of the last Apply, or nil.
-func (x *Index) Checkpoint() []byte {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.current == nil {
+func (in *Index) Checkpoint() []byte {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.current == nil {
 		return nil
 	}
-	return append([]byte(nil), x.current.checkpoint...)
+	return append([]byte(nil), in.current.checkpoint...)
 }
 
 // Stats describes the size of an index.
@@ -177,28 +177,28 @@ func (m *manifest) stats() (st Stats) {
 }
 
 // Stats returns the size of the index, or the zero value if it is closed.
-func (x *Index) Stats() Stats {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.current == nil {
+func (in *Index) Stats() Stats {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.current == nil {
 		return Stats{}
 	}
-	return x.current.stats()
+	return in.current.stats()
 }
 
 // Close stops the background merges. The files are closed when the last running search ends. No Apply may
 // be running.
-func (x *Index) Close() error {
-	if x.stopMerging != nil {
-		x.stopMerging()
-		x.merges.Wait()
+func (in *Index) Close() error {
+	if in.stopMerging != nil {
+		in.stopMerging()
+		in.merges.Wait()
 	}
-	x.writeMu.Lock()
-	defer x.writeMu.Unlock()
-	x.mu.Lock()
-	s := x.current
-	x.current = nil
-	x.mu.Unlock()
+	in.writeMu.Lock()
+	defer in.writeMu.Unlock()
+	in.mu.Lock()
+	s := in.current
+	in.current = nil
+	in.mu.Unlock()
 	if s != nil {
 		s.release()
 	}
@@ -207,8 +207,8 @@ func (x *Index) Close() error {
 
 // Check verifies the checksum of every page of every segment. The error contains the name of the
 // segment.
-func (x *Index) Check(ctx context.Context) error {
-	s, err := x.acquire()
+func (in *Index) Check(ctx context.Context) error {
+	s, err := in.acquire()
 	if err != nil {
 		return err
 	}

@@ -128,13 +128,13 @@ func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, se
 
 // writeManifest replaces the manifest on disk. If it returns an error, maybeWritten reports whether
 // the new manifest may be on disk now or after a power failure.
-func (x *Index) writeManifest(m *manifest) (maybeWritten bool, err error) {
+func (in *Index) writeManifest(m *manifest) (maybeWritten bool, err error) {
 	raw := m.encode()
 	if len(raw) > maxManifestBytes {
 		return false, fmt.Errorf("manifest size is %d bytes, limit %d", len(raw), maxManifestBytes)
 	}
-	temp := filepath.Join(x.dir, manifestNew)
-	f, err := x.files.Create(temp)
+	temp := filepath.Join(in.dir, manifestNew)
+	f, err := in.files.Create(temp)
 	if err != nil {
 		return false, err
 	}
@@ -145,19 +145,19 @@ func (x *Index) writeManifest(m *manifest) (maybeWritten bool, err error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return false, err
 	}
-	if err := x.files.Rename(temp, filepath.Join(x.dir, manifestName)); err != nil {
+	if err := in.files.Rename(temp, filepath.Join(in.dir, manifestName)); err != nil {
 		return true, err
 	}
-	return true, x.files.SyncDir(x.dir)
+	return true, in.files.SyncDir(in.dir)
 }
 
 // removeUnlisted removes segment files that the manifest does not list.
-func (x *Index) removeUnlisted(m *manifest) error {
+func (in *Index) removeUnlisted(m *manifest) error {
 	listed := map[string]bool{manifestName: true}
 	for _, l := range m.segments {
 		listed[segmentName(l.Number)] = true
 	}
-	names, err := os.ReadDir(x.dir)
+	names, err := os.ReadDir(in.dir)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (x *Index) removeUnlisted(m *manifest) error {
 			return fmt.Errorf("%w: %s is not a regular file", ErrDamaged, n.Name())
 		}
 		if ownName && !listed[n.Name()] {
-			if err := x.files.Remove(filepath.Join(x.dir, n.Name())); err != nil {
+			if err := in.files.Remove(filepath.Join(in.dir, n.Name())); err != nil {
 				return err
 			}
 		}

@@ -47,12 +47,12 @@ func segmentFileSize(dir string, number uint64) (int64, error) {
 
 // readOrCreateManifest reads the manifest. If the directory does not contain an index, it writes an
 // empty manifest. If there are segments without a manifest, it returns ErrDamaged.
-func (x *Index) readOrCreateManifest() (*manifest, error) {
-	m, err := readManifest(x.dir)
+func (in *Index) readOrCreateManifest() (*manifest, error) {
+	m, err := readManifest(in.dir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return m, err
 	}
-	names, err := os.ReadDir(x.dir)
+	names, err := os.ReadDir(in.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (x *Index) readOrCreateManifest() (*manifest, error) {
 		}
 	}
 	m = &manifest{}
-	if _, err := x.writeManifest(m); err != nil {
+	if _, err := in.writeManifest(m); err != nil {
 		return nil, err
 	}
-	return m, x.files.SyncDir(filepath.Dir(x.dir))
+	return m, in.files.SyncDir(filepath.Dir(in.dir))
 }

@@ -33,33 +33,33 @@ type everyDoc struct {
 	started   bool
 }
 
-func (m *everyDoc) Doc() uint32       { return m.doc }
-func (m *everyDoc) score() float64    { return 0 }
-func (m *everyDoc) maxScore() float64 { return 0 }
-func (m *everyDoc) cost() int         { return int(m.docs) }
+func (e *everyDoc) Doc() uint32       { return e.doc }
+func (e *everyDoc) score() float64    { return 0 }
+func (e *everyDoc) maxScore() float64 { return 0 }
+func (e *everyDoc) cost() int         { return int(e.docs) }
 
-func (m *everyDoc) Next() uint32 {
+func (e *everyDoc) Next() uint32 {
 	switch {
-	case !m.started:
-		return m.moveTo(0)
-	case m.doc == segment.NoMoreDocs:
+	case !e.started:
+		return e.moveTo(0)
+	case e.doc == segment.NoMoreDocs:
 		return segment.NoMoreDocs
 	}
-	return m.moveTo(m.doc + 1)
+	return e.moveTo(e.doc + 1)
 }
 
-func (m *everyDoc) Advance(d uint32) uint32 {
-	if m.started && m.doc >= d {
-		return m.doc
+func (e *everyDoc) Advance(d uint32) uint32 {
+	if e.started && e.doc >= d {
+		return e.doc
 	}
-	return m.moveTo(d)
+	return e.moveTo(d)
 }
 
-func (m *everyDoc) moveTo(d uint32) uint32 {
-	if d >= m.docs {
+func (e *everyDoc) moveTo(d uint32) uint32 {
+	if d >= e.docs {
 		d = segment.NoMoreDocs
 	}
-	m.doc, m.started = d, true
+	e.doc, e.started = d, true
 	return d
 }
 
@@ -72,9 +72,9 @@ type constantTerm struct {
 	weight float64
 }
 
-func (m *constantTerm) score() float64    { return m.weight }
-func (m *constantTerm) maxScore() float64 { return m.weight }
-func (m *constantTerm) cost() int         { return m.DocFreq() }
+func (c *constantTerm) score() float64    { return c.weight }
+func (c *constantTerm) maxScore() float64 { return c.weight }
+func (c *constantTerm) cost() int         { return c.DocFreq() }
 
 // bm25Term matches a term and scores it with BM25.
 type bm25Term struct {
@@ -82,9 +82,9 @@ type bm25Term struct {
 	bm25 bm25
 }
 
-func (m *bm25Term) score() float64    { return m.bm25.score(m.Freq(), m.Doc()) }
-func (m *bm25Term) maxScore() float64 { return m.bm25.maxScore() }
-func (m *bm25Term) cost() int         { return m.DocFreq() }
+func (b *bm25Term) score() float64    { return b.bm25.score(b.Freq(), b.Doc()) }
+func (b *bm25Term) maxScore() float64 { return b.bm25.maxScore() }
+func (b *bm25Term) cost() int         { return b.DocFreq() }
 
 // conjunction matches the documents that match all parts. The part with the fewest documents
 // selects candidates, which are then checked against the other parts.
@@ -108,18 +108,18 @@ func newConjunction(scored, filters []matcher) matcher {
 	return m
 }
 
-func (m *conjunction) Doc() uint32       { return m.parts[0].Doc() }
-func (m *conjunction) maxScore() float64 { return m.bound }
-func (m *conjunction) cost() int         { return m.parts[0].cost() }
+func (c *conjunction) Doc() uint32       { return c.parts[0].Doc() }
+func (c *conjunction) maxScore() float64 { return c.bound }
+func (c *conjunction) cost() int         { return c.parts[0].cost() }
 
-func (m *conjunction) Next() uint32 { return m.align(m.parts[0].Next()) }
+func (c *conjunction) Next() uint32 { return c.align(c.parts[0].Next()) }
 
-func (m *conjunction) Advance(d uint32) uint32 { return m.align(m.parts[0].Advance(d)) }
+func (c *conjunction) Advance(d uint32) uint32 { return c.align(c.parts[0].Advance(d)) }
 
 // align moves all parts to the first common document that is not less than d. It returns that
 // document, or NoMoreDocs.
-func (m *conjunction) align(d uint32) uint32 {
-	lead, others := m.parts[0], m.parts[1:]
+func (c *conjunction) align(d uint32) uint32 {
+	lead, others := c.parts[0], c.parts[1:]
 	for i := 0; i < len(others) && d != segment.NoMoreDocs; {
 		if at := others[i].Advance(d); at != d {
 			d, i = lead.Advance(at), 0
@@ -131,15 +131,15 @@ func (m *conjunction) align(d uint32) uint32 {
 }
 
 // prune prunes the only part with a score.
-func (m *conjunction) prune(hopeless func(maxScore float64) bool) {
-	if len(m.scored) == 1 {
-		prune(m.scored[0], hopeless)
+func (c *conjunction) prune(hopeless func(maxScore float64) bool) {
+	if len(c.scored) == 1 {
+		prune(c.scored[0], hopeless)
 	}
 }
 
-func (m *conjunction) score() float64 {
+func (c *conjunction) score() float64 {
 	sum := 0.0
-	for _, p := range m.scored {
+	for _, p := range c.scored {
 		sum += p.score()
 	}
 	return sum
@@ -176,89 +176,89 @@ func newDisjunction(parts []matcher) matcher {
 	return m
 }
 
-func (m *disjunction) Doc() uint32       { return m.doc }
-func (m *disjunction) maxScore() float64 { return m.bound }
-func (m *disjunction) cost() int         { return m.totalCost }
+func (di *disjunction) Doc() uint32       { return di.doc }
+func (di *disjunction) maxScore() float64 { return di.bound }
+func (di *disjunction) cost() int         { return di.totalCost }
 
-func (m *disjunction) Next() uint32 {
-	if !m.started {
-		return m.start(0)
+func (di *disjunction) Next() uint32 {
+	if !di.started {
+		return di.start(0)
 	}
-	for m.doc != segment.NoMoreDocs && m.parts[0].doc <= m.doc {
-		m.parts[0].doc = m.parts[0].matcher.Next()
-		m.siftDown(0)
+	for di.doc != segment.NoMoreDocs && di.parts[0].doc <= di.doc {
+		di.parts[0].doc = di.parts[0].matcher.Next()
+		di.siftDown(0)
 	}
-	m.doc = m.parts[0].doc
-	return m.doc
+	di.doc = di.parts[0].doc
+	return di.doc
 }
 
-func (m *disjunction) Advance(d uint32) uint32 {
-	if !m.started {
-		return m.start(d)
+func (di *disjunction) Advance(d uint32) uint32 {
+	if !di.started {
+		return di.start(d)
 	}
-	for m.parts[0].doc < d {
-		m.parts[0].doc = m.parts[0].matcher.Advance(d)
-		m.siftDown(0)
+	for di.parts[0].doc < d {
+		di.parts[0].doc = di.parts[0].matcher.Advance(d)
+		di.siftDown(0)
 	}
-	m.doc = m.parts[0].doc
-	return m.doc
+	di.doc = di.parts[0].doc
+	return di.doc
 }
 
-func (m *disjunction) start(d uint32) uint32 {
-	m.started = true
-	for i := range m.parts {
-		m.parts[i].doc = m.parts[i].matcher.Advance(d)
+func (di *disjunction) start(d uint32) uint32 {
+	di.started = true
+	for i := range di.parts {
+		di.parts[i].doc = di.parts[i].matcher.Advance(d)
 	}
-	m.heapify()
-	m.doc = m.parts[0].doc
-	return m.doc
+	di.heapify()
+	di.doc = di.parts[0].doc
+	return di.doc
 }
 
-func (m *disjunction) heapify() {
-	for i := len(m.parts)/2 - 1; i >= 0; i-- {
-		m.siftDown(i)
+func (di *disjunction) heapify() {
+	for i := len(di.parts)/2 - 1; i >= 0; i-- {
+		di.siftDown(i)
 	}
 }
 
-// prune removes the parts with hopeless scores, but not all of them. From then on, m skips the
+// prune removes the parts with hopeless scores, but not all of them. From then on, di skips the
 // documents that only they match. There is no current document until the next call of Next or Advance.
-func (m *disjunction) prune(hopeless func(maxScore float64) bool) {
-	kept := slices.DeleteFunc(m.parts, func(p heapPart) bool { return hopeless(p.matcher.maxScore()) && p.matcher.maxScore() < m.bound })
-	if len(kept) < len(m.parts) {
-		m.parts = kept
-		m.heapify()
+func (di *disjunction) prune(hopeless func(maxScore float64) bool) {
+	kept := slices.DeleteFunc(di.parts, func(p heapPart) bool { return hopeless(p.matcher.maxScore()) && p.matcher.maxScore() < di.bound })
+	if len(kept) < len(di.parts) {
+		di.parts = kept
+		di.heapify()
 	}
 }
 
 // siftDown restores the heap after the part at index i has changed.
-func (m *disjunction) siftDown(i int) {
-	p := m.parts[i]
+func (di *disjunction) siftDown(i int) {
+	p := di.parts[i]
 	for {
 		child := 2*i + 1
-		if child >= len(m.parts) {
+		if child >= len(di.parts) {
 			break
 		}
-		if child+1 < len(m.parts) && m.parts[child+1].doc < m.parts[child].doc {
+		if child+1 < len(di.parts) && di.parts[child+1].doc < di.parts[child].doc {
 			child++
 		}
-		if m.parts[child].doc >= p.doc {
+		if di.parts[child].doc >= p.doc {
 			break
 		}
-		m.parts[i] = m.parts[child]
+		di.parts[i] = di.parts[child]
 		i = child
 	}
-	m.parts[i] = p
+	di.parts[i] = p
 }
 
-func (m *disjunction) score() float64 { return m.bestScore(0, m.doc) }
+func (di *disjunction) score() float64 { return di.bestScore(0, di.doc) }
 
 // bestScore returns the highest score of the parts that are at document d. These parts form a
 // connected subtree at the top of the heap, and i is its root.
-func (m *disjunction) bestScore(i int, d uint32) float64 {
-	best := m.parts[i].matcher.score()
-	for child := 2*i + 1; child <= 2*i+2 && child < len(m.parts); child++ {
-		if m.parts[child].doc == d {
-			best = max(best, m.bestScore(child, d))
+func (di *disjunction) bestScore(i int, d uint32) float64 {
+	best := di.parts[i].matcher.score()
+	for child := 2*i + 1; child <= 2*i+2 && child < len(di.parts); child++ {
+		if di.parts[child].doc == d {
+			best = max(best, di.bestScore(child, d))
 		}
 	}
 	return best

@@ -15,26 +15,26 @@ import (
 const backlogLimit = 200
 
 // startMerging allows merges in the background, and starts those that are due.
-func (x *Index) startMerging() {
-	x.mergeCtx, x.stopMerging = context.WithCancel(context.Background())
-	x.mergeInBackground()
+func (in *Index) startMerging() {
+	in.mergeCtx, in.stopMerging = context.WithCancel(context.Background())
+	in.mergeInBackground()
 }
 
 // mergeInBackground merges adjacent segments until there are none to merge, to limit their number and to
 // drop deleted documents. Segments that are not adjacent are never merged together because that would
 // change the order of the documents. If merges are running already, they continue with the new segments.
-func (x *Index) mergeInBackground() {
-	if x.mergeCtx == nil {
+func (in *Index) mergeInBackground() {
+	if in.mergeCtx == nil {
 		return
 	}
 	select {
-	case x.merging <- struct{}{}:
-		x.merges.Go(func() {
-			defer func() { <-x.merging }()
+	case in.merging <- struct{}{}:
+		in.merges.Go(func() {
+			defer func() { <-in.merging }()
 			for more := true; more; {
 				var err error
-				if more, err = x.mergeOnce(x.mergeCtx); err != nil {
-					x.mergeFailed(x.mergeCtx, err)
+				if more, err = in.mergeOnce(in.mergeCtx); err != nil {
+					in.mergeFailed(in.mergeCtx, err)
 				}
 			}
 		})
@@ -43,10 +43,10 @@ func (x *Index) mergeInBackground() {
 }
 
 // waitForMerges waits for the end of the running merges.
-func (x *Index) waitForMerges(ctx context.Context) error {
+func (in *Index) waitForMerges(ctx context.Context) error {
 	select {
-	case x.merging <- struct{}{}:
-		<-x.merging
+	case in.merging <- struct{}{}:
+		<-in.merging
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -54,21 +54,21 @@ func (x *Index) waitForMerges(ctx context.Context) error {
 }
 
 // mergeFailed stores ErrDamaged for the next Apply. After any other error, the merge is retried.
-func (x *Index) mergeFailed(ctx context.Context, err error) {
+func (in *Index) mergeFailed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	x.options.Log.Warn("search index merge failed", "error", err)
+	in.options.Log.Warn("search index merge failed", "error", err)
 	if errors.Is(err, ErrDamaged) {
-		x.mu.Lock()
-		x.mergeErr = err
-		x.mu.Unlock()
+		in.mu.Lock()
+		in.mergeErr = err
+		in.mu.Unlock()
 	}
 }
 
 // mergeOnce performs one merge if necessary. done reports whether it did.
-func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
-	s, err := x.acquire()
+func (in *Index) mergeOnce(ctx context.Context) (done bool, err error) {
+	s, err := in.acquire()
 	if err != nil {
 		return false, nil // the index is closed
 	}
@@ -77,10 +77,10 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	if from == to {
 		return false, nil
 	}
-	if !x.hasSpace(s.views[from:to]) {
+	if !in.hasSpace(s.views[from:to]) {
 		return false, nil // retried after the next Apply
 	}
-	if err := x.merge(ctx, s.views[from:to]); err != nil {
+	if err := in.merge(ctx, s.views[from:to]); err != nil {
 		return false, fmt.Errorf("merge segments: %w", err)
 	}
 	return true, nil
@@ -88,25 +88,25 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 
 // hasSpace reports whether Options.AllowMerge allows a merge of the views. When disk space runs
 // out, it logs that once.
-func (x *Index) hasSpace(views []view) bool {
-	if x.options.AllowMerge == nil {
+func (in *Index) hasSpace(views []view) bool {
+	if in.options.AllowMerge == nil {
 		return true
 	}
 	bytes := int64(0)
 	for _, v := range views {
 		bytes += v.segment.Size
 	}
-	hadSpace := !x.lowSpace
-	x.lowSpace = !x.options.AllowMerge(bytes)
-	if hadSpace && x.lowSpace {
-		x.options.Log.Warn("not enough free space to merge search index segments; the merge will be retried", "bytes", bytes)
+	hadSpace := !in.lowSpace
+	in.lowSpace = !in.options.AllowMerge(bytes)
+	if hadSpace && in.lowSpace {
+		in.options.Log.Warn("not enough free space to merge search index segments; the merge will be retried", "bytes", bytes)
 	}
-	return !x.lowSpace
+	return !in.lowSpace
 }
 
 // merge replaces adjacent segments by one, or by none if no live documents are left. Only one merge may
 // run at a time.
-func (x *Index) merge(ctx context.Context, views []view) (err error) {
+func (in *Index) merge(ctx context.Context, views []view) (err error) {
 	sources := make([]segment.Source, len(views))
 	for i, v := range views {
 		sources[i] = segment.Source{Segment: v.segment.Segment, Tombstones: v.tombstones}
@@ -114,15 +114,15 @@ func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	m := segment.NewMerge(ctx, sources)
 	var added *openSegment
 	if m.LiveDocs() > 0 {
-		if added, err = x.build(m.Write); err != nil {
+		if added, err = in.build(m.Write); err != nil {
 			return err
 		}
 	}
-	x.writeMu.Lock()
-	defer x.writeMu.Unlock()
-	x.mu.Lock()
-	current := x.current
-	x.mu.Unlock()
+	in.writeMu.Lock()
+	defer in.writeMu.Unlock()
+	in.mu.Lock()
+	current := in.current
+	in.mu.Unlock()
 	at := slices.IndexFunc(current.views, func(v view) bool { return v.segment == views[0].segment })
 	end := at + len(views)
 	var middle []view
@@ -133,7 +133,7 @@ func (x *Index) merge(ctx context.Context, views []view) (err error) {
 		}
 		middle = []view{{added, m.TombstonesSince(since)}}
 	}
-	return x.install(current, slices.Replace(slices.Clone(current.views), at, end, middle...), added, current.checkpoint)
+	return in.install(current, slices.Replace(slices.Clone(current.views), at, end, middle...), added, current.checkpoint)
 }
 
 // Each segment has a level according to its size: below 64 KiB, below 512 KiB, and so on by factors

@@ -43,14 +43,14 @@ type modelScorer struct {
 	docFreqs map[string]int
 }
 
-func (w modelScorer) score(d *modelDoc, t string, weight float64) float64 {
+func (m modelScorer) score(d *modelDoc, t string, weight float64) float64 {
 	f := float64(len(d.positions[t]))
 	if f == 0 {
 		return 0
 	}
-	n, df := float64(w.totals.docs), float64(w.docFreqs[t])
+	n, df := float64(m.totals.docs), float64(m.docFreqs[t])
 	idf := math.Log(1 + (n-df+0.5)/(df+0.5))
-	average := float64(w.totals.words) / n
+	average := float64(m.totals.words) / n
 	return weight * idf * f * 2.2 / (f + 1.2*(0.25+0.75*float64(d.words)/average))
 }
 
@@ -162,36 +162,36 @@ type generator struct{ *rand.Rand }
 
 const generatorWords = 12
 
-func (r generator) word() string {
+func (g generator) word() string {
 	// Low numbers are frequent and high numbers are rare.
-	n := min(r.IntN(generatorWords), r.IntN(generatorWords))
+	n := min(g.IntN(generatorWords), g.IntN(generatorWords))
 	return fmt.Sprintf("w%02d", n)
 }
 
-func (r generator) keyword() string { return fmt.Sprintf("f%02d", min(r.IntN(30), r.IntN(30))) }
+func (g generator) keyword() string { return fmt.Sprintf("f%02d", min(g.IntN(30), g.IntN(30))) }
 
-func (r generator) doc(keys int) modelDoc {
+func (g generator) doc(keys int) modelDoc {
 	d := modelDoc{
-		key: uint64(r.IntN(keys)), group: uint8(r.IntN(NumGroups)), date: int32(r.IntN(20)),
+		key: uint64(g.IntN(keys)), group: uint8(g.IntN(NumGroups)), date: int32(g.IntN(20)),
 		keywords: map[string]bool{}, positions: map[string][]uint32{},
 	}
-	if r.IntN(8) == 0 {
+	if g.IntN(8) == 0 {
 		d.date = NoDate
 	}
-	for range r.IntN(6) {
-		d.keywords[r.keyword()] = true
+	for range g.IntN(6) {
+		d.keywords[g.keyword()] = true
 	}
-	if r.IntN(10) == 0 {
-		d.keywords[r.word()] = true // the document has this word without positions
+	if g.IntN(10) == 0 {
+		d.keywords[g.word()] = true // the document has this word without positions
 	}
-	words := r.IntN(25)
-	if r.IntN(100) == 0 {
-		words = r.IntN(1000)
+	words := g.IntN(25)
+	if g.IntN(100) == 0 {
+		words = g.IntN(1000)
 	}
 	for position := uint32(0); int(d.words) < words; d.words++ {
-		t := r.word()
+		t := g.word()
 		d.positions[t] = append(d.positions[t], position)
-		if r.IntN(8) > 0 { // otherwise, the next word has the same position
+		if g.IntN(8) > 0 { // otherwise, the next word has the same position
 			position++
 		}
 	}
@@ -210,56 +210,56 @@ func (d *modelDoc) addTo(b *Batch) {
 	}
 }
 
-func (r generator) node(depth int) Node {
+func (g generator) node(depth int) Node {
 	kinds := 5
 	if depth == 0 {
 		kinds = 3
 	}
-	switch r.IntN(kinds) {
+	switch g.IntN(kinds) {
 	case 0:
-		return Term{Text: r.keyword(), Weight: float64(r.IntN(3)), ConstantScore: true}
+		return Term{Text: g.keyword(), Weight: float64(g.IntN(3)), ConstantScore: true}
 	case 1:
-		return Term{Text: r.word(), Weight: 1 + r.Float64(), ConstantScore: r.IntN(4) == 0}
+		return Term{Text: g.word(), Weight: 1 + g.Float64(), ConstantScore: g.IntN(4) == 0}
 	case 2:
 		p := Phrase{Weight: 1}
-		for range 1 + r.IntN(3) {
-			p.Terms = append(p.Terms, r.word())
+		for range 1 + g.IntN(3) {
+			p.Terms = append(p.Terms, g.word())
 		}
-		if r.IntN(3) == 0 {
+		if g.IntN(3) == 0 {
 			return Together(p.Terms)
 		}
 		return p
 	case 3:
-		if r.IntN(2) == 0 {
-			return All(r.nodes(depth - 1))
+		if g.IntN(2) == 0 {
+			return All(g.nodes(depth - 1))
 		}
-		return Any(r.nodes(depth - 1))
+		return Any(g.nodes(depth - 1))
 	}
-	return Prefer{Must: r.node(depth - 1), Should: r.nodes(depth - 1)}
+	return Prefer{Must: g.node(depth - 1), Should: g.nodes(depth - 1)}
 }
 
-func (r generator) nodes(depth int) []Node {
+func (g generator) nodes(depth int) []Node {
 	var list []Node
-	for range r.IntN(4) {
-		list = append(list, r.node(depth))
+	for range g.IntN(4) {
+		list = append(list, g.node(depth))
 	}
 	return list
 }
 
-func (r generator) query() Query {
-	q := Query{Node: r.node(2), Limit: r.IntN(30)}
-	if r.IntN(20) == 0 {
+func (g generator) query() Query {
+	q := Query{Node: g.node(2), Limit: g.IntN(30)}
+	if g.IntN(20) == 0 {
 		q.Node = nil
 	}
-	if r.IntN(3) == 0 {
-		q.Groups = uint8(r.IntN(256))
+	if g.IntN(3) == 0 {
+		q.Groups = uint8(g.IntN(256))
 	}
-	for range max(0, r.IntN(5)-2) {
-		q.Filters = append(q.Filters, r.keyword())
+	for range max(0, g.IntN(5)-2) {
+		q.Filters = append(q.Filters, g.keyword())
 	}
-	if r.IntN(3) == 0 {
-		q.HasDateRange, q.From = true, int32(r.IntN(15))
-		q.To = q.From + int32(r.IntN(10))
+	if g.IntN(3) == 0 {
+		q.HasDateRange, q.From = true, int32(g.IntN(15))
+		q.To = q.From + int32(g.IntN(10))
 	}
 	return q
 }

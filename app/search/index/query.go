@@ -88,13 +88,13 @@ type Result struct {
 
 // Search evaluates a query. It returns ErrQuery for an invalid query, ErrDamaged, ErrClosed, or the
 // error of ctx. It checks ctx every few thousand documents.
-func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
-	s, err := x.acquire()
+func (in *Index) Search(ctx context.Context, q Query) (Result, error) {
+	s, err := in.acquire()
 	if err != nil {
 		return Result{}, err
 	}
 	defer s.release()
-	res, err := search(ctx, q, s, x.options.MaxNodes)
+	res, err := search(ctx, q, s, in.options.MaxNodes)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
@@ -236,8 +236,8 @@ func (c *collector) result(views []view) (Result, error) {
 
 // DocFreqs returns the document frequency of each term that exists. Deleted documents are counted
 // until they are merged away. Lookups are faster if the terms are in ascending order.
-func (x *Index) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
-	s, err := x.acquire()
+func (in *Index) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
+	s, err := in.acquire()
 	if err != nil {
 		return nil, err
 	}
@@ -271,8 +271,8 @@ func (s *snapshot) docFreqs(ctx context.Context, terms []string) (map[string]int
 
 // Terms returns the first terms with the prefix in ascending byte order, up to limit. It reads only
 // the necessary parts of the dictionaries. Some of the terms may only be in deleted documents.
-func (x *Index) Terms(ctx context.Context, prefix string, limit int) ([]string, error) {
-	s, err := x.acquire()
+func (in *Index) Terms(ctx context.Context, prefix string, limit int) ([]string, error) {
+	s, err := in.acquire()
 	if err != nil {
 		return nil, err
 	}

@@ -35,13 +35,13 @@ type openSegment struct {
 }
 
 // openSegment opens a segment. The caller holds the first reference to it.
-func (x *Index) openSegment(meta segment.Meta) (*openSegment, error) {
-	path := filepath.Join(x.dir, segmentName(meta.Number))
-	opened, err := segment.Open(path, meta, x.cache)
+func (in *Index) openSegment(meta segment.Meta) (*openSegment, error) {
+	path := filepath.Join(in.dir, segmentName(meta.Number))
+	opened, err := segment.Open(path, meta, in.cache)
 	if err != nil {
 		return nil, err
 	}
-	s := &openSegment{Segment: opened, Meta: meta, path: path, files: x.files}
+	s := &openSegment{Segment: opened, Meta: meta, path: path, files: in.files}
 	s.refs.Store(1)
 	return s, nil
 }
@@ -62,14 +62,14 @@ func (s *openSegment) release() error {
 }
 
 // acquire returns the current snapshot. The caller must release it.
-func (x *Index) acquire() (*snapshot, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.current == nil {
+func (in *Index) acquire() (*snapshot, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.current == nil {
 		return nil, ErrClosed
 	}
-	x.current.acquire()
-	return x.current, nil
+	in.current.acquire()
+	return in.current, nil
 }
 
 func (s *snapshot) acquire() {
@@ -89,10 +89,10 @@ func (s *snapshot) release() {
 }
 
 // load opens the segments that the manifest lists.
-func (x *Index) load(m *manifest) (*snapshot, error) {
-	loaded := &snapshot{manifest: m, log: x.options.Log}
+func (in *Index) load(m *manifest) (*snapshot, error) {
+	loaded := &snapshot{manifest: m, log: in.options.Log}
 	for _, l := range m.segments {
-		s, err := x.openSegment(l.Meta)
+		s, err := in.openSegment(l.Meta)
 		if err != nil {
 			loaded.release()
 			return nil, err
@@ -102,24 +102,24 @@ func (x *Index) load(m *manifest) (*snapshot, error) {
 	return loaded, nil
 }
 
-// install durably replaces the current snapshot. The caller must hold x.writeMu. Segments that are not
+// install durably replaces the current snapshot. The caller must hold in.writeMu. Segments that are not
 // in views are removed when the last search that uses them ends. added is the new segment in views, or
 // nil. If the snapshot is not installed, the file of that segment is removed, unless the manifest on disk
 // may refer to it.
-func (x *Index) install(current *snapshot, views []view, added *openSegment, checkpoint []byte) error {
-	m := &manifest{nextSegment: x.nextSegment.Load(), checkpoint: checkpoint}
+func (in *Index) install(current *snapshot, views []view, added *openSegment, checkpoint []byte) error {
+	m := &manifest{nextSegment: in.nextSegment.Load(), checkpoint: checkpoint}
 	kept := make(map[*openSegment]bool)
 	for _, v := range views {
 		kept[v.segment] = true
 		m.segments = append(m.segments, listedSegment{v.segment.Meta, v.tombstones})
 	}
-	maybeWritten, err := x.writeManifest(m)
+	maybeWritten, err := in.writeManifest(m)
 	if err == nil {
-		next := &snapshot{manifest: m, views: views, log: x.options.Log}
+		next := &snapshot{manifest: m, views: views, log: in.options.Log}
 		next.acquire()
-		x.mu.Lock()
-		x.current = next
-		x.mu.Unlock()
+		in.mu.Lock()
+		in.current = next
+		in.mu.Unlock()
 		for _, v := range current.views {
 			if !kept[v.segment] {
 				v.segment.removeFile.Store(true)

@@ -46,9 +46,9 @@ type Batch struct {
 }
 
 // NewBatch returns an empty batch.
-func (x *Index) NewBatch() *Batch {
-	engine := x.Index.NewBatch()
-	return &Batch{log: x.options.Log, engine: engine, sink: engine}
+func (i *Index) NewBatch() *Batch {
+	engine := i.Index.NewBatch()
+	return &Batch{log: i.options.Log, engine: engine, sink: engine}
 }
 
 // sink receives the terms of documents. Adding the same term to a document repeatedly has no

@@ -70,8 +70,8 @@ func (o Options) withDefaults() Options {
 }
 
 // Apply adds a batch to the index and replaces the checkpoint, atomically and durably.
-func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
-	if err := x.Index.Apply(ctx, b.engine, checkpoint); err != nil {
+func (i *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
+	if err := i.Index.Apply(ctx, b.engine, checkpoint); err != nil {
 		return fmt.Errorf("apply batch to word index: %w", err)
 	}
 	return nil

@@ -15,10 +15,10 @@ func (w WordSet) Count() int { return bits.OnesCount64(uint64(w)) }
 func (h *Highlighter) RequiredWords() WordSet { return WordSet(h.required) }
 
 // matchedWords returns the required words that the text matches in any way that Search accepts.
-func (w *markScan) matchedWords() WordSet {
+func (m *markScan) matchedWords() WordSet {
 	var matched uint64
-	for _, k := range w.marks {
-		matched |= w.h.targets[k.target].clauses
+	for _, k := range m.marks {
+		matched |= m.h.targets[k.target].clauses
 	}
-	return WordSet(matched & w.h.required)
+	return WordSet(matched & m.h.required)
 }

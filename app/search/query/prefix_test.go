@@ -12,10 +12,10 @@ type scaledEngine struct {
 	factor int
 }
 
-func (c scaledEngine) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
-	freqs, err := c.naiveEngine.DocFreqs(ctx, terms)
+func (s scaledEngine) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
+	freqs, err := s.naiveEngine.DocFreqs(ctx, terms)
 	for t := range freqs {
-		freqs[t] *= c.factor
+		freqs[t] *= s.factor
 	}
 	return freqs, err
 }

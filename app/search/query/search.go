@@ -15,8 +15,8 @@ var ErrDeadline = errors.New("the search took too long")
 // Search returns one page of matches, best first. It reads only a limited part of the index for any
 // query. It returns ErrShort, ErrLong, or ErrDeep for an invalid query, ErrDeadline, ErrDamaged, or
 // the error of a canceled context.
-func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
-	return search(ctx, x.Index, x.options, q)
+func (i *Index) Search(ctx context.Context, q Query) (Result, error) {
+	return search(ctx, i.Index, i.options, q)
 }
 
 func search(ctx context.Context, engine searcher, o Options, q Query) (Result, error) {

@@ -43,7 +43,7 @@ type definitionPage struct {
 }
 
 // Preview returns a blank form with the defined fields.
-func (ed definitionPage) Preview() []page.Input { return page.StoredInputs(ed.Of.Fields, nil) }
+func (d definitionPage) Preview() []page.Input { return page.StoredInputs(d.Of.Fields, nil) }
 
 // fieldForm contains the values of the form for one field. If Key is "", the field is new and its
 // key is derived from its label. Options contains one option per line.
@@ -52,10 +52,10 @@ type fieldForm struct {
 	Required                       bool
 }
 
-func (b *definitionEditor) newPage() definitionPage {
+func (d *definitionEditor) newPage() definitionPage {
 	return definitionPage{
-		Path: b.path, RecordType: b.recordType, Seen: b.seenMark, Named: b.hasName, HasStatuses: b.hasStatuses, HasFields: b.hasFields,
-		Of: b.template, Types: page.FieldTypes, Name: b.template.Name,
+		Path: d.path, RecordType: d.recordType, Seen: d.seenMark, Named: d.hasName, HasStatuses: d.hasStatuses, HasFields: d.hasFields,
+		Of: d.template, Types: page.FieldTypes, Name: d.template.Name,
 	}
 }
 
@@ -158,32 +158,32 @@ func (p *Pages) showDefinitionErrors(r *page.Request, load loadEditor, cause err
 
 // restoreInput fills the forms with the submitted values, so that the user doesn't have to enter
 // them again.
-func (ed *definitionPage) restoreInput(form map[string][]string) {
+func (d *definitionPage) restoreInput(form map[string][]string) {
 	get := func(name string) string { return strings.Join(form[name][:min(1, len(form[name]))], "") }
 	switch get("do") {
 	case "name":
-		ed.Name = get("name")
+		d.Name = get("name")
 	case "status-add", "status-rename":
-		ed.Status, ed.Open = get("name"), get("status")
+		d.Status, d.Open = get("name"), get("status")
 		if get("do") == "status-add" {
-			ed.Open = "+status"
+			d.Open = "+status"
 		}
 	case "field-save":
-		ed.Form = fieldForm{get("was"), get("key"), get("label"), get("type"), get("options"), get("required") != ""}
-		if ed.Open = get("was"); ed.Open == "" {
-			ed.Open = "+"
+		d.Form = fieldForm{get("was"), get("key"), get("label"), get("type"), get("options"), get("required") != ""}
+		if d.Open = get("was"); d.Open == "" {
+			d.Open = "+"
 		}
 	}
 }
 
 // addProblem shows a problem next to its input. If that input isn't visible, the problem is shown
 // at the top.
-func (ed *definitionPage) addProblem(place, sentence string) {
+func (d *definitionPage) addProblem(place, sentence string) {
 	switch {
-	case place == "name" || place == "status" || ed.Open != "" && place != "":
-		ed.Problems[place] = strings.TrimSpace(ed.Problems[place] + " " + sentence)
+	case place == "name" || place == "status" || d.Open != "" && place != "":
+		d.Problems[place] = strings.TrimSpace(d.Problems[place] + " " + sentence)
 	default:
-		ed.Errors = append(ed.Errors, sentence)
+		d.Errors = append(d.Errors, sentence)
 	}
 }
 

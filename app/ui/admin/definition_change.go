@@ -12,34 +12,34 @@ import (
 
 // apply makes the change that the form field "do" requests and returns a notice. The vault
 // validates the result.
-func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
-	t := &b.template
+func (d *definitionEditor) apply(form url.Values) (notice string, err error) {
+	t := &d.template
 	t.Statuses, t.Fields = slices.Clone(t.Statuses), slices.Clone(t.Fields)
 	action, status, key := form.Get("do"), form.Get("status"), form.Get("field")
 	at := slices.Index(t.Statuses, status)
 	field := slices.IndexFunc(t.Fields, func(f model.Field) bool { return f.Key == key })
 	switch {
-	case action == "name" && b.hasName:
+	case action == "name" && d.hasName:
 		t.Name = form.Get("name")
 		return "Template renamed.", nil
-	case action == "status-add" && b.hasStatuses:
+	case action == "status-add" && d.hasStatuses:
 		t.Statuses = append(t.Statuses, form.Get("name"))
 		return fmt.Sprintf("Status %q added.", form.Get("name")), nil
-	case action == "statuses" && b.hasStatuses:
+	case action == "statuses" && d.hasStatuses:
 		t.Statuses, err = reordered(t.Statuses, form["order"], func(s string) string { return s })
 		return "Statuses reordered.", err
-	case action == "fields" && b.hasFields:
+	case action == "fields" && d.hasFields:
 		t.Fields, err = reordered(t.Fields, form["order"], func(f model.Field) string { return f.Key })
 		return "Fields reordered.", err
-	case action == "field-save" && b.hasFields:
-		return b.saveField(form)
-	case action == "status-rename" && b.hasStatuses && at >= 0:
+	case action == "field-save" && d.hasFields:
+		return d.saveField(form)
+	case action == "status-rename" && d.hasStatuses && at >= 0:
 		t.Statuses[at] = form.Get("name")
 		return fmt.Sprintf("Status %q renamed to %q.", status, form.Get("name")), nil
-	case strings.HasPrefix(action, "status-") && b.hasStatuses && at >= 0:
+	case strings.HasPrefix(action, "status-") && d.hasStatuses && at >= 0:
 		t.Statuses, notice, err = moveOrRemove(t.Statuses, at, "status", status, action)
 		return notice, err
-	case strings.HasPrefix(action, "field-") && b.hasFields && field >= 0:
+	case strings.HasPrefix(action, "field-") && d.hasFields && field >= 0:
 		t.Fields, notice, err = moveOrRemove(t.Fields, field, "field", t.Fields[field].Label, action)
 		return notice, err
 	}
@@ -85,7 +85,7 @@ func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, err
 }
 
 // saveField adds a field or changes an existing one. The key of an existing field can't be changed.
-func (b *definitionEditor) saveField(form url.Values) (string, error) {
+func (d *definitionEditor) saveField(form url.Values) (string, error) {
 	kind := model.FieldType(form.Get("type"))
 	made := model.Field{Key: form.Get("was"), Label: strings.TrimSpace(form.Get("label")), Type: kind, Required: form.Get("required") != ""}
 	if kind.HasOptions() {
@@ -93,16 +93,16 @@ func (b *definitionEditor) saveField(form url.Values) (string, error) {
 	}
 	if made.Key == "" {
 		if made.Key = strings.TrimSpace(form.Get("key")); made.Key == "" {
-			made.Key = b.newKey(made.Label, b.template.Fields)
+			made.Key = d.newKey(made.Label, d.template.Fields)
 		}
-		b.template.Fields = append(b.template.Fields, made)
+		d.template.Fields = append(d.template.Fields, made)
 		return fmt.Sprintf("Field %q added.", made.Label), nil
 	}
-	at := slices.IndexFunc(b.template.Fields, func(f model.Field) bool { return f.Key == made.Key })
+	at := slices.IndexFunc(d.template.Fields, func(f model.Field) bool { return f.Key == made.Key })
 	if at < 0 {
 		return "", errDefinitionGone
 	}
-	b.template.Fields[at] = made
+	d.template.Fields[at] = made
 	return fmt.Sprintf("Field %q saved.", made.Label), nil
 }
 

@@ -93,21 +93,21 @@ func (p *Pages) viewerOf(r *page.Request) (*viewerData, error) {
 }
 
 // panelView returns the address of the viewer with the panel. which is the value of "panel".
-func (s *viewerData) panelView(which string) string {
-	return page.WithQueryValue(page.DocumentPath(s.File.ID)+s.QueryIn, "panel", which)
+func (v *viewerData) panelView(which string) string {
+	return page.WithQueryValue(page.DocumentPath(v.File.ID)+v.QueryIn, "panel", which)
 }
 
 // PanelPath returns the address of the panel.
-func (s *viewerData) PanelPath() string {
-	return page.DocumentPath(s.File.ID) + "/instruments" + s.QueryIn
+func (v *viewerData) PanelPath() string {
+	return page.DocumentPath(v.File.ID) + "/instruments" + v.QueryIn
 }
 
 // PanelView returns the address of the viewer with the panel.
-func (s *viewerData) PanelView() string { return s.panelView(panelOpen) }
+func (v *viewerData) PanelView() string { return v.panelView(panelOpen) }
 
 // keepPanelOpen makes the links to the previous and next documents open the panel there, too.
-func (s *viewerData) keepPanelOpen() {
-	for _, d := range []*adjacentDocument{s.Previous, s.Next} {
+func (v *viewerData) keepPanelOpen() {
+	for _, d := range []*adjacentDocument{v.Previous, v.Next} {
 		if d != nil {
 			d.Path = page.WithQueryValue(d.Path, "panel", panelOpen)
 		}

@@ -54,109 +54,109 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 }
 
 // create records a new instrument. If nothing was entered, it records none.
-func (v instrumentSaver) create() error {
-	form, err := v.form(vault.InstrumentView{})
+func (is instrumentSaver) create() error {
+	form, err := is.form(vault.InstrumentView{})
 	if err != nil {
 		return err
 	}
-	patch := form.Merge(v.r.PostForm)
-	form.Once = v.r.PostForm.Get("once")
+	patch := form.Merge(is.r.PostForm)
+	form.Once = is.r.PostForm.Get("once")
 	if form.Part == nil {
-		form.Start, _ = strconv.Atoi(v.r.PostForm.Get("start")) // 0 if it isn't a packet
+		form.Start, _ = strconv.Atoi(is.r.PostForm.Get("start")) // 0 if it isn't a packet
 	}
 	delete(patch.Input, "documents")
 	if len(patch.Input) == 0 {
-		if v.then == thenNext && form.Part != nil && form.Part.Next > 0 {
-			return v.stay(panelState{saved: nothingEntered, blank: true, focus: true, start: form.Part.Next})
+		if is.then == thenNext && form.Part != nil && form.Part.Next > 0 {
+			return is.stay(panelState{saved: nothingEntered, blank: true, focus: true, start: form.Part.Next})
 		}
-		if v.then != thenNext || v.s.Next == nil {
+		if is.then != thenNext || is.s.Next == nil {
 			form.Problem = "Enter at least one field."
 			form.Focus()
-			return v.reject(http.StatusUnprocessableEntity, form)
+			return is.reject(http.StatusUnprocessableEntity, form)
 		}
-		return v.leave(nothingEntered, "")
+		return is.leave(nothingEntered, "")
 	}
 	if form.Asks() {
 		form.Focus()
-		return v.reject(http.StatusUnprocessableEntity, form)
+		return is.reject(http.StatusUnprocessableEntity, form)
 	}
-	pages := v.assignPages(form)
-	patch.Input["documents"] = model.RowsInput([]model.DocumentLink{{FileID: v.s.File.ID, Pages: pages}})
-	switch asks, err := form.AsksDuplicate(v.Site, v.r, v.s.File.AbstractID, patch); {
+	pages := is.assignPages(form)
+	patch.Input["documents"] = model.RowsInput([]model.DocumentLink{{FileID: is.s.File.ID, Pages: pages}})
+	switch asks, err := form.AsksDuplicate(is.Site, is.r, is.s.File.AbstractID, patch); {
 	case err != nil:
 		return err
 	case asks:
-		return v.reject(http.StatusUnprocessableEntity, form)
-	case v.r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate:
-		return v.addToDuplicate(patch)
+		return is.reject(http.StatusUnprocessableEntity, form)
+	case is.r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate:
+		return is.addToDuplicate(patch)
 	}
-	once := page.FormIdempotency(v.r, "", func(vault.InstrumentView) string { return v.s.PanelView() })
-	created, err := v.Vault.Instruments.Create(v.r.Context(), v.r.Actor, v.s.File.AbstractID, patch, once)
+	once := page.FormIdempotency(is.r, "", func(vault.InstrumentView) string { return is.s.PanelView() })
+	created, err := is.Vault.Instruments.Create(is.r.Context(), is.r.Actor, is.s.File.AbstractID, patch, once)
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case errors.Is(err, vault.ErrAlreadyProcessed):
-		return v.follow(vault.InstrumentView{}, "This instrument was already saved.", "")
+		return is.follow(vault.InstrumentView{}, "This instrument was already saved.", "")
 	case ok && domainErr.Kind == errs.Invalid:
 		form.SetProblems(page.FieldProblems(domainErr.Fields))
-		return v.reject(http.StatusUnprocessableEntity, form)
+		return is.reject(http.StatusUnprocessableEntity, form)
 	case err != nil:
 		return err
 	}
-	return v.follow(created, created.Heading(created.Type)+" saved.", instrumentUndo(v.s.File.ID, "trash", created.ID))
+	return is.follow(created, created.Heading(created.Type)+" saved.", instrumentUndo(is.s.File.ID, "trash", created.ID))
 }
 
 // addToDuplicate adds the document to the instrument that the form repeats.
-func (v instrumentSaver) addToDuplicate(patch vault.InstrumentPatch) error {
-	id, notice, undo, err := instrumentform.AddTo(v.Site, v.r, v.s.File.AbstractID, v.s.File.ID, patch)
+func (is instrumentSaver) addToDuplicate(patch vault.InstrumentPatch) error {
+	id, notice, undo, err := instrumentform.AddTo(is.Site, is.r, is.s.File.AbstractID, is.s.File.ID, patch)
 	if err != nil {
 		return err
 	}
-	i, err := v.Vault.Instruments.Get(v.r.Context(), id)
+	i, err := is.Vault.Instruments.Get(is.r.Context(), id)
 	if err != nil {
 		return err
 	}
-	return v.Follow(v.r, v.afterAdding(i), notice, undo)
+	return is.Follow(is.r, is.afterAdding(i), notice, undo)
 }
 
 // form returns the form for an instrument with its stored values.
-func (v instrumentSaver) form(i vault.InstrumentView) (*panelForm, error) {
-	sheet, err := v.Vault.Instruments.Runsheet(v.r.Context(), v.s.File.AbstractID)
+func (is instrumentSaver) form(i vault.InstrumentView) (*panelForm, error) {
+	sheet, err := is.Vault.Instruments.Runsheet(is.r.Context(), is.s.File.AbstractID)
 	if err != nil {
 		return nil, err
 	}
-	start, _ := strconv.Atoi(v.r.PostForm.Get("start")) // 0 if it isn't a packet
-	return v.formOf(v.r, v.s.File, i, sheet, start)
+	start, _ := strconv.Atoi(is.r.PostForm.Get("start")) // 0 if it isn't a packet
+	return is.formOf(is.r, is.s.File, i, sheet, start)
 }
 
 // assignPages returns the pages of the document for a new instrument. If more instruments of the
 // document follow and the user set no pages, they end at the page that is shown.
-func (v instrumentSaver) assignPages(form *panelForm) string {
+func (is instrumentSaver) assignPages(form *panelForm) string {
 	pages := form.Field(instrumentform.Pages).Value()
 	start := strconv.Itoa(max(form.Start, 1))
-	packet := v.then == thenAnother || form.Start > 0
+	packet := is.then == thenAnother || form.Start > 0
 	if form.Part != nil && pages == form.Part.Pages {
 		return pages
 	}
-	if v.s.File.Pages == nil || *v.s.File.Pages < 2 || !packet || pages != "" && pages != start {
+	if is.s.File.Pages == nil || *is.s.File.Pages < 2 || !packet || pages != "" && pages != start {
 		return pages
 	}
-	if v.shown > max(form.Start, 1) && v.then == thenAnother {
-		return start + "-" + strconv.Itoa(v.shown)
+	if is.shown > max(form.Start, 1) && is.then == thenAnother {
+		return start + "-" + strconv.Itoa(is.shown)
 	}
 	return start
 }
 
 // change saves the changes of an instrument.
-func (v instrumentSaver) change(id uint64) error {
+func (is instrumentSaver) change(id uint64) error {
 	var form *panelForm
 	var was uint64
-	now, again, status, err := instrumentform.Save(v.Site, v.r, id, func(old vault.InstrumentView) (*instrumentform.Form, error) {
-		if old.AbstractID != v.s.File.AbstractID {
-			return nil, page.NotFound(v.r)
+	now, again, status, err := instrumentform.Save(is.Site, is.r, id, func(old vault.InstrumentView) (*instrumentform.Form, error) {
+		if old.AbstractID != is.s.File.AbstractID {
+			return nil, page.NotFound(is.r)
 		}
 		was = old.Version
 		var err error
-		if form, err = v.form(old); err != nil {
+		if form, err = is.form(old); err != nil {
 			return nil, err
 		}
 		return form.Form, nil
@@ -165,86 +165,86 @@ func (v instrumentSaver) change(id uint64) error {
 	case err != nil:
 		return err
 	case again != nil:
-		return v.reject(status, form)
+		return is.reject(status, form)
 	}
-	undo := v.EditUndo(vault.Edit{Type: "instrument", ID: now.ID, Version: now.Version}, was)
-	return v.follow(now, now.Heading(now.Type)+" saved.", undo)
+	undo := is.EditUndo(vault.Edit{Type: "instrument", ID: now.ID, Version: now.Version}, was)
+	return is.follow(now, now.Heading(now.Type)+" saved.", undo)
 }
 
 // afterAdding returns the address of the page after the document was added to an instrument.
-func (v instrumentSaver) afterAdding(i vault.InstrumentView) string {
-	if v.then == thenNext {
-		if start := v.nextPart(v.r, v.s.File, v.nextStart(i)); start > 0 {
-			return v.partView(start)
+func (is instrumentSaver) afterAdding(i vault.InstrumentView) string {
+	if is.then == thenNext {
+		if start := is.nextPart(is.r, is.s.File, is.nextStart(i)); start > 0 {
+			return is.partView(start)
 		}
-		if v.s.Next != nil {
-			return page.WithQueryValue(v.s.Next.Path, "panel", panelNext)
+		if is.s.Next != nil {
+			return page.WithQueryValue(is.s.Next.Path, "panel", panelNext)
 		}
 	}
-	return page.WithQueryValue(v.s.panelView(panelOpen), "instrument", strconv.FormatUint(i.ID, 10))
+	return page.WithQueryValue(is.s.panelView(panelOpen), "instrument", strconv.FormatUint(i.ID, 10))
 }
 
 // partView returns the address of the viewer with the form for a new instrument that starts at a page.
-func (v instrumentSaver) partView(start int) string {
-	to := page.WithQueryValue(v.s.panelView(panelNew), "start", strconv.Itoa(start))
+func (is instrumentSaver) partView(start int) string {
+	to := page.WithQueryValue(is.s.panelView(panelNew), "start", strconv.Itoa(start))
 	return page.WithQueryValue(to, "page", strconv.Itoa(start))
 }
 
 // reject shows the panel with the submitted values and their problems.
-func (v instrumentSaver) reject(status int, form *panelForm) error {
-	return v.showPanel(v.r, status, v.s, panelState{}, form)
+func (is instrumentSaver) reject(status int, form *panelForm) error {
+	return is.showPanel(is.r, status, is.s, panelState{}, form)
 }
 
 // follow continues after an instrument was saved. undo is the address that undoes it, or "".
-func (v instrumentSaver) follow(saved vault.InstrumentView, notice, undo string) error {
+func (is instrumentSaver) follow(saved vault.InstrumentView, notice, undo string) error {
 	if saved.ID != 0 { // for a script whose user typed more in the meantime
-		v.r.W.Header().Set("Content-Location", page.WithQueryValue(v.s.PanelPath(), "instrument", strconv.FormatUint(saved.ID, 10)))
+		is.r.W.Header().Set("Content-Location", page.WithQueryValue(is.s.PanelPath(), "instrument", strconv.FormatUint(saved.ID, 10)))
 	}
 	state := panelState{saved: notice, blank: true, focus: true, undo: undo, changed: saved.ID}
-	switch v.then {
+	switch is.then {
 	case thenStay:
 		state.instrument, state.blank, state.focus = saved.ID, false, false
 	case thenAnother:
-		state.start = v.nextStart(saved)
+		state.start = is.nextStart(saved)
 	default:
-		if state.start = v.nextPart(v.r, v.s.File, v.nextStart(saved)); state.start > 0 {
+		if state.start = is.nextPart(is.r, is.s.File, is.nextStart(saved)); state.start > 0 {
 			break
 		}
-		if v.s.Next != nil {
-			return v.leave(notice, undo)
+		if is.s.Next != nil {
+			return is.leave(notice, undo)
 		}
 		state.saved += " This was the last document."
 	}
-	return v.stay(state)
+	return is.stay(state)
 }
 
 // stay shows the panel of the same document.
-func (v instrumentSaver) stay(state panelState) error {
-	if v.r.IsPart() {
-		return v.showPanel(v.r, http.StatusOK, v.s, state, nil)
+func (is instrumentSaver) stay(state panelState) error {
+	if is.r.IsPart() {
+		return is.showPanel(is.r, http.StatusOK, is.s, state, nil)
 	}
-	to := v.s.panelView(panelNew)
+	to := is.s.panelView(panelNew)
 	if state.instrument != 0 {
-		to = page.WithQueryValue(v.s.panelView(panelOpen), "instrument", strconv.FormatUint(state.instrument, 10))
+		to = page.WithQueryValue(is.s.panelView(panelOpen), "instrument", strconv.FormatUint(state.instrument, 10))
 	} else if state.start > 0 {
-		to = v.partView(state.start)
+		to = is.partView(state.start)
 	}
-	return v.RedirectWithUndo(v.r, to, state.saved, state.undo)
+	return is.RedirectWithUndo(is.r, to, state.saved, state.undo)
 }
 
 // nextStart returns the page after the last page of an instrument, which is the first page of the
 // next instrument of a packet. It returns 0 if that is unknown.
-func (v instrumentSaver) nextStart(saved vault.InstrumentView) int {
-	_, last, ok := model.ParsePages(instrumentform.LinkedPages(saved.Instrument, v.s.File.ID))
-	if !ok || v.s.File.Pages == nil {
+func (is instrumentSaver) nextStart(saved vault.InstrumentView) int {
+	_, last, ok := model.ParsePages(instrumentform.LinkedPages(saved.Instrument, is.s.File.ID))
+	if !ok || is.s.File.Pages == nil {
 		return 0
 	}
-	return min(last+1, *v.s.File.Pages)
+	return min(last+1, *is.s.File.Pages)
 }
 
 // leave opens the next document with the panel.
-func (v instrumentSaver) leave(notice, undo string) error {
-	return v.Follow(v.r, page.WithQueryValue(v.s.Next.Path, "panel", panelNext), notice, undo)
+func (is instrumentSaver) leave(notice, undo string) error {
+	return is.Follow(is.r, page.WithQueryValue(is.s.Next.Path, "panel", panelNext), notice, undo)
 }
 
 // trashInstrument moves an instrument of a document to the trash.

@@ -30,19 +30,19 @@ type highlighter struct {
 // maxHighlights is the maximum number of highlighted matches per document.
 const maxHighlights = 1000
 
-func (m *highlighter) highlight(ctx context.Context, text string) (parts []textPart) {
-	if m.finder == nil || m.hits >= maxHighlights {
+func (h *highlighter) highlight(ctx context.Context, text string) (parts []textPart) {
+	if h.finder == nil || h.hits >= maxHighlights {
 		return []textPart{{Text: text}}
 	}
-	spans, matched := m.finder.Find(ctx, text, maxHighlights-m.hits)
-	m.matched |= matched
+	spans, matched := h.finder.Find(ctx, text, maxHighlights-h.hits)
+	h.matched |= matched
 	last := 0
 	for _, s := range spans {
 		if s.Start > last {
 			parts = append(parts, textPart{Text: text[last:s.Start]})
 		}
-		m.hits++
-		parts = append(parts, textPart{Text: text[s.Start:s.End], Hit: m.hits})
+		h.hits++
+		parts = append(parts, textPart{Text: text[s.Start:s.End], Hit: h.hits})
 		last = s.End
 	}
 	if last < len(text) {
@@ -52,14 +52,14 @@ func (m *highlighter) highlight(ctx context.Context, text string) (parts []textP
 }
 
 // rows splits text into rows and cells. A phrase matches only within a cell.
-func (m *highlighter) rows(ctx context.Context, text string) [][]textCell {
+func (h *highlighter) rows(ctx context.Context, text string) [][]textCell {
 	const maxSpan = 1000 // the maximum column span in HTML
 	var rows [][]textCell
 	columns := 0
 	for line := range strings.Lines(text) {
 		var row []textCell
 		for cell := range strings.SplitSeq(strings.TrimRight(line, "\n"), "\t") {
-			row = append(row, textCell{Parts: m.highlight(ctx, cell), Span: 1})
+			row = append(row, textCell{Parts: h.highlight(ctx, cell), Span: 1})
 		}
 		rows, columns = append(rows, row), max(columns, len(row))
 	}

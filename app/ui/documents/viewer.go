@@ -295,8 +295,8 @@ func (p *Pages) loadFolderNeighbors(ctx context.Context, s *viewerData) error {
 	return err
 }
 
-func (s *viewerData) adjacent(f model.File) *adjacentDocument {
-	n := &adjacentDocument{Name: f.Filename, Path: page.DocumentPath(f.ID) + s.QueryIn}
+func (v *viewerData) adjacent(f model.File) *adjacentDocument {
+	n := &adjacentDocument{Name: f.Filename, Path: page.DocumentPath(f.ID) + v.QueryIn}
 	if f.Failure == "" && f.ShownAsImages() {
 		n.Warm = page.DocumentPath(f.ID) + "/pages/1"
 	}
@@ -306,11 +306,11 @@ func (s *viewerData) adjacent(f model.File) *adjacentDocument {
 // NoScriptLink returns the viewer's address with one parameter changed by the given number of
 // steps, for browsers without scripts. what is "page", "w" (the image width), or "turn" (by quarter
 // turns).
-func (s viewerData) NoScriptLink(what string, by int) string {
-	n, width, turn := s.Page, s.Width, s.Turn
+func (v viewerData) NoScriptLink(what string, by int) string {
+	n, width, turn := v.Page, v.Width, v.Turn
 	switch what {
 	case "page":
-		n = min(max(n+by, 1), s.Pages)
+		n = min(max(n+by, 1), v.Pages)
 	case "w":
 		at := slices.Index(imageWidths, width) + by
 		width = imageWidths[min(max(at, 1), len(imageWidths)-1)]
@@ -318,22 +318,22 @@ func (s viewerData) NoScriptLink(what string, by int) string {
 		turn = (turn + 90*by) % 360
 	}
 	values := url.Values{"page": {strconv.Itoa(n)}}
-	if s.Place.In != "" {
-		values.Set("in", s.Place.In)
+	if v.Place.In != "" {
+		values.Set("in", v.Place.In)
 	}
-	if s.From != "" {
-		values.Set("from", s.From)
+	if v.From != "" {
+		values.Set("from", v.From)
 	}
-	if s.Panel != nil {
+	if v.Panel != nil {
 		values.Set("panel", "1")
 	}
-	if !s.Fit || what == "w" {
+	if !v.Fit || what == "w" {
 		values.Set("w", strconv.Itoa(width))
 	}
 	if turn != 0 {
 		values.Set("turn", strconv.Itoa(turn))
 	}
-	return page.DocumentPath(s.File.ID) + "?" + values.Encode()
+	return page.DocumentPath(v.File.ID) + "?" + values.Encode()
 }
 
 func pageImagePath(id uint64, n, width int) string {

@@ -18,29 +18,29 @@ func findReturnAddress(r *page.Request) string {
 }
 
 // BackName returns the name of the page that the Back link leads to.
-func (s viewerData) BackName() string {
-	if s.From != "" {
+func (v viewerData) BackName() string {
+	if v.From != "" {
 		return "search results"
 	}
-	return s.Place.Name
+	return v.Place.Name
 }
 
 // Back returns the address of the search results or list that the user came from, with the
 // document's row as the fragment.
-func (s viewerData) Back() string {
-	row := "#read-" + strconv.FormatUint(s.File.ID, 10)
+func (v viewerData) Back() string {
+	row := "#read-" + strconv.FormatUint(v.File.ID, 10)
 	query := url.Values{}
 	switch {
-	case s.From != "":
-		return s.From + row
-	case s.Position == 0:
-		return s.Place.Path
-	case s.Place.Section == "abstracts":
-		if n := (s.Position-1)/page.DocumentsPerPage + 1; n > 1 {
+	case v.From != "":
+		return v.From + row
+	case v.Position == 0:
+		return v.Place.Path
+	case v.Place.Section == "abstracts":
+		if n := (v.Position-1)/page.DocumentsPerPage + 1; n > 1 {
 			query.Set("page", strconv.Itoa(n))
 		}
 	default:
-		return s.Place.Path + row // which page of the folder it is on depends on the sort order
+		return v.Place.Path + row // which page of the folder it is on depends on the sort order
 	}
-	return page.WithQuery(s.Place.Path, query) + row
+	return page.WithQuery(v.Place.Path, query) + row
 }

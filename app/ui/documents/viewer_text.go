@@ -68,10 +68,10 @@ func (p *Pages) documentTextPage(r *page.Request) error {
 }
 
 // readFindParams reads the search parameters in the query.
-func (s *viewerData) readFindParams(r *page.Request) {
-	s.Find = page.Truncate(r.URL.Query().Get("find"), 400)
-	s.Words = s.Find != "" && r.URL.Query().Get("words") != ""
-	s.From = findReturnAddress(r)
+func (v *viewerData) readFindParams(r *page.Request) {
+	v.Find = page.Truncate(r.URL.Query().Get("find"), 400)
+	v.Words = v.Find != "" && r.URL.Query().Get("words") != ""
+	v.From = findReturnAddress(r)
 }
 
 // loadText loads the text of a document and highlights matches.
@@ -161,15 +161,15 @@ func (p *Pages) eachTextPage(r *page.Request, id uint64, visit func(n int, text 
 }
 
 // Plain reports whether the document is plain text, in which columns may be aligned with spaces.
-func (s viewerData) Plain() bool { return s.File.MIME == "text/plain" }
+func (v viewerData) Plain() bool { return v.File.MIME == "text/plain" }
 
 // Lacks says what the displayed text of an Office document omits. It returns "" for other
 // documents.
-func (s viewerData) Lacks() string {
+func (v viewerData) Lacks() string {
 	switch {
-	case s.File.ShownAsImages(), s.Plain():
+	case v.File.ShownAsImages(), v.Plain():
 		return ""
-	case s.File.IsSpreadsheet():
+	case v.File.IsSpreadsheet():
 		return "Cells only: formatting, charts, and pictures are not shown. Download the original to see them."
 	}
 	return "Text only: layout and tables are not shown. Download the original to see them."

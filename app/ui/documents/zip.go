@@ -69,15 +69,15 @@ type recheckingWriter struct {
 	left  int // number of bytes until the next check
 }
 
-func (a *recheckingWriter) Write(b []byte) (int, error) {
-	if a.left <= 0 {
-		if err := a.again(); err != nil {
+func (r *recheckingWriter) Write(b []byte) (int, error) {
+	if r.left <= 0 {
+		if err := r.again(); err != nil {
 			return 0, err
 		}
-		a.left = recheckBytes
+		r.left = recheckBytes
 	}
-	n, err := a.to.Write(b)
-	a.left -= n
+	n, err := r.to.Write(b)
+	r.left -= n
 	return n, err
 }
 

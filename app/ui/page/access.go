@@ -43,29 +43,29 @@ func CheckAccess(visitor Visitor, need access) error {
 }
 
 // authorize sets the visitor and returns an error unless the visitor has access to the route.
-func (p *Site) authorize(route Route, r *Request) (err error) {
-	if r.Visitor, err = p.authenticate(r); err != nil && (route.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
+func (si *Site) authorize(route Route, r *Request) (err error) {
+	if r.Visitor, err = si.authenticate(r); err != nil && (route.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
 		SkipForm(r)
 		return err
 	}
-	if err := p.origins.Check(r.Request); err != nil {
+	if err := si.origins.Check(r.Request); err != nil {
 		SkipForm(r)
 		return &errs.Error{Kind: errs.Forbidden, Message: "Request blocked because it came from another site. Reload the page and try again.", Err: err}
 	}
 	if err := CheckAccess(r.Visitor, route.Access); err != nil {
 		if errors.Is(err, ErrSignIn) {
-			if expired := p.recoverExpiredForm(route, r); expired != nil {
+			if expired := si.recoverExpiredForm(route, r); expired != nil {
 				return expired
 			}
 		}
 		SkipForm(r)
-		if errors.Is(err, ErrSignIn) && p.SessionToken(r) != "" {
+		if errors.Is(err, ErrSignIn) && si.SessionToken(r) != "" {
 			err = errSessionEnded
 		}
 		return err
 	}
 	// A visitor who opens documents faster than a human reader could has to wait.
-	if route.readsDocuments() && p.Vault.Events.RateLimited(r.Actor) {
+	if route.readsDocuments() && si.Vault.Events.RateLimited(r.Actor) {
 		r.W.Header().Set("Retry-After", "60")
 		return NewHTTPError(http.StatusTooManyRequests, "Too many requests", "You opened too many documents within a minute. Try again in a minute.")
 	}

@@ -10,6 +10,6 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 // APIDocs serves the page where users can browse openapi.json and try the API. The page is the same
 // for all visitors: the requests that it sends are authenticated with an API key, not with the
 // session.
-func (p *Site) APIDocs(r *Request) error {
-	return p.renderBlock(r, docsPolicy, http.StatusOK, "docs.html", "main", pageData{Page: Page{Heading: "API reference"}})
+func (si *Site) APIDocs(r *Request) error {
+	return si.renderBlock(r, docsPolicy, http.StatusOK, "docs.html", "main", pageData{Page: Page{Heading: "API reference"}})
 }

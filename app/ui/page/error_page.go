@@ -89,30 +89,30 @@ func errorPageFor(err error) errorPage {
 }
 
 // showError sends the error page for err. If a script sent the request, it sends only the text.
-func (p *Site) showError(r *Request, err error) { p.reportFailure(r, p.renderError(r, err)) }
+func (si *Site) showError(r *Request, err error) { si.reportFailure(r, si.renderError(r, err)) }
 
 // reportFailure responds to a request whose error page couldn't be rendered. If err is nil, it does
 // nothing.
-func (p *Site) reportFailure(r *Request, err error) {
+func (si *Site) reportFailure(r *Request, err error) {
 	if err == nil {
 		return
 	}
-	p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", r.RequestID())
+	si.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", r.RequestID())
 	http.Error(r.W, "Server error.", http.StatusInternalServerError)
 }
 
 // renderError renders the error page for err. If err requires signing in and a form was submitted, it
 // keeps the input from being lost: it shows the input again or, for a script, only a message. It
 // redirects all other requests that require signing in.
-func (p *Site) renderError(r *Request, err error) error {
+func (si *Site) renderError(r *Request, err error) error {
 	var form *expiredFormError
 	switch signIn := errors.Is(err, ErrSignIn); {
 	case errors.As(err, &form):
-		return p.showExpiredForm(r, form)
+		return si.showExpiredForm(r, form)
 	case signIn && r.IsPart() && r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return p.RenderPart(r, http.StatusUnauthorized, "session-expired.html", "problem", SignInPath("/"))
+		return si.RenderPart(r, http.StatusUnauthorized, "session-expired.html", "problem", SignInPath("/"))
 	case signIn, errors.Is(err, ErrTwoFactorRequired):
-		return p.redirectToSignIn(r, err)
+		return si.redirectToSignIn(r, err)
 	}
 	f := errorPageFor(err)
 	if f.text == serverErrorText {
@@ -120,31 +120,31 @@ func (p *Site) renderError(r *Request, err error) error {
 	}
 	switch {
 	case r.Context().Err() != nil:
-		p.Log.DebugContext(r.Context(), "client closed the connection", "error", err, "request_id", r.RequestID())
+		si.Log.DebugContext(r.Context(), "client closed the connection", "error", err, "request_id", r.RequestID())
 	case f.status >= http.StatusInternalServerError && !errors.Is(err, errNotSetUp):
-		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", r.RequestID())
+		si.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", r.RequestID())
 	}
 	r.RetryAfter(err)
-	switch gone, inTrash := p.findTrashed(r, err); {
+	switch gone, inTrash := si.findTrashed(r, err); {
 	case inTrash && r.MayRead():
-		return p.showTrashed(r, gone)
+		return si.showTrashed(r, gone)
 	case errors.Is(err, errNotSetUp) && !r.IsPart():
-		return p.RenderPage(r, f.status, "not-set-up.html", Page{Heading: f.heading})
+		return si.RenderPage(r, f.status, "not-set-up.html", Page{Heading: f.heading})
 	case r.IsPart():
-		return p.RenderPart(r, f.status, "message.html", "problem", f.text)
+		return si.RenderPart(r, f.status, "message.html", "problem", f.text)
 	}
-	return p.RenderPage(r, f.status, "message.html", Page{Heading: f.heading, Data: f.text})
+	return si.RenderPage(r, f.status, "message.html", Page{Heading: f.heading, Data: f.text})
 }
 
 // AbortResponse aborts the connection, so that the client notices that the response is incomplete. It
 // does not return. what is the text of the log entry.
-func (p *Site) AbortResponse(r *Request, what string, err error) {
+func (si *Site) AbortResponse(r *Request, what string, err error) {
 	switch {
 	case r.Context().Err() != nil:
 	case errors.Is(err, ErrSignIn), errs.KindOf(err) == errs.Forbidden:
-		p.Log.InfoContext(r.Context(), what+" is cut off", "error", err, "request_id", r.RequestID())
+		si.Log.InfoContext(r.Context(), what+" is cut off", "error", err, "request_id", r.RequestID())
 	default:
-		p.Log.ErrorContext(r.Context(), what+" is cut off", "error", err, "request_id", r.RequestID())
+		si.Log.ErrorContext(r.Context(), what+" is cut off", "error", err, "request_id", r.RequestID())
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -163,18 +163,18 @@ func (r *Request) RetryAfter(err error) {
 // redirectToSignIn redirects to the sign-in page, or to the account page if the user still has to
 // set up two-factor authentication. Both pages later return the user to the current address.
 // Scripts get a header that makes the browser load the new page.
-func (p *Site) redirectToSignIn(r *Request, err error) error {
+func (si *Site) redirectToSignIn(r *Request, err error) error {
 	to := "/me"
 	if errors.Is(err, ErrSignIn) {
-		to = SignInPath(p.CurrentAddress(r))
+		to = SignInPath(si.CurrentAddress(r))
 		if r.IsPart() && r.Method == http.MethodGet && r.URL.Query().Has("go") {
 			to = SignInPath(filterAddress(r))
 		}
 	}
 	if errors.Is(err, errSessionEnded) {
-		p.SetSession(r, "")
+		si.SetSession(r, "")
 		ClearSiteData(r, `"cache"`) // keep "storage": uploads resume after the user signs in
-		p.SetNotice(r, "Your session ended. Sign in to continue.")
+		si.SetNotice(r, "Your session ended. Sign in to continue.")
 	}
 	if r.IsPart() {
 		h := r.W.Header()
@@ -190,6 +190,6 @@ func (p *Site) redirectToSignIn(r *Request, err error) error {
 }
 
 // ShowMessage renders a page with a heading and one sentence, without navigation.
-func (p *Site) ShowMessage(r *Request, status int, heading, text string) {
-	p.reportFailure(r, p.RenderPage(r, status, "message.html", Page{Heading: heading, Data: text}))
+func (si *Site) ShowMessage(r *Request, status int, heading, text string) {
+	si.reportFailure(r, si.RenderPage(r, status, "message.html", Page{Heading: heading, Data: text}))
 }

@@ -116,11 +116,11 @@ func EventTextOf(kind string) eventText {
 
 // RecordType returns the noun before the record's name. If the text applies to several record
 // types, it returns the type of the record named of.
-func (w eventText) RecordType(of string) string {
+func (e eventText) RecordType(of string) string {
 	recordType, _, _ := strings.Cut(of, ":")
 	switch {
-	case w.Record != "record":
-		return w.Record
+	case e.Record != "record":
+		return e.Record
 	case recordType == "file":
 		return "document"
 	}
@@ -128,16 +128,16 @@ func (w eventText) RecordType(of string) string {
 }
 
 // Choice returns the label of the kind in the filter of the activity page.
-func (w eventText) Choice() string {
-	words := strings.TrimSuffix(w.Words, ":")
-	if w.Record != "" && w.Record != "as" {
-		words += " · " + w.Record
+func (e eventText) Choice() string {
+	words := strings.TrimSuffix(e.Words, ":")
+	if e.Record != "" && e.Record != "as" {
+		words += " · " + e.Record
 	}
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
 // Kind returns the name of the kind in the audit log.
-func (w eventText) Kind() string { return w.kind }
+func (e eventText) Kind() string { return e.kind }
 
 // ActorText returns the display name of an actor.
 func ActorText(a model.Actor) string {

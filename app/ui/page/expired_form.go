@@ -32,11 +32,11 @@ func (*expiredFormError) Unwrap() error { return ErrSignIn }
 // recoverExpiredForm returns an expiredFormError with the submitted form, or nil if there is
 // nothing to recover. It recovers only forms that change records: forms for accounts and
 // administration may contain passwords.
-func (p *Site) recoverExpiredForm(to Route, r *Request) error {
-	if to.Raw || to.Access != MayWrite || r.Method != http.MethodPost || r.IsPart() || p.SessionToken(r) == "" {
+func (si *Site) recoverExpiredForm(to Route, r *Request) error {
+	if to.Raw || to.Access != MayWrite || r.Method != http.MethodPost || r.IsPart() || si.SessionToken(r) == "" {
 		return nil
 	}
-	done, err := p.readCountedForm(r, expiredFormOwner, min(p.FormBytes, maxExpiredForm))
+	done, err := si.readCountedForm(r, expiredFormOwner, min(si.FormBytes, maxExpiredForm))
 	switch {
 	case errs.KindOf(err) == errs.Unavailable:
 		return err
@@ -59,7 +59,7 @@ type expiredFormPage struct {
 	Fields []formField
 }
 
-func (p *Site) showExpiredForm(r *Request, e *expiredFormError) error {
+func (si *Site) showExpiredForm(r *Request, e *expiredFormError) error {
 	view := expiredFormPage{To: SignInPath("/"), Action: LocalAddress(r.URL.RequestURI())}
 	for name, values := range e.form {
 		for _, value := range values {
@@ -67,5 +67,5 @@ func (p *Site) showExpiredForm(r *Request, e *expiredFormError) error {
 		}
 	}
 	slices.SortStableFunc(view.Fields, func(a, b formField) int { return strings.Compare(a.Name, b.Name) })
-	return p.RenderPage(r, http.StatusUnauthorized, "session-expired.html", Page{Heading: "You were signed out", Data: view})
+	return si.RenderPage(r, http.StatusUnauthorized, "session-expired.html", Page{Heading: "You were signed out", Data: view})
 }

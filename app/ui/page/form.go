@@ -22,22 +22,22 @@ const (
 // readRouteForm reads the form of a route with the given access level. The memory of large forms is
 // charged to the sender until done is called. If the route doesn't require a role, only small forms
 // are accepted.
-func (p *Site) readRouteForm(r *Request, of access) (done func(), err error) {
+func (si *Site) readRouteForm(r *Request, of access) (done func(), err error) {
 	if of == Anyone || of == SignedIn {
 		return func() {}, ReadForm(r, MaxFormBytes)
 	}
-	return p.readCountedForm(r, r.Record(), p.FormBytes)
+	return si.readCountedForm(r, r.Record(), si.FormBytes)
 }
 
 // readCountedForm reads a form of at most maxBytes and charges its memory to owner until done is
 // called.
-func (p *Site) readCountedForm(r *Request, owner string, maxBytes int64) (done func(), err error) {
+func (si *Site) readCountedForm(r *Request, owner string, maxBytes int64) (done func(), err error) {
 	length := r.ContentLength
 	if length < 0 || length > maxBytes {
 		length = maxBytes
 	}
 	end, sent := formDeadline(r, maxBytes), r.Body
-	r.Body, done = p.LimitBody(r.Context(), owner, r.Body, length, func(waited time.Duration) {
+	r.Body, done = si.LimitBody(r.Context(), owner, r.Body, length, func(waited time.Duration) {
 		end = end.Add(waited)
 		_ = http.NewResponseController(r.W).SetReadDeadline(end) // see ReadForm for the ignored error
 	})

@@ -19,7 +19,7 @@ func FormatDate(text string) string { return model.FormatDate(text) }
 
 // formatTime returns an HTML time element for a time, formatted in the configured time zone. It
 // returns "" for the zero time.
-func (p *Site) formatTime(at any) template.HTML {
+func (si *Site) formatTime(at any) template.HTML {
 	var moment time.Time
 	switch at := at.(type) {
 	case time.Time:
@@ -32,16 +32,16 @@ func (p *Site) formatTime(at any) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	return timeElement(moment, "", ClockTime(moment.In(p.Zone())))
+	return timeElement(moment, "", ClockTime(moment.In(si.Zone())))
 }
 
 // formatDay returns an HTML time element that shows the date in the configured time zone. The time
 // of day is in its title. It returns "" for the zero time.
-func (p *Site) formatDay(moment time.Time) template.HTML {
+func (si *Site) formatDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	local := moment.In(p.Zone())
+	local := moment.In(si.Zone())
 	return timeElement(moment, ClockTime(local), local.Format("Jan 2, 2006"))
 }
 
@@ -66,10 +66,10 @@ func zoneName(at time.Time) string {
 }
 
 // LocalNow returns the current time in the configured time zone.
-func (p *Site) LocalNow() time.Time { return p.Now().In(p.Zone()) }
+func (si *Site) LocalNow() time.Time { return si.Now().In(si.Zone()) }
 
 // Today returns the current date in the configured time zone.
-func (p *Site) Today() string { return p.LocalNow().Format(time.DateOnly) }
+func (si *Site) Today() string { return si.LocalNow().Format(time.DateOnly) }
 
 // FormatSize formats a number of bytes with a decimal unit, such as MB.
 func FormatSize(bytes any) string {
@@ -164,7 +164,7 @@ func statusTone(status string) string {
 // order is finished, has no due date, or is not due soon.
 type dueLabel struct{ Word, Tone string }
 
-func (p *Site) dueLabel(o model.Order) dueLabel { return dueLabelOn(o, p.Today()) }
+func (si *Site) dueLabel(o model.Order) dueLabel { return dueLabelOn(o, si.Today()) }
 
 // daysBetween returns the number of days between two dates at midnight. It doesn't use
 // time.Duration, which is limited to 292 years.

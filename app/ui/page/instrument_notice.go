@@ -34,23 +34,23 @@ func AddedIdempotency(r *Request, to string) vault.Idempotency[vault.Added] {
 }
 
 // IsProcessed reports whether the same form was processed before, as after a double click.
-func (p *Site) IsProcessed(ctx context.Context, once vault.Idempotency[vault.Added]) (bool, error) {
+func (si *Site) IsProcessed(ctx context.Context, once vault.Idempotency[vault.Added]) (bool, error) {
 	if once.Render == nil {
 		return false, nil
 	}
-	_, done, err := p.Vault.StoredResponse(ctx, once.KeyHash)
+	_, done, err := si.Vault.StoredResponse(ctx, once.KeyHash)
 	return done, err
 }
 
 // CreateInstruments stores instruments. If the same form was processed before, as after a double click, again
 // is true, and added contains what is needed to undo what was stored then.
-func (p *Site) CreateInstruments(r *Request, abstract uint64, list []vault.NewInstrument, once vault.Idempotency[vault.Added]) (
+func (si *Site) CreateInstruments(r *Request, abstract uint64, list []vault.NewInstrument, once vault.Idempotency[vault.Added]) (
 	added vault.Added, again bool, err error) {
-	added, err = p.Vault.Instruments.CreateMany(r.Context(), r.Actor, abstract, list, once)
+	added, err = si.Vault.Instruments.CreateMany(r.Context(), r.Actor, abstract, list, once)
 	if !errors.Is(err, vault.ErrAlreadyProcessed) {
 		return added, false, err
 	}
-	stored, found, err := p.Vault.StoredResponse(r.Context(), once.KeyHash)
+	stored, found, err := si.Vault.StoredResponse(r.Context(), once.KeyHash)
 	if err != nil || !found {
 		return added, true, errors.Join(err, NotFound(r))
 	}
@@ -59,7 +59,7 @@ func (p *Site) CreateInstruments(r *Request, abstract uint64, list []vault.NewIn
 
 // UndoAdded returns the undo form for instruments that were stored with AddedIdempotency, or "" if nothing
 // was stored. file is the document to which it returns, or 0 for the runsheet.
-func (p *Site) UndoAdded(abstract, file uint64, once vault.Idempotency[vault.Added], added vault.Added) string {
+func (si *Site) UndoAdded(abstract, file uint64, once vault.Idempotency[vault.Added], added vault.Added) string {
 	if once.Render == nil || len(added.Undo.Created)+len(added.Undo.Filled) == 0 {
 		return ""
 	}
@@ -67,7 +67,7 @@ func (p *Site) UndoAdded(abstract, file uint64, once vault.Idempotency[vault.Add
 	if file != 0 {
 		fields.Set("file", strconv.FormatUint(file, 10))
 	}
-	return UndoAddress(p.AbstractPath(abstract)+"/instruments/undo", fields)
+	return UndoAddress(si.AbstractPath(abstract)+"/instruments/undo", fields)
 }
 
 // AddedText says how many instruments were stored. again means that it was by an earlier request.

@@ -29,8 +29,8 @@ func ListParams(r *Request, names ...string) url.Values {
 
 // ApplyCursor makes q continue at the request's cursor. If the cursor is invalid, the list starts
 // at the first page.
-func (p *Site) ApplyCursor(r *Request, values url.Values, q *vault.Query) {
-	position, ok := p.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
+func (si *Site) ApplyCursor(r *Request, values url.Values, q *vault.Query) {
+	position, ok := si.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
 	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
 		return
 	}
@@ -39,12 +39,12 @@ func (p *Site) ApplyCursor(r *Request, values url.Values, q *vault.Query) {
 
 // PageLinks returns the addresses of the previous and the next page. Each is "" if there is no such
 // page.
-func (p *Site) PageLinks(r *Request, values url.Values, prev, next []byte) (prevLink, nextLink string) {
+func (si *Site) PageLinks(r *Request, values url.Values, prev, next []byte) (prevLink, nextLink string) {
 	to := func(direction byte, position []byte) string {
 		if position == nil {
 			return ""
 		}
-		at := url.Values{"at": {p.Vault.Secrets.Cursors().Encode(cursorScope(r, values), append([]byte{direction}, position...))}}
+		at := url.Values{"at": {si.Vault.Secrets.Cursors().Encode(cursorScope(r, values), append([]byte{direction}, position...))}}
 		for name, v := range values {
 			at[name] = v
 		}

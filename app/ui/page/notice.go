@@ -66,33 +66,33 @@ func ParseUndo(undo string) UndoForm {
 }
 
 // EditUndo returns the address that undoes a change of a record, or "" if nothing changed. was is the version before it.
-func (p *Site) EditUndo(e vault.Edit, was uint64) string {
+func (si *Site) EditUndo(e vault.Edit, was uint64) string {
 	if e.Version == was {
 		return ""
 	}
-	return UndoAddress("/undo", url.Values{"record": {p.PublicRecordName(e.Type, e.ID)}, "part": {e.Part},
+	return UndoAddress("/undo", url.Values{"record": {si.PublicRecordName(e.Type, e.ID)}, "part": {e.Part},
 		"version": {strconv.FormatUint(e.Version, 10)}})
 }
 
 // RedirectWithNotice redirects to a page, which then shows the notice.
-func (p *Site) RedirectWithNotice(r *Request, to, notice string) error {
-	return p.RedirectWithUndo(r, to, notice, "")
+func (si *Site) RedirectWithNotice(r *Request, to, notice string) error {
+	return si.RedirectWithUndo(r, to, notice, "")
 }
 
 // RedirectWithUndo redirects to a page, which then shows the notice with an Undo button. undo is
 // the address that the button posts to. It must match undoPattern.
-func (p *Site) RedirectWithUndo(r *Request, to, notice, undo string) error {
-	p.setUndoNotice(r, notice, undo)
+func (si *Site) RedirectWithUndo(r *Request, to, notice, undo string) error {
+	si.setUndoNotice(r, notice, undo)
 	return r.Redirect(LocalAddress(to))
 }
 
 // Follow opens a page with a notice and an Undo button. A script gets the address in a header, because it can't read that
 // of a redirect.
-func (p *Site) Follow(r *Request, to, notice, undo string) error {
+func (si *Site) Follow(r *Request, to, notice, undo string) error {
 	if !r.IsPart() {
-		return p.RedirectWithUndo(r, to, notice, undo)
+		return si.RedirectWithUndo(r, to, notice, undo)
 	}
-	p.setUndoNotice(r, notice, undo)
+	si.setUndoNotice(r, notice, undo)
 	h := r.W.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("HX-Redirect", LocalAddress(to))
@@ -101,26 +101,26 @@ func (p *Site) Follow(r *Request, to, notice, undo string) error {
 }
 
 // SetNotice stores a notice that the next page shows. It does nothing if the notice is "".
-func (p *Site) SetNotice(r *Request, notice string) {
-	p.setUndoNotice(r, notice, "")
+func (si *Site) SetNotice(r *Request, notice string) {
+	si.setUndoNotice(r, notice, "")
 }
 
-func (p *Site) setUndoNotice(r *Request, notice, undo string) {
+func (si *Site) setUndoNotice(r *Request, notice, undo string) {
 	if notice == "" {
 		return
 	}
-	value := p.Vault.Secrets.Cursors().Encode(noticeScope, []byte(undo+"\n"+Truncate(notice, 600)))
-	p.SetCookie(r, noticeCookie, value, noticeLifetime, http.SameSiteStrictMode)
+	value := si.Vault.Secrets.Cursors().Encode(noticeScope, []byte(undo+"\n"+Truncate(notice, 600)))
+	si.SetCookie(r, noticeCookie, value, noticeLifetime, http.SameSiteStrictMode)
 }
 
 // consumeNotice returns the stored notice and its undo address, and deletes the cookie.
-func (p *Site) consumeNotice(r *Request) (notice, undo string) {
-	value := p.CookieValue(r, noticeCookie)
+func (si *Site) consumeNotice(r *Request) (notice, undo string) {
+	value := si.CookieValue(r, noticeCookie)
 	if value == "" {
 		return "", ""
 	}
-	p.SetCookie(r, noticeCookie, "", 0, http.SameSiteStrictMode)
-	text, ok := p.Vault.Secrets.Cursors().Decode(noticeScope, value)
+	si.SetCookie(r, noticeCookie, "", 0, http.SameSiteStrictMode)
+	text, ok := si.Vault.Secrets.Cursors().Decode(noticeScope, value)
 	if !ok {
 		return "", "" // not from this service: other applications on the same host can set cookies, too
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 // AbstractPath returns the address of an abstract's page.
-func (p *Site) AbstractPath(id uint64) string { return "/abstracts/" + p.AbstractIDs.Encode(id) }
+func (si *Site) AbstractPath(id uint64) string { return "/abstracts/" + si.AbstractIDs.Encode(id) }
 
 // RunsheetPath returns the address of the runsheet of an abstract.
-func (p *Site) RunsheetPath(abstract uint64) string {
-	return p.AbstractPath(abstract) + "?view=runsheet"
+func (si *Site) RunsheetPath(abstract uint64) string {
+	return si.AbstractPath(abstract) + "?view=runsheet"
 }
 
 // OrderPath returns the address of an order's page.
-func (p *Site) OrderPath(id uint64) string { return "/orders/" + p.OrderIDs.Encode(id) }
+func (si *Site) OrderPath(id uint64) string { return "/orders/" + si.OrderIDs.Encode(id) }
 
 // DocumentPath returns the address of a document's page.
 func DocumentPath(id uint64) string { return "/documents/" + strconv.FormatUint(id, 10) }
@@ -109,7 +109,7 @@ func WithReturnTo(address, to string) string {
 
 // CurrentAddress returns the address of the page that the user sees. For a page request it is the
 // request's own address. For forms and scripts it is the page that sent the request.
-func (p *Site) CurrentAddress(r *Request) string {
+func (si *Site) CurrentAddress(r *Request) string {
 	from := r.Header.Get("Referer")
 	switch {
 	case r.IsPart():
@@ -138,9 +138,9 @@ func filterAddress(r *Request) string {
 
 // HitPath returns the address of the record that a hit refers to. For an instrument, it is its place
 // on the page of its abstract.
-func (p *Site) HitPath(h search.Hit) string {
+func (si *Site) HitPath(h search.Hit) string {
 	if h.Kind == query.Instrument {
-		return p.AbstractPath(h.AbstractID) + "#instrument-" + strconv.FormatUint(h.ID, 10)
+		return si.AbstractPath(h.AbstractID) + "#instrument-" + strconv.FormatUint(h.ID, 10)
 	}
-	return p.RecordPath(h.Kind, h.ID)
+	return si.RecordPath(h.Kind, h.ID)
 }

@@ -20,12 +20,12 @@ func FileRecordName(id uint64) string { return RecordName("file", id) }
 
 // IDCodec returns the opaque ID codec for a record type, or nil if the pages of that type show
 // plain numbers.
-func (p *Site) IDCodec(recordType string) *secret.IDs {
+func (si *Site) IDCodec(recordType string) *secret.IDs {
 	switch recordType {
 	case "abstract":
-		return p.AbstractIDs
+		return si.AbstractIDs
 	case "order":
-		return p.OrderIDs
+		return si.OrderIDs
 	}
 	return nil
 }
@@ -46,16 +46,16 @@ var recordPaths = map[string]string{
 }
 
 // RecordPath returns the address of a record's page, or "" if the record has no page.
-func (p *Site) RecordPath(recordType string, id uint64) string {
+func (si *Site) RecordPath(recordType string, id uint64) string {
 	if recordPaths[recordType] == "" {
 		return ""
 	}
-	return recordPaths[recordType] + p.publicID(recordType, id)
+	return recordPaths[recordType] + si.publicID(recordType, id)
 }
 
 // publicID returns a record's ID as shown on pages: opaque if the type has opaque IDs.
-func (p *Site) publicID(recordType string, id uint64) string {
-	if ids := p.IDCodec(recordType); ids != nil {
+func (si *Site) publicID(recordType string, id uint64) string {
+	if ids := si.IDCodec(recordType); ids != nil {
 		return ids.Encode(id)
 	}
 	return strconv.FormatUint(id, 10)
@@ -71,7 +71,7 @@ var recordNamePattern = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
 
 // ParseRecordName converts a record name or the URL of a record's page to the record's name in the
 // audit log, such as "file:17". It decodes opaque IDs. It returns "" if text is neither.
-func (p *Site) ParseRecordName(text string) string {
+func (si *Site) ParseRecordName(text string) string {
 	text = strings.TrimSpace(text)
 	recordType, id, isName := strings.Cut(text, ":")
 	if u, err := url.Parse(text); err == nil && strings.HasPrefix(u.Path, "/") {
@@ -81,7 +81,7 @@ func (p *Site) ParseRecordName(text string) string {
 		}
 		recordType, id, isName = recordTypeByPath[parts[0]], parts[1], true
 	}
-	ids := p.IDCodec(recordType)
+	ids := si.IDCodec(recordType)
 	if isName && ids != nil {
 		if n, ok := ids.Decode(id); ok {
 			return RecordName(recordType, n)
@@ -96,6 +96,6 @@ func (p *Site) ParseRecordName(text string) string {
 
 // PublicRecordName returns the name of a record as shown on pages: type:ID, with the opaque ID if
 // the type has one.
-func (p *Site) PublicRecordName(recordType string, id uint64) string {
-	return recordType + ":" + p.publicID(recordType, id)
+func (si *Site) PublicRecordName(recordType string, id uint64) string {
+	return recordType + ":" + si.publicID(recordType, id)
 }

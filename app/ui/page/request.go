@@ -36,10 +36,10 @@ func (r *Request) Redirect(to string) error {
 
 // decodeID sets PathID according to the pattern of the request's route: {n} is a number, and the {id}
 // of an abstract or order is opaque. It returns NotFound if the ID is invalid.
-func (p *Site) decodeID(r *Request, pattern string) error {
+func (si *Site) decodeID(r *Request, pattern string) error {
 	_, path, _ := strings.Cut(pattern, " /")
 	segment, _, _ := strings.Cut(path, "/")
-	ids, ok := p.IDCodec(recordTypeByPath[segment]), true
+	ids, ok := si.IDCodec(recordTypeByPath[segment]), true
 	switch {
 	case strings.Contains(path, "{n}"):
 		n, err := strconv.ParseUint(r.PathValue("n"), 10, 63)

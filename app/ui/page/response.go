@@ -22,32 +22,32 @@ const (
 )
 
 // RenderPage renders a page in the layout. It sends nothing before rendering succeeds.
-func (p *Site) RenderPage(r *Request, status int, name string, content Page) error {
-	if notice, undo := p.consumeNotice(r); content.Notice == "" {
+func (si *Site) RenderPage(r *Request, status int, name string, content Page) error {
+	if notice, undo := si.consumeNotice(r); content.Notice == "" {
 		content.Notice, content.UndoTo = notice, undo
 	}
-	return p.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
+	return si.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
 		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Undo: ParseUndo(content.UndoTo),
-		Warnings: p.visibleWarnings(r),
+		Warnings: si.visibleWarnings(r),
 	})
 }
 
 // RenderPart renders a named block of a page. A script inserts the block into the page.
-func (p *Site) RenderPart(r *Request, status int, name, block string, data any) error {
+func (si *Site) RenderPart(r *Request, status int, name, block string, data any) error {
 	r.W.Header().Set("Vary", "HX-Request")
-	return p.renderBlock(r, pagePolicy, status, name, block, pageData{Page: Page{Data: data}, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI()})
+	return si.renderBlock(r, pagePolicy, status, name, block, pageData{Page: Page{Data: data}, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI()})
 }
 
 // RenderText returns a named block of a page, for a script that gets it in a JSON text. data is what
 // the block gets, without the page data that RenderPart adds.
-func (p *Site) RenderText(name, block string, data any) (string, error) {
-	text, err := p.executeBlock(name, block, data)
+func (si *Site) RenderText(name, block string, data any) (string, error) {
+	text, err := si.executeBlock(name, block, data)
 	return string(text), err
 }
 
 // executeBlock renders a block of a page to memory.
-func (p *Site) executeBlock(name, block string, data any) ([]byte, error) {
-	templates, err := p.templates.page(name)
+func (si *Site) executeBlock(name, block string, data any) ([]byte, error) {
+	templates, err := si.templates.page(name)
 	if err != nil {
 		return nil, fmt.Errorf("render page %s: %w", name, err)
 	}
@@ -59,8 +59,8 @@ func (p *Site) executeBlock(name, block string, data any) ([]byte, error) {
 }
 
 // renderBlock renders a block of a page with the given Content-Security-Policy.
-func (p *Site) renderBlock(r *Request, policy string, status int, name, block string, data any) error {
-	text, err := p.executeBlock(name, block, data)
+func (si *Site) renderBlock(r *Request, policy string, status int, name, block string, data any) error {
+	text, err := si.executeBlock(name, block, data)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (p *Site) renderBlock(r *Request, policy string, status int, name, block st
 	h.Set("Cache-Control", "no-store")
 	r.W.WriteHeader(status)
 	if _, err := r.W.Write(text); err != nil {
-		p.Log.Debug("page not sent", "error", err)
+		si.Log.Debug("page not sent", "error", err)
 	}
 	return nil
 }

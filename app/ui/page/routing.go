@@ -17,35 +17,35 @@ type Route struct {
 }
 
 // Mount registers the routes of all pages.
-func (p *Site) Mount(table []Route) {
-	p.mux = http.NewServeMux()
+func (si *Site) Mount(table []Route) {
+	si.mux = http.NewServeMux()
 	for _, r := range table {
-		p.mux.Handle(r.Pattern, p.wrap(r))
+		si.mux.Handle(r.Pattern, si.wrap(r))
 	}
 }
 
 // ServePage serves the requested page. It doesn't use the redirects of http.ServeMux: if a path
 // isn't clean, the response is an error page.
-func (p *Site) ServePage(w http.ResponseWriter, r *http.Request) {
+func (si *Site) ServePage(w http.ResponseWriter, r *http.Request) {
 	unknown := http.NotFoundHandler()
 	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
 		var pattern string
-		if unknown, pattern = p.mux.Handler(r); pattern != "" {
-			p.mux.ServeHTTP(w, r)
+		if unknown, pattern = si.mux.Handler(r); pattern != "" {
+			si.mux.ServeHTTP(w, r)
 			return
 		}
 	}
-	p.serveUnknown(&Request{Request: r, W: w}, unknown)
+	si.serveUnknown(&Request{Request: r, W: w}, unknown)
 }
 
 // serveUnknown responds to a request that matches no route. It runs h only to find out whether the
 // path or the method is unknown.
-func (p *Site) serveUnknown(r *Request, h http.Handler) {
+func (si *Site) serveUnknown(r *Request, h http.Handler) {
 	recorder := &statusRecorder{header: http.Header{}}
 	h.ServeHTTP(recorder, r.Request)
 	SkipForm(r)
 	var err error
-	switch r.Visitor, err = p.authenticate(r); {
+	switch r.Visitor, err = si.authenticate(r); {
 	case err != nil:
 	case recorder.status == http.StatusMethodNotAllowed:
 		r.W.Header()["Allow"] = recorder.header["Allow"]
@@ -53,7 +53,7 @@ func (p *Site) serveUnknown(r *Request, h http.Handler) {
 	default:
 		err = NotFound(r)
 	}
-	p.showError(r, err)
+	si.showError(r, err)
 }
 
 // statusRecorder records the status and header of a response and discards its body.
@@ -62,35 +62,35 @@ type statusRecorder struct {
 	status int
 }
 
-func (v *statusRecorder) Header() http.Header { return v.header }
+func (s *statusRecorder) Header() http.Header { return s.header }
 
-func (v *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
+func (s *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
 
-func (v *statusRecorder) WriteHeader(status int) { v.status = status }
+func (s *statusRecorder) WriteHeader(status int) { s.status = status }
 
 // wrap returns a handler that authorizes the request, checks its origin, reads its form, and decodes
 // the ID in its path before it calls the route's handler.
-func (p *Site) wrap(route Route) http.Handler {
+func (si *Site) wrap(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r := &Request{Request: req, W: w}
-		err := p.authorize(route, r)
+		err := si.authorize(route, r)
 		if back, ok := errors.AsType[*expiredFormError](err); ok {
 			defer back.done()
 		}
 		if err == nil && route.hasForm(r) {
 			var done func()
-			if done, err = p.readRouteForm(r, route.Access); err == nil {
+			if done, err = si.readRouteForm(r, route.Access); err == nil {
 				defer done()
 			}
 		}
 		if err == nil {
-			err = p.decodeID(r, route.Pattern)
+			err = si.decodeID(r, route.Pattern)
 		}
 		if err == nil {
 			err = route.Handle(r)
 		}
 		if err != nil {
-			p.showError(r, err)
+			si.showError(r, err)
 		}
 	})
 }

@@ -88,10 +88,10 @@ func (s SearchIndexStatus) Percent() string {
 }
 
 // SearchIndexStatus reads the state of the search index. If that fails, Problem is set.
-func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
-	state, err := p.Vault.Search.State(ctx)
+func (si *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
+	state, err := si.Vault.Search.State(ctx)
 	if err != nil {
-		p.Log.ErrorContext(ctx, "search index status not read", "error", err)
+		si.Log.ErrorContext(ctx, "search index status not read", "error", err)
 		return SearchIndexStatus{Problem: "The search index status is not available."}
 	}
 	return SearchIndexStatus{State: state}

@@ -45,25 +45,25 @@ const (
 
 // isHTTPS reports whether the browser uses HTTPS, either to this server or to a reverse proxy. A
 // request on the TLS port counts as HTTPS, whatever a proxy says about it.
-func (p *Site) isHTTPS(r *Request) bool {
-	origin, err := p.Origin(r.Request)
+func (si *Site) isHTTPS(r *Request) bool {
+	origin, err := si.Origin(r.Request)
 	return r.TLS != nil || err == nil && strings.HasPrefix(origin, "https:")
 }
 
 // cookieName returns the full name of a cookie, with the prefix if the browser uses HTTPS.
-func (p *Site) cookieName(r *Request, name string) string {
-	if p.isHTTPS(r) {
+func (si *Site) cookieName(r *Request, name string) string {
+	if si.isHTTPS(r) {
 		return hostPrefix + name
 	}
 	return name
 }
 
 // SessionToken returns the token in the session cookie, or "" if there is none.
-func (p *Site) SessionToken(r *Request) string { return p.CookieValue(r, sessionCookie) }
+func (si *Site) SessionToken(r *Request) string { return si.CookieValue(r, sessionCookie) }
 
 // CookieValue returns the value of a cookie that SetCookie set, or "" if there is none.
-func (p *Site) CookieValue(r *Request, name string) string {
-	cookie, err := r.Cookie(p.cookieName(r, name))
+func (si *Site) CookieValue(r *Request, name string) string {
+	cookie, err := r.Cookie(si.cookieName(r, name))
 	if err != nil {
 		return "" // the cookie doesn't exist
 	}
@@ -72,15 +72,15 @@ func (p *Site) CookieValue(r *Request, name string) string {
 
 // SessionVisitor returns the user of the request's session. It returns an anonymous visitor if
 // there is no valid session.
-func (p *Site) SessionVisitor(r *Request) (Visitor, error) {
-	anonymous := Visitor{model.Actor{Kind: "visitor", Address: p.Address(r.Request)}}
-	token := p.SessionToken(r)
+func (si *Site) SessionVisitor(r *Request) (Visitor, error) {
+	anonymous := Visitor{model.Actor{Kind: "visitor", Address: si.Address(r.Request)}}
+	token := si.SessionToken(r)
 	if token == "" {
 		return anonymous, nil
 	}
-	look := p.Vault.Sessions.Authenticate
+	look := si.Vault.Sessions.Authenticate
 	if r.IsPart() && r.Method == http.MethodGet {
-		look = p.Vault.Sessions.AuthenticateBackground // automatic refreshes of a page must not extend the session
+		look = si.Vault.Sessions.AuthenticateBackground // automatic refreshes of a page must not extend the session
 	}
 	actor, err := look(r.Context(), token)
 	switch {
@@ -89,25 +89,25 @@ func (p *Site) SessionVisitor(r *Request) (Visitor, error) {
 	case err != nil:
 		return anonymous, err
 	}
-	actor.Address, actor.RequestID = p.Address(r.Request), r.Header.Get("X-Request-Id")
+	actor.Address, actor.RequestID = si.Address(r.Request), r.Header.Get("X-Request-Id")
 	return Visitor{actor}, nil
 }
 
 // SetSession sets the session cookie. If token is "", it deletes the cookie. Browsers delete the
 // cookie when they close, and the vault limits the session's lifetime.
-func (p *Site) SetSession(r *Request, token string) {
-	p.SetCookie(r, sessionCookie, token, 0, http.SameSiteLaxMode)
+func (si *Site) SetSession(r *Request, token string) {
+	si.SetCookie(r, sessionCookie, token, 0, http.SameSiteLaxMode)
 }
 
 // SetCookie sets a cookie with the given lifetime. If life is 0, the cookie lasts until the browser
 // closes. An empty value deletes the cookie.
-func (p *Site) SetCookie(r *Request, name, value string, life time.Duration, site http.SameSite) {
+func (si *Site) SetCookie(r *Request, name, value string, life time.Duration, site http.SameSite) {
 	age := int(life.Seconds())
 	if value == "" {
 		age = -1
 	}
 	http.SetCookie(r.W, &http.Cookie{ // #nosec G124 -- Secure wherever there is https
-		Name: p.cookieName(r, name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: p.isHTTPS(r), SameSite: site,
+		Name: si.cookieName(r, name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: si.isHTTPS(r), SameSite: site,
 	})
 }
 
@@ -116,12 +116,12 @@ var errNotSetUp = errors.New("no administrator account exists yet")
 
 // authenticate returns the visitor. Until the first administrator is created, it returns
 // errNotSetUp, whose error page explains the setup link.
-func (p *Site) authenticate(r *Request) (Visitor, error) {
-	visitor, err := p.SessionVisitor(r)
+func (si *Site) authenticate(r *Request) (Visitor, error) {
+	visitor, err := si.SessionVisitor(r)
 	if err != nil || visitor.Known() {
 		return visitor, err
 	}
-	hasAdmin, err := p.Vault.Users.HasAdmin(r.Context())
+	hasAdmin, err := si.Vault.Users.HasAdmin(r.Context())
 	if err == nil && !hasAdmin {
 		err = errNotSetUp
 	}

@@ -95,10 +95,10 @@ func New(opts Options) (*Site, error) {
 }
 
 // GetOnly calls next for GET and HEAD requests and rejects other methods.
-func (p *Site) GetOnly(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+func (si *Site) GetOnly(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		p.ShowMessage(&Request{Request: r, W: w}, http.StatusMethodNotAllowed, "Action not available",
+		si.ShowMessage(&Request{Request: r, W: w}, http.StatusMethodNotAllowed, "Action not available",
 			"This URL doesn't support that type of request.")
 		return
 	}

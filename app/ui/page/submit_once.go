@@ -14,7 +14,7 @@ type AlreadySubmitted struct{ Text, Path, Link string }
 // form again, which must not create a second secret. The form field "once" contains a token that
 // identifies the form; without a token, act always runs. act returns the address of the created
 // record, or "" if nothing was created.
-func (p *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address string, err error)) error {
+func (si *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address string, err error)) error {
 	token := r.PostForm.Get("once")
 	if token == "" {
 		_, err := act()
@@ -23,7 +23,7 @@ func (p *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address
 	// The key contains only the token because the other fields may contain a password.
 	key := sha256.Sum256([]byte("page once\n" + r.Record() + "\n" + r.URL.Path + "\n" + token))
 	ended := make(chan struct{})
-	first, waiting := p.inFlight.LoadOrStore(key, ended)
+	first, waiting := si.inFlight.LoadOrStore(key, ended)
 	if waiting { // after a double-click, wait for the first request
 		select {
 		case <-first.(chan struct{}):
@@ -32,11 +32,11 @@ func (p *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address
 		}
 	} else {
 		defer func() {
-			p.inFlight.Delete(key)
+			si.inFlight.Delete(key)
 			close(ended)
 		}()
 	}
-	stored, found, err := p.Vault.StoredResponse(r.Context(), key)
+	stored, found, err := si.Vault.StoredResponse(r.Context(), key)
 	if err != nil {
 		return err
 	}
@@ -44,19 +44,19 @@ func (p *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address
 		done.Path = LocalAddress(stored.Header["Location"])
 	}
 	if found || waiting {
-		return p.showAlreadySubmitted(r, done)
+		return si.showAlreadySubmitted(r, done)
 	}
 	address, err := act()
 	if err != nil || address == "" {
 		return err
 	}
 	// The response has been sent. If this fails, the form's changes are kept.
-	if err := p.Vault.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
-		p.Log.ErrorContext(r.Context(), "form submission not recorded", "error", err, "request_id", r.RequestID())
+	if err := si.Vault.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
+		si.Log.ErrorContext(r.Context(), "form submission not recorded", "error", err, "request_id", r.RequestID())
 	}
 	return nil
 }
 
-func (p *Site) showAlreadySubmitted(r *Request, done AlreadySubmitted) error {
-	return p.RenderPage(r, http.StatusConflict, "already-sent.html", Page{Heading: "Already submitted", Section: "admin", Data: done})
+func (si *Site) showAlreadySubmitted(r *Request, done AlreadySubmitted) error {
+	return si.RenderPage(r, http.StatusConflict, "already-sent.html", Page{Heading: "Already submitted", Section: "admin", Data: done})
 }

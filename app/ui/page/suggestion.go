@@ -31,10 +31,10 @@ func (s Suggestions) New() (n int) {
 func (s Suggestions) Known() int { return len(s.List) - s.New() }
 
 // Suggestions returns the instruments that the names of the documents of an abstract describe.
-func (p *Site) Suggestions(ctx context.Context, abstract uint64) Suggestions {
-	s := Suggestions{Path: p.AbstractPath(abstract)}
-	missing := p.Vault.Derive(ctx, vault.PartSuggestions, func() (err error) {
-		s.List, err = p.Vault.Instruments.SuggestFromFilenames(ctx, abstract)
+func (si *Site) Suggestions(ctx context.Context, abstract uint64) Suggestions {
+	s := Suggestions{Path: si.AbstractPath(abstract)}
+	missing := si.Vault.Derive(ctx, vault.PartSuggestions, func() (err error) {
+		s.List, err = si.Vault.Instruments.SuggestFromFilenames(ctx, abstract)
 		return err
 	})
 	if missing {

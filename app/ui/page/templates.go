@@ -76,20 +76,20 @@ func (t *templates) page(name string) (*template.Template, error) {
 }
 
 // templateFuncs returns the functions that templates can call.
-func (p *Site) templateFuncs() template.FuncMap {
+func (si *Site) templateFuncs() template.FuncMap {
 	return template.FuncMap{
-		"asset":          p.Assets.URL,
-		"abstractPath":   p.AbstractPath,
-		"orderPath":      p.OrderPath,
+		"asset":          si.Assets.URL,
+		"abstractPath":   si.AbstractPath,
+		"orderPath":      si.OrderPath,
 		"documentPath":   DocumentPath,
 		"folderPath":     FolderPath,
-		"icon":           p.icon,
+		"icon":           si.icon,
 		"under":          IsUnderPath,
 		"failure":        failureText,
 		"statusLabel":    FormatStatus,
 		"date":           FormatDate,
-		"when":           p.formatTime,
-		"day":            p.formatDay,
+		"when":           si.formatTime,
+		"day":            si.formatDay,
 		"statusTone":     statusTone,
 		"size":           FormatSize,
 		"count":          FormatCount,
@@ -99,15 +99,15 @@ func (p *Site) templateFuncs() template.FuncMap {
 		"fieldTypeLabel": fieldTypeLabel,
 		"roleName":       RoleName,
 		"roleText":       roleText,
-		"dueLabel":       p.dueLabel,
-		"hitPath":        p.HitPath,
+		"dueLabel":       si.dueLabel,
+		"hitPath":        si.HitPath,
 		"matchLabel":     matchLabel,
-		"ocrOff":         p.OCRIsOff,
+		"ocrOff":         si.OCRIsOff,
 	}
 }
 
 // OCRIsOff reports whether scanned pages are never read, so that no text promises it.
-func (p *Site) OCRIsOff() bool { return !p.Vault.OCR.Enabled() }
+func (si *Site) OCRIsOff() bool { return !si.Vault.OCR.Enabled() }
 
 // dict returns a map of alternating keys and values, for passing several values to a template.
 func dict(pairs ...any) (map[string]any, error) {
@@ -127,8 +127,8 @@ func dict(pairs ...any) (map[string]any, error) {
 
 // icon returns the markup of an icon. The icon has no text alternative, so it needs text or a label
 // next to it.
-func (p *Site) icon(name string) (template.HTML, error) {
-	markup, ok := p.icons[name]
+func (si *Site) icon(name string) (template.HTML, error) {
+	markup, ok := si.icons[name]
 	if !ok {
 		return "", fmt.Errorf("unknown icon %q", name)
 	}

@@ -24,10 +24,10 @@ type TimeZoneField struct {
 
 // NewTimeZoneField returns the field with the time zone that was submitted or, without one, that of
 // the vault. A zone that isn't in the list of US time zones is added to it.
-func (p *Site) NewTimeZoneField(submitted, problem string) *TimeZoneField {
+func (si *Site) NewTimeZoneField(submitted, problem string) *TimeZoneField {
 	f := TimeZoneField{Name: submitted, Zones: timezone.USZones(), Problem: problem}
 	if !KnownTimeZone(f.Name) {
-		f.Name = p.Vault.TimeZone.Chosen()
+		f.Name = si.Vault.TimeZone.Chosen()
 	}
 	if f.Name != "" && !slices.ContainsFunc(f.Zones, func(z timezone.Zone) bool { return z.Name == f.Name }) {
 		f.Zones = append(f.Zones, timezone.Zone{Name: f.Name, Label: f.Name})

@@ -17,30 +17,30 @@ type trashedRecord struct {
 }
 
 // TypeName returns the record type with an article, such as "the abstract".
-func (g trashedRecord) TypeName() string { return "the " + g.Type }
+func (t trashedRecord) TypeName() string { return "the " + t.Type }
 
 // ByWhom returns the name of the user who moved the record to the trash.
-func (g trashedRecord) ByWhom() string { return ActorInSentence(g.By) }
+func (t trashedRecord) ByWhom() string { return ActorInSentence(t.By) }
 
 // findTrashed finds the abstract or order of the request's address in the trash. found is false if
 // err is not a NotFound error or the record is not in the trash.
-func (p *Site) findTrashed(r *Request, err error) (gone trashedRecord, found bool) {
+func (si *Site) findTrashed(r *Request, err error) (gone trashedRecord, found bool) {
 	segment, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	recordType := recordTypeByPath[segment]
-	if errs.KindOf(err) != errs.NotFound || r.PathID == 0 || p.IDCodec(recordType) == nil {
+	if errs.KindOf(err) != errs.NotFound || r.PathID == 0 || si.IDCodec(recordType) == nil {
 		return gone, false
 	}
-	gone.Path = p.RecordPath(recordType, r.PathID)
-	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, r.PathID)
+	gone.Path = si.RecordPath(recordType, r.PathID)
+	gone.Trashed, err = si.Vault.Trash.Find(r.Context(), recordType, r.PathID)
 	return gone, err == nil // if this fails, the user sees "page not found"
 }
 
 // showTrashed shows a page that says who moved the record to the trash and how to restore it.
-func (p *Site) showTrashed(r *Request, gone trashedRecord) error {
+func (si *Site) showTrashed(r *Request, gone trashedRecord) error {
 	if r.IsPart() {
-		return p.RenderPart(r, http.StatusNotFound, "trashed.html", "problem", gone)
+		return si.RenderPart(r, http.StatusNotFound, "trashed.html", "problem", gone)
 	}
-	return p.RenderPage(r, http.StatusNotFound, "trashed.html", Page{Heading: "“" + gone.Heading + "” is in the trash",
+	return si.RenderPage(r, http.StatusNotFound, "trashed.html", Page{Heading: "“" + gone.Heading + "” is in the trash",
 		Section: gone.Type + "s", Data: gone})
 }
 

@@ -29,11 +29,11 @@ const warningCacheTTL = 30 * time.Second
 // visibleWarnings returns the warnings to show on the requested page. It returns none on the
 // dashboard and omits warnings that link to the requested page. Those pages explain the problems
 // themselves.
-func (p *Site) visibleWarnings(r *Request) (list []Warning) {
+func (si *Site) visibleWarnings(r *Request) (list []Warning) {
 	if !r.MayAdminister() || r.URL.Path == "/" {
 		return nil
 	}
-	for _, w := range p.currentWarnings(r.Context()) {
+	for _, w := range si.currentWarnings(r.Context()) {
 		if w.Path != r.URL.Path {
 			list = append(list, w)
 		}
@@ -41,27 +41,27 @@ func (p *Site) visibleWarnings(r *Request) (list []Warning) {
 	return list
 }
 
-func (p *Site) currentWarnings(ctx context.Context) []Warning {
-	p.warningCache.mu.Lock()
-	defer p.warningCache.mu.Unlock()
-	now := p.LocalNow()
-	if age := now.Sub(p.warningCache.at); age >= 0 && age < warningCacheTTL {
-		return p.warningCache.list
+func (si *Site) currentWarnings(ctx context.Context) []Warning {
+	si.warningCache.mu.Lock()
+	defer si.warningCache.mu.Unlock()
+	now := si.LocalNow()
+	if age := now.Sub(si.warningCache.at); age >= 0 && age < warningCacheTTL {
+		return si.warningCache.list
 	}
-	h, err := p.Vault.Health(ctx)
+	h, err := si.Vault.Health(ctx)
 	if err != nil {
-		p.Log.ErrorContext(ctx, "server status for warnings not read", "error", err)
+		si.Log.ErrorContext(ctx, "server status for warnings not read", "error", err)
 		return nil // if the warnings can't be read, show the page without them
 	}
-	p.warningCache.at, p.warningCache.list = now, HealthWarnings(h, now)
-	return p.warningCache.list
+	si.warningCache.at, si.warningCache.list = now, HealthWarnings(h, now)
+	return si.warningCache.list
 }
 
 // reset clears the cache.
-func (h *warningCache) reset() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.at = time.Time{}
+func (w *warningCache) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = time.Time{}
 }
 
 // HealthWarnings returns the warnings about backups, damaged documents, and the disk.
@@ -133,4 +133,4 @@ func DeniedReason(err error) string {
 }
 
 // ResetWarnings clears the cached warnings. The next page reads them again.
-func (p *Site) ResetWarnings() { p.warningCache.reset() }
+func (si *Site) ResetWarnings() { si.warningCache.reset() }

@@ -31,16 +31,16 @@ type abstractView struct {
 }
 
 // Aside returns the field groups shown next to the documents.
-func (s abstractView) Aside() []fieldGroup { return s.Groups[:1] }
+func (a abstractView) Aside() []fieldGroup { return a.Groups[:1] }
 
 // Main returns the field groups shown above the title work.
-func (s abstractView) Main() []fieldGroup {
-	return slices.DeleteFunc(slices.Clone(s.Groups[1:]), func(g fieldGroup) bool { return g.Part })
+func (a abstractView) Main() []fieldGroup {
+	return slices.DeleteFunc(slices.Clone(a.Groups[1:]), func(g fieldGroup) bool { return g.Part })
 }
 
 // OtherOrders returns the orders with the abstract's parcel or address, without the linked one.
-func (s abstractView) OtherOrders() []search.Hit {
-	return slices.DeleteFunc(slices.Clone(s.Related.ByKind("order").Hits), func(hit search.Hit) bool { return hit.ID == s.Work.Order.ID })
+func (a abstractView) OtherOrders() []search.Hit {
+	return slices.DeleteFunc(slices.Clone(a.Related.ByKind("order").Hits), func(hit search.Hit) bool { return hit.ID == a.Work.Order.ID })
 }
 
 // abstractPage serves the page of an abstract, or a part of that page.

@@ -95,24 +95,24 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 }
 
 // addOrder adds what the form shows about the order that the abstract is for.
-func (v *abstractForm) addOrder(form url.Values, rejected map[string]string, now time.Time) {
+func (a *abstractForm) addOrder(form url.Values, rejected map[string]string, now time.Time) {
 	due := page.Input{Name: "due_date", Label: "Due date", Type: model.Date,
 		Values: page.SubmittedValues(model.Date, "due_date", form["due_date"], now)}
 	due.Problem = rejected["due_date"]
-	v.Due = []page.Input{due}
-	markCarriedOver(v.Order, v.Template, v.Due, v.Property, v.Fields)
-	product := v.Order.Custom.Text("product")
-	if at := slices.IndexFunc(v.Fields, func(in page.Input) bool { return in.Name == searchTypeField }); at >= 0 && product != "" &&
-		!namesProduct(v.Template.Name, product) && len(optionsOf(v.Template, "search_type", []string{product})) == 0 {
-		v.Unmatched = product
+	a.Due = []page.Input{due}
+	markCarriedOver(a.Order, a.Template, a.Due, a.Property, a.Fields)
+	product := a.Order.Custom.Text("product")
+	if at := slices.IndexFunc(a.Fields, func(in page.Input) bool { return in.Name == searchTypeField }); at >= 0 && product != "" &&
+		!namesProduct(a.Template.Name, product) && len(optionsOf(a.Template, "search_type", []string{product})) == 0 {
+		a.Unmatched = product
 	}
 }
 
 // Client returns the client of the order.
-func (v abstractForm) Client() string { return v.Order.Custom.Text("client") }
+func (a abstractForm) Client() string { return a.Order.Custom.Text("client") }
 
 // ClientFile returns the client's file number.
-func (v abstractForm) ClientFile() string { return v.Order.Custom.Text("client_file_number") }
+func (a abstractForm) ClientFile() string { return a.Order.Custom.Text("client_file_number") }
 
 // chosenTemplate returns the template with the given ID. If there is none, it returns the default
 // template or, without a default, the first template.

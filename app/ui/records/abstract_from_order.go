@@ -131,8 +131,8 @@ func markCarriedOver(o model.Order, template model.Template, lists ...[]page.Inp
 }
 
 // NewAbstract returns the address of the new-abstract form, prefilled from this order.
-func (s orderView) NewAbstract() string {
-	return page.WithQuery("/abstracts/new", url.Values{"order": {path.Base(s.Path)}})
+func (o orderView) NewAbstract() string {
+	return page.WithQuery("/abstracts/new", url.Values{"order": {path.Base(o.Path)}})
 }
 
 // isBlankForm reports whether all fields of the new-abstract form are blank.

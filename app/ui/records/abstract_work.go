@@ -31,12 +31,12 @@ func (p *Pages) addViews(r *page.Request, view *abstractView, filed vault.Abstra
 }
 
 // scripts returns the scripts of the page, and the libraries that they need.
-func (s abstractView) scripts(mayWrite bool) (libraries, scripts []string) {
+func (a abstractView) scripts(mayWrite bool) (libraries, scripts []string) {
 	scripts = []string{"views.js"}
 	switch {
-	case s.View == runsheetView && mayWrite:
+	case a.View == runsheetView && mayWrite:
 		return []string{"sortable.min.js"}, append(scripts, "record.js", "runsheet-edit.js")
-	case s.View == runsheetView && s.RunsheetRows > 0:
+	case a.View == runsheetView && a.RunsheetRows > 0:
 		scripts = append(scripts, "runsheet.js")
 	case mayWrite:
 		return []string{"sortable.min.js", "tus.min.js"}, append(scripts, "record.js", "abstract.js", "upload.js")

@@ -134,8 +134,8 @@ func unreadScansNotice(scans search.UnreadScans, q search.Query, off bool) strin
 }
 
 // Heading returns the heading of the page.
-func (l *findPage) Heading() string {
-	if name := l.Called(); name != "" {
+func (f *findPage) Heading() string {
+	if name := f.Called(); name != "" {
 		return "Search: “" + name + "”"
 	}
 	return "Search"
@@ -143,27 +143,27 @@ func (l *findPage) Heading() string {
 
 // Beyond reports whether the requested page is after the last one. If the counts are unknown, it
 // assumes that earlier pages have results.
-func (l *findPage) Beyond() bool {
-	return l.Number > 1 && len(l.Rows) == 0 && (!l.Counted || l.count(l.Asked.Get("kind")) > 0)
+func (f *findPage) Beyond() bool {
+	return f.Number > 1 && len(f.Rows) == 0 && (!f.Counted || f.count(f.Asked.Get("kind")) > 0)
 }
 
 // Nothing returns the sentence for a page without results. The period is omitted.
-func (l *findPage) Nothing() string {
-	if l.Beyond() {
+func (f *findPage) Nothing() string {
+	if f.Beyond() {
 		return "No more results"
 	}
-	return l.findResults.Nothing()
+	return f.findResults.Nothing()
 }
 
 // Start returns the address of the first page of results.
-func (l *findPage) Start() string { return l.findAddress("page", "") }
+func (f *findPage) Start() string { return f.findAddress("page", "") }
 
 // Called returns the name of the search for the heading, or "" if there is no search.
-func (l *findPage) Called() string {
-	if len(l.Problems) > 0 {
+func (f *findPage) Called() string {
+	if len(f.Problems) > 0 {
 		return ""
 	}
-	text := l.Text
+	text := f.Text
 	if phrase := strings.Trim(text, `"`); len(phrase) == len(text)-2 && !strings.Contains(phrase, `"`) {
 		text = phrase // the heading has quotation marks of its own
 	}
@@ -173,10 +173,10 @@ func (l *findPage) Called() string {
 // findAddress returns the address of this search with some parameters replaced. An address that
 // contains only a record's number would redirect to the record, so findAddress adds the parameter
 // "all".
-func (l *findPage) findAddress(pairs ...string) string {
-	to := l.addressWith(pairs...)
-	if l.exactNumber && to == page.WithQuery(l.path, url.Values{"q": l.Asked["q"]}) {
-		return l.Unfiltered()
+func (f *findPage) findAddress(pairs ...string) string {
+	to := f.addressWith(pairs...)
+	if f.exactNumber && to == page.WithQuery(f.path, url.Values{"q": f.Asked["q"]}) {
+		return f.Unfiltered()
 	}
 	return to
 }
@@ -185,10 +185,10 @@ func (l *findPage) findAddress(pairs ...string) string {
 func (p *Pages) findHelpPage(r *page.Request) error { return r.Redirect("/help/search") }
 
 // applyDateAliases also accepts the API's names for the date filters.
-func (l *findPage) applyDateAliases(r *page.Request) {
+func (f *findPage) applyDateAliases(r *page.Request) {
 	for _, name := range []string{"from", "to"} {
-		if day := r.URL.Query().Get("created_" + name); day != "" && !l.Asked.Has(name) {
-			l.Asked.Set(name, day)
+		if day := r.URL.Query().Get("created_" + name); day != "" && !f.Asked.Has(name) {
+			f.Asked.Set(name, day)
 		}
 	}
 }
@@ -196,29 +196,29 @@ func (l *findPage) applyDateAliases(r *page.Request) {
 // Lists returns links to the record lists with the same filters. It returns none if there is a
 // search text. Orders have no template, and their list can't be filtered by creation date.
 // Documents have no list of their own.
-func (l *findPage) Lists() []findTab {
-	if l.Text != "" || len(l.Problems) > 0 || !l.Filtered {
+func (f *findPage) Lists() []findTab {
+	if f.Text != "" || len(f.Problems) > 0 || !f.Filtered {
 		return nil
 	}
-	place := strings.Join(slices.DeleteFunc([]string{l.Asked.Get("county"), l.Asked.Get("state")}, func(s string) bool { return s == "" }), ", ")
+	place := strings.Join(slices.DeleteFunc([]string{f.Asked.Get("county"), f.Asked.Get("state")}, func(s string) bool { return s == "" }), ", ")
 	if place != "" {
 		place = " in " + place
 	}
 	var ways []findTab
-	if l.Asked.Get("kind") != "order" {
-		ways = append(ways, findTab{Label: "All abstracts" + place, Address: l.listAddress("/abstracts", "template", "county", "state", "from", "to")})
+	if f.Asked.Get("kind") != "order" {
+		ways = append(ways, findTab{Label: "All abstracts" + place, Address: f.listAddress("/abstracts", "template", "county", "state", "from", "to")})
 	}
-	if kind := l.Asked.Get("kind"); (kind == "" || kind == "order") && !l.Asked.Has("template") && !l.Asked.Has("from") && !l.Asked.Has("to") {
-		ways = append(ways, findTab{Label: "All orders" + place, Address: l.listAddress("/orders", "county", "state")})
+	if kind := f.Asked.Get("kind"); (kind == "" || kind == "order") && !f.Asked.Has("template") && !f.Asked.Has("from") && !f.Asked.Has("to") {
+		ways = append(ways, findTab{Label: "All orders" + place, Address: f.listAddress("/orders", "county", "state")})
 	}
 	return ways
 }
 
 // listAddress returns the address of a list with those filters that are named.
-func (l *findPage) listAddress(path string, names ...string) string {
+func (f *findPage) listAddress(path string, names ...string) string {
 	values := url.Values{}
 	for _, name := range names {
-		if v := l.Asked.Get(name); v != "" {
+		if v := f.Asked.Get(name); v != "" {
 			values.Set(name, v)
 		}
 	}
@@ -226,86 +226,86 @@ func (l *findPage) listAddress(path string, names ...string) string {
 }
 
 // query returns the search query for the request. It omits invalid filters.
-func (l *findPage) query(now time.Time) search.Query {
-	q := search.Query{Text: search.TrimText(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
+func (f *findPage) query(now time.Time) search.Query {
+	q := search.Query{Text: search.TrimText(strings.ToValidUTF8(f.Asked.Get("q"), "")), County: f.Asked.Get("county"), State: f.Asked.Get("state"), Limit: resultsPerPage}
 	for _, tab := range kindTabs {
-		if tab.kind == l.Asked.Get("kind") {
+		if tab.kind == f.Asked.Get("kind") {
 			q.Kind = tab.kind
 		}
 	}
 	if q.Kind == "" {
-		l.Asked.Del("kind")
+		f.Asked.Del("kind")
 	}
 	var err error
-	if q.Template, err = strconv.ParseUint(l.Asked.Get("template"), 10, 63); err != nil || q.Template == 0 {
-		l.Asked.Del("template")
+	if q.Template, err = strconv.ParseUint(f.Asked.Get("template"), 10, 63); err != nil || q.Template == 0 {
+		f.Asked.Del("template")
 	}
-	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, now)
-	l.Number = 1
-	if n, err := strconv.Atoi(l.Asked.Get("page")); err == nil && n > 1 {
-		l.Number = min(n, maxResultPage)
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(f.Asked, f.Problems, now)
+	f.Number = 1
+	if n, err := strconv.Atoi(f.Asked.Get("page")); err == nil && n > 1 {
+		f.Number = min(n, maxResultPage)
 	} else {
-		l.Asked.Del("page")
+		f.Asked.Del("page")
 	}
-	q.Offset = (l.Number - 1) * resultsPerPage
+	q.Offset = (f.Number - 1) * resultsPerPage
 	return q
 }
 
 // setLinks sets the tabs and the links to the previous and next pages.
-func (l *findPage) setLinks() {
+func (f *findPage) setLinks() {
 	for _, tab := range kindTabs {
-		t := findTab{Label: tab.label, Address: l.findAddress("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted, About: l.About}
-		t.Count = l.count(tab.kind)
-		l.Tabs = append(l.Tabs, t)
+		t := findTab{Label: tab.label, Address: f.findAddress("kind", tab.kind, "page", ""), Here: f.Asked.Get("kind") == tab.kind, Counted: f.Counted, About: f.About}
+		t.Count = f.count(tab.kind)
+		f.Tabs = append(f.Tabs, t)
 	}
-	if l.Number > 1 && !l.Beyond() {
-		before := strconv.Itoa(l.Number - 1)
-		if l.Number == 2 {
+	if f.Number > 1 && !f.Beyond() {
+		before := strconv.Itoa(f.Number - 1)
+		if f.Number == 2 {
 			before = ""
 		}
-		l.Prev = l.findAddress("page", before)
+		f.Prev = f.findAddress("page", before)
 	}
-	if l.findResults.More && l.Number < maxResultPage {
-		l.Next = l.findAddress("page", strconv.Itoa(l.Number+1))
+	if f.findResults.More && f.Number < maxResultPage {
+		f.Next = f.findAddress("page", strconv.Itoa(f.Number+1))
 	}
-	l.Filtered = false
-	for name := range l.Asked {
-		l.Filtered = l.Filtered || name != "q" && name != "page"
+	f.Filtered = false
+	for name := range f.Asked {
+		f.Filtered = f.Filtered || name != "q" && name != "page"
 	}
 }
 
 // count returns the number of results of the given type. If kind is "", it returns the total.
-func (l *findPage) count(kind string) int {
+func (f *findPage) count(kind string) int {
 	if kind != "" {
-		return l.Counts[kind]
+		return f.Counts[kind]
 	}
 	n := 0
-	for _, of := range l.Counts {
+	for _, of := range f.Counts {
 		n += of
 	}
 	return n
 }
 
 // First returns the position of the first result on this page among all results, from 1.
-func (l *findPage) First() int { return (l.Number-1)*resultsPerPage + 1 }
+func (f *findPage) First() int { return (f.Number-1)*resultsPerPage + 1 }
 
 // Here returns the address of this page.
-func (l *findPage) Here() string { return l.findAddress() }
+func (f *findPage) Here() string { return f.findAddress() }
 
 // Unfiltered returns the address of this search without its filters.
-func (l *findPage) Unfiltered() string {
-	return page.WithQuery(l.path, url.Values{"q": l.Asked["q"], "all": {"1"}})
+func (f *findPage) Unfiltered() string {
+	return page.WithQuery(f.path, url.Values{"q": f.Asked["q"], "all": {"1"}})
 }
 
 // historyHeader returns the name of the htmx header that updates the browser's address. While the
 // user types, it replaces the current history entry instead of adding one.
-func (l *findPage) historyHeader(r *page.Request) string {
+func (f *findPage) historyHeader(r *page.Request) string {
 	was, err := url.Parse(r.Header.Get("HX-Current-URL"))
 	if err != nil {
 		return "HX-Push-Url"
 	}
 	before, now := was.Query(), url.Values{}
-	for name, v := range l.Asked {
+	for name, v := range f.Asked {
 		now[name] = v
 	}
 	for _, name := range []string{"q", "all", "page"} {

@@ -53,17 +53,17 @@ type resultRow struct {
 var kindNames = map[string]string{"abstract": "Abstract", "order": "Order", "file": "Document", query.Instrument: "Instrument"}
 
 // Icon returns the name of the record type's icon.
-func (f resultRow) Icon() string {
-	if f.Kind == "file" {
+func (r resultRow) Icon() string {
+	if r.Kind == "file" {
 		return "document"
 	}
-	return f.Kind
+	return r.Kind
 }
 
 // Paged reports whether to show the page number of the match. Documents that are displayed as text
 // usually have only one page.
-func (f resultRow) Paged() bool {
-	return f.Page > 1 || f.Page == 1 && (f.File == nil || f.File.ShownAsImages())
+func (r resultRow) Paged() bool {
+	return r.Page > 1 || r.Page == 1 && (r.File == nil || r.File.ShownAsImages())
 }
 
 // runFind runs a search. If there are problems with the query, it adds them to problems. If the

@@ -40,10 +40,10 @@ type folderView struct {
 }
 
 // Path returns the address of the folder.
-func (s folderView) Path() string { return page.FolderOrVaultPath(s.Folder.ID) }
+func (fv folderView) Path() string { return page.FolderOrVaultPath(fv.Folder.ID) }
 
 // Empty reports whether the folder has neither documents nor subfolders.
-func (s folderView) Empty() bool { return s.Total == 0 && len(s.Subfolders) == 0 }
+func (fv folderView) Empty() bool { return fv.Total == 0 && len(fv.Subfolders) == 0 }
 
 // folderSort is a link that changes the sort order of the list.
 type folderSort struct {
@@ -115,39 +115,39 @@ func (p *Pages) newFolderView(r *page.Request, id uint64, form string) (s folder
 }
 
 // setPage sets the documents of the shown page and the links to other pages and sort orders.
-func (s *folderView) setPage(row vault.FilePage) {
-	s.Total, s.From, s.To = row.Total, row.Offset+1, row.Offset+len(row.Files)
+func (fv *folderView) setPage(row vault.FilePage) {
+	fv.Total, fv.From, fv.To = row.Total, row.Offset+1, row.Offset+len(row.Files)
 	for _, f := range row.Files {
 		if f.Processing {
-			s.Processing++
+			fv.Processing++
 		}
 	}
 	at := row.Offset/documentsPerFolderPage + 1
-	s.Address = s.pageAddress(s.Sort, s.Down, at)
-	s.Refresh = s.Address
+	fv.Address = fv.pageAddress(fv.Sort, fv.Down, at)
+	fv.Refresh = fv.Address
 	if at > 1 {
-		s.Prev = s.pageAddress(s.Sort, s.Down, at-1)
+		fv.Prev = fv.pageAddress(fv.Sort, fv.Down, at-1)
 	}
-	if s.To < s.Total {
-		s.Next = s.pageAddress(s.Sort, s.Down, at+1)
+	if fv.To < fv.Total {
+		fv.Next = fv.pageAddress(fv.Sort, fv.Down, at+1)
 	}
 	for _, column := range []struct {
 		by    vault.FolderSort
 		label string
 	}{{vault.ByName, "Name"}, {vault.ByDate, "Uploaded"}, {vault.BySize, "Size"}} {
-		link := folderSort{Label: column.label, Address: s.pageAddress(column.by, column.by == vault.ByDate, 1)}
-		if column.by == s.Sort {
-			link.Address, link.Aria = s.pageAddress(column.by, !s.Down, 1), "ascending"
-			if s.Down {
+		link := folderSort{Label: column.label, Address: fv.pageAddress(column.by, column.by == vault.ByDate, 1)}
+		if column.by == fv.Sort {
+			link.Address, link.Aria = fv.pageAddress(column.by, !fv.Down, 1), "ascending"
+			if fv.Down {
 				link.Aria = "descending"
 			}
 		}
-		s.Sorts = append(s.Sorts, link)
+		fv.Sorts = append(fv.Sorts, link)
 	}
 }
 
 // pageAddress returns the address of page n of the folder with the given sort order.
-func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
+func (fv *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
 	values := url.Values{}
 	if by != vault.ByName {
 		values.Set("sort", string(by))
@@ -158,7 +158,7 @@ func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
 	if n > 1 {
 		values.Set("page", strconv.Itoa(n))
 	}
-	return page.WithQuery(s.Path(), values)
+	return page.WithQuery(fv.Path(), values)
 }
 
 // maxIndent is the maximum folder depth that lists indent. Deeper folders are indented like that

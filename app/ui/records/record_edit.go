@@ -177,10 +177,10 @@ func (g *fieldGroup) setProblems(rejected map[string]string) {
 }
 
 // describeConflicts sets who changed each field in conflict, and when.
-func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
+func (m *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 	focused := false
-	for i := range e.group.Fields {
-		in := &e.group.Fields[i]
+	for i := range m.group.Fields {
+		in := &m.group.Fields[i]
 		if !in.Clash {
 			continue
 		}

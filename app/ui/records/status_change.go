@@ -50,11 +50,11 @@ type statusChange struct {
 
 // undoStatus returns the status that Undo restores. It returns "" if there is nothing to undo, or
 // if the previous status is no longer in the list.
-func (t statusChange) undoStatus(now string, statuses []string) string {
-	if t.Clash != "" || t.Was == now || !slices.Contains(statuses, t.Was) {
+func (s statusChange) undoStatus(now string, statuses []string) string {
+	if s.Clash != "" || s.Was == now || !slices.Contains(statuses, s.Was) {
 		return ""
 	}
-	return t.Was
+	return s.Was
 }
 
 // showStatusNotice redirects to the record's page with a notice about the change. If the status has

@@ -221,19 +221,19 @@ func (p *Pages) addRows(r *page.Request, view *runsheetPage, list []vault.Sugges
 }
 
 // addSwap offers to exchange the parties of the type of a suggestion if they have labels of their own.
-func (view *runsheetPage) addSwap(g vault.Suggestion, chosen []string) {
+func (r *runsheetPage) addSwap(g vault.Suggestion, chosen []string) {
 	grantor, grantee := g.Type.Parties()
 	first, second := g.Type.SpecialLabels()
 	if first+second == "" || len(g.Instrument.Grantors)+len(g.Instrument.Grantees) == 0 {
 		return
 	}
-	at := slices.IndexFunc(view.Swaps, func(s swap) bool { return s.Type == g.Type.Name })
+	at := slices.IndexFunc(r.Swaps, func(s swap) bool { return s.Type == g.Type.Name })
 	if at < 0 {
-		at = len(view.Swaps)
-		view.Swaps = append(view.Swaps, swap{Type: g.Type.Name, Grantor: grantor.Label, Grantee: grantee.Label,
+		at = len(r.Swaps)
+		r.Swaps = append(r.Swaps, swap{Type: g.Type.Name, Grantor: grantor.Label, Grantee: grantee.Label,
 			Chosen: slices.Contains(chosen, g.Type.Name)})
 	}
-	view.Swaps[at].Rows++
+	r.Swaps[at].Rows++
 }
 
 // readFile reads the file of an upload form to memory, which is charged to the user until done is

@@ -28,33 +28,33 @@ const (
 )
 
 // RecordFailure counts err if it is a file system error.
-func (s *health) RecordFailure(now time.Time, err error) {
+func (h *health) RecordFailure(now time.Time, err error) {
 	var path *fs.PathError
 	var link *os.LinkError
 	if !errors.As(err, &path) && !errors.As(err, &link) {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failures, s.lastFailure, s.err = s.failures+1, now, err
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failures, h.lastFailure, h.err = h.failures+1, now, err
 }
 
 // RecordSuccess resets the count of failures.
-func (s *health) RecordSuccess() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failures = 0
+func (h *health) RecordSuccess() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failures = 0
 }
 
 // Err returns Unavailable while documents repeatedly can't be written to the disk.
-func (s *health) Err(now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failures < maxStorageFailures || now.Sub(s.lastFailure) >= storageRecovery {
+func (h *health) Err(now time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failures < maxStorageFailures || now.Sub(h.lastFailure) >= storageRecovery {
 		return nil
 	}
 	return errs.NotNow(errs.ReadOnly,
-		"Storing documents failed repeatedly because of disk errors. Check the disk and the server log.", s.err)
+		"Storing documents failed repeatedly because of disk errors. Check the disk and the server log.", h.err)
 }
 
 // spaceCheckInterval is the number of bytes read between two checks of the free disk

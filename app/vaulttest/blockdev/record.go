@@ -116,30 +116,30 @@ func (r *Recording) Replayer(t testing.TB) *Replayer {
 // write before the last flush, and a random selection of the writes since then, some of them torn between sectors. A
 // later write may be present even if an earlier one is missing. If rng is nil, all writes are present. The disk must
 // not be mounted.
-func (p *Replayer) Replay(position int, rng *rand.Rand) (*Disk, error) {
-	if position < p.at || position > len(p.r.entries) {
+func (re *Replayer) Replay(position int, rng *rand.Rand) (*Disk, error) {
+	if position < re.at || position > len(re.r.entries) {
 		return nil, errors.New("position before the previous one or after the end")
 	}
-	last := p.at
-	for i := p.at; i < position; i++ {
-		if p.r.entries[i].data == nil {
+	last := re.at
+	for i := re.at; i < position; i++ {
+		if re.r.entries[i].data == nil {
 			last = i + 1
 		}
 	}
-	for ; p.at < last; p.at++ {
-		if err := p.r.entries[p.at].write(p.flushed); err != nil {
+	for ; re.at < last; re.at++ {
+		if err := re.r.entries[re.at].write(re.flushed); err != nil {
 			return nil, err
 		}
 	}
-	to := p.target
-	if err := copyData(to.memory, p.flushed, to.size); err != nil {
+	to := re.target
+	if err := copyData(to.memory, re.flushed, to.size); err != nil {
 		return nil, err
 	}
 	share := 1.0
 	if rng != nil {
 		share = rng.Float64()
 	}
-	for _, e := range p.r.entries[last:position] {
+	for _, e := range re.r.entries[last:position] {
 		if rng != nil {
 			if rng.Float64() >= share {
 				continue

@@ -90,13 +90,13 @@ func disposition(name, filename string) string {
 // uploadReader reads an upload and adds its file name to errors.
 type uploadReader Upload
 
-func (d uploadReader) Read(p []byte) (int, error) {
-	if d.Reader == nil {
-		return 0, fmt.Errorf("read %q: nothing to read from", d.Filename)
+func (u uploadReader) Read(p []byte) (int, error) {
+	if u.Reader == nil {
+		return 0, fmt.Errorf("read %q: nothing to read from", u.Filename)
 	}
-	n, err := d.Reader.Read(p)
+	n, err := u.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("read %q: %w", d.Filename, err)
+		err = fmt.Errorf("read %q: %w", u.Filename, err)
 	}
 	return n, err
 }

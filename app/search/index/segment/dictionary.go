@@ -52,114 +52,114 @@ type termIterator struct {
 }
 
 // seek moves to the leaf at offset off. The next call of next moves to its first term.
-func (l *termIterator) seek(terms byteReader, off int64) {
-	l.terms, l.nextTerms = terms, off
-	l.remaining, l.err, l.rest, l.term = 0, nil, nil, l.termBuf[:0]
+func (t *termIterator) seek(terms byteReader, off int64) {
+	t.terms, t.nextTerms = terms, off
+	t.remaining, t.err, t.rest, t.term = 0, nil, nil, t.termBuf[:0]
 }
 
 // next moves to the next term, which may be in the next leaf. It returns false at the end of the
-// dictionary or after an error, which is in l.err.
-func (l *termIterator) next() bool {
-	if l.err != nil || l.remaining == 0 && !l.openLeaf() {
+// dictionary or after an error, which is in t.err.
+func (t *termIterator) next() bool {
+	if t.err != nil || t.remaining == 0 && !t.openLeaf() {
 		return false
 	}
-	l.remaining--
-	if l.readTerm() {
-		l.readEntry()
+	t.remaining--
+	if t.readTerm() {
+		t.readEntry()
 	}
-	return l.err == nil
+	return t.err == nil
 }
 
 // openLeaf reads the next leaf, which starts where the last one ended. It returns false at the end of the
 // dictionary or after an error.
-func (l *termIterator) openLeaf() bool {
-	l.nextTerms -= int64(len(l.rest))
-	size := min(maxLeafBytes, l.terms.size()-l.nextTerms)
-	if l.rest = nil; size <= 0 {
+func (t *termIterator) openLeaf() bool {
+	t.nextTerms -= int64(len(t.rest))
+	size := min(maxLeafBytes, t.terms.size()-t.nextTerms)
+	if t.rest = nil; size <= 0 {
 		return false
 	}
-	if l.err = l.terms.readAt(l.buf[:size], l.nextTerms); l.err != nil {
+	if t.err = t.terms.readAt(t.buf[:size], t.nextTerms); t.err != nil {
 		return false
 	}
-	l.nextTerms += size
-	l.rest, l.term = l.buf[:size], l.termBuf[:0]
-	l.offsets.postings = int64(l.uvarint())
-	l.offsets.positions = int64(l.uvarint())
-	if l.remaining = l.uvarint(); l.remaining == 0 {
-		l.fail("leaf has no terms")
+	t.nextTerms += size
+	t.rest, t.term = t.buf[:size], t.termBuf[:0]
+	t.offsets.postings = int64(t.uvarint())
+	t.offsets.positions = int64(t.uvarint())
+	if t.remaining = t.uvarint(); t.remaining == 0 {
+		t.fail("leaf has no terms")
 	}
-	return l.err == nil
+	return t.err == nil
 }
 
-func (l *termIterator) fail(msg string) {
-	if l.err == nil {
-		l.err = fmt.Errorf("dictionary: %w: %s", ErrDamaged, msg)
+func (t *termIterator) fail(msg string) {
+	if t.err == nil {
+		t.err = fmt.Errorf("dictionary: %w: %s", ErrDamaged, msg)
 	}
 }
 
-func (l *termIterator) uvarint() uint64 {
-	if len(l.rest) > 0 && l.rest[0] < 0x80 {
-		v := l.rest[0]
-		l.rest = l.rest[1:]
+func (t *termIterator) uvarint() uint64 {
+	if len(t.rest) > 0 && t.rest[0] < 0x80 {
+		v := t.rest[0]
+		t.rest = t.rest[1:]
 		return uint64(v)
 	}
-	v, n := binary.Uvarint(l.rest)
+	v, n := binary.Uvarint(t.rest)
 	if n <= 0 {
-		l.fail("invalid number")
+		t.fail("invalid number")
 		return 0
 	}
-	l.rest = l.rest[n:]
+	t.rest = t.rest[n:]
 	return v
 }
 
-func (l *termIterator) uvarint32() uint32 {
-	v := l.uvarint()
+func (t *termIterator) uvarint32() uint32 {
+	v := t.uvarint()
 	if v > 1<<32-1 {
-		l.fail("number too large")
+		t.fail("number too large")
 	}
 	return uint32(v)
 }
 
-func (l *termIterator) readTerm() bool {
-	if len(l.rest) < 2 {
-		l.fail("truncated")
+func (t *termIterator) readTerm() bool {
+	if len(t.rest) < 2 {
+		t.fail("truncated")
 		return false
 	}
-	shared, more := int(l.rest[0]), int(l.rest[1])
-	if shared > len(l.term) || shared+more > MaxTermBytes || shared+more == 0 || more > len(l.rest)-2 {
-		l.fail("invalid term length")
+	shared, more := int(t.rest[0]), int(t.rest[1])
+	if shared > len(t.term) || shared+more > MaxTermBytes || shared+more == 0 || more > len(t.rest)-2 {
+		t.fail("invalid term length")
 		return false
 	}
-	copy(l.termBuf[shared:], l.rest[2:2+more])
-	l.term, l.rest = l.termBuf[:shared+more], l.rest[2+more:]
+	copy(t.termBuf[shared:], t.rest[2:2+more])
+	t.term, t.rest = t.termBuf[:shared+more], t.rest[2+more:]
 	return true
 }
 
-func (l *termIterator) readEntry() {
-	head := l.uvarint()
+func (t *termIterator) readEntry() {
+	head := t.uvarint()
 	if head>>1 == 0 || head>>1 > 1<<32-1 {
-		l.fail("invalid document count")
+		t.fail("invalid document count")
 		return
 	}
 	e := Entry{DocFreq: uint32(head >> 1), HasPositions: head&1 == 1}
 	if e.DocFreq == 1 {
-		e.doc = l.uvarint32()
+		e.doc = t.uvarint32()
 		if e.HasPositions {
-			e.freq = l.uvarint32()
+			e.freq = t.uvarint32()
 		}
 	} else {
-		e.postings = l.readSpan(&l.offsets.postings)
+		e.postings = t.readSpan(&t.offsets.postings)
 	}
 	if e.HasPositions {
-		e.positions = l.readSpan(&l.offsets.positions)
+		e.positions = t.readSpan(&t.offsets.positions)
 	}
-	l.entry = e
+	t.entry = e
 }
 
-func (l *termIterator) readSpan(next *int64) span {
-	s := span{*next, int64(l.uvarint())}
+func (t *termIterator) readSpan(next *int64) span {
+	s := span{*next, int64(t.uvarint())}
 	if s.length < 0 || s.off < 0 || s.off+s.length < s.off {
-		l.fail("invalid list length")
+		t.fail("invalid list length")
 		return span{}
 	}
 	*next += s.length

@@ -54,8 +54,8 @@ type Meta struct {
 const minDocBytes = 8 + 1 + 4 + 2 + 8 + 4
 
 // Plausible reports whether a file of Size bytes can contain Docs documents.
-func (s Meta) Plausible() bool {
-	return s.Docs > 0 && s.Docs <= MaxDocs && s.Size >= footerSize+minDocBytes*int64(s.Docs)
+func (m Meta) Plausible() bool {
+	return m.Docs > 0 && m.Docs <= MaxDocs && m.Size >= footerSize+minDocBytes*int64(m.Docs)
 }
 
 // Segment is an open segment. It is safe for concurrent use.

@@ -32,36 +32,36 @@ type sparseIndex struct {
 }
 
 // leafAfter returns the index of the first leaf whose terms are all greater than term.
-func (x *sparseIndex) leafAfter(term []byte) int {
-	return sort.Search(len(x.ends), func(i int) bool { return bytes.Compare(x.separator(i), term) > 0 })
+func (s *sparseIndex) leafAfter(term []byte) int {
+	return sort.Search(len(s.ends), func(i int) bool { return bytes.Compare(s.separator(i), term) > 0 })
 }
 
-func (x *sparseIndex) separator(i int) []byte {
+func (s *sparseIndex) separator(i int) []byte {
 	if i == 0 {
-		return x.separators[:x.ends[0]]
+		return s.separators[:s.ends[0]]
 	}
-	return x.separators[x.ends[i-1]:x.ends[i]]
+	return s.separators[s.ends[i-1]:s.ends[i]]
 }
 
-func (x *sparseIndex) add(separator []byte, off int64) {
-	if len(x.separators)+len(separator)+sparseEntryBytes*(len(x.ends)+1) > x.maxBytes {
-		x.halve()
+func (s *sparseIndex) add(separator []byte, off int64) {
+	if len(s.separators)+len(separator)+sparseEntryBytes*(len(s.ends)+1) > s.maxBytes {
+		s.halve()
 	}
-	x.separators = append(x.separators, separator...)
-	x.ends = append(x.ends, uint32(len(x.separators)))
-	x.offsets = append(x.offsets, off)
+	s.separators = append(s.separators, separator...)
+	s.ends = append(s.ends, uint32(len(s.separators)))
+	s.offsets = append(s.offsets, off)
 }
 
 // halve removes every second leaf from the index.
-func (x *sparseIndex) halve() {
+func (s *sparseIndex) halve() {
 	var halved sparseIndex
-	for i := 0; i < len(x.ends); i += 2 {
-		halved.separators = append(halved.separators, x.separator(i)...)
+	for i := 0; i < len(s.ends); i += 2 {
+		halved.separators = append(halved.separators, s.separator(i)...)
 		halved.ends = append(halved.ends, uint32(len(halved.separators)))
-		halved.offsets = append(halved.offsets, x.offsets[i])
+		halved.offsets = append(halved.offsets, s.offsets[i])
 	}
-	x.separators, x.ends, x.offsets = halved.separators, halved.ends, halved.offsets
-	x.stride *= 2
+	s.separators, s.ends, s.offsets = halved.separators, halved.ends, halved.offsets
+	s.stride *= 2
 }
 
 // readSparse reads the sparse index of a dictionary. length is the size of the dictionary in bytes.

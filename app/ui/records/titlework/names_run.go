@@ -23,8 +23,8 @@ func (p *Pages) readNamesRun(_ *page.Request, s source) (Rows, error) {
 }
 
 // Pending reports whether there are names to run again.
-func (v Rows) Pending() bool {
-	return slices.ContainsFunc(v.Rows, func(row Row) bool { return row.Run.Pending })
+func (r Rows) Pending() bool {
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Run.Pending })
 }
 
 // By returns who ran the name.

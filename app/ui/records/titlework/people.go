@@ -41,8 +41,8 @@ func (p *Pages) LoadPeople(r *page.Request, a model.Abstract) (People, error) {
 }
 
 // Any reports whether the abstract has an order, people, or a due date.
-func (v People) Any() bool {
-	return v.Order.ID != 0 || v.Searcher != "" || v.Examiner != "" || v.Due.DueDate != ""
+func (p People) Any() bool {
+	return p.Order.ID != 0 || p.Searcher != "" || p.Examiner != "" || p.Due.DueDate != ""
 }
 
 // people returns the order and the people of an abstract.
@@ -81,8 +81,8 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 }
 
 // name returns the name of a user who can work on the abstract, or "" if there is no such user.
-func (v People) name(id uint64) string {
-	for _, u := range v.Users {
+func (p People) name(id uint64) string {
+	for _, u := range p.Users {
 		if u.ID == id {
 			return u.Name
 		}
@@ -91,7 +91,7 @@ func (v People) name(id uint64) string {
 }
 
 // OrderGone reports whether the linked order is in the trash.
-func (v People) OrderGone() bool { return v.Linked && v.Order.ID == 0 }
+func (p People) OrderGone() bool { return p.Linked && p.Order.ID == 0 }
 
 func (p *Pages) showPeople(r *page.Request, status int, s source, view People) error {
 	return p.show(r, status, s, "titlework_people", "Order, searcher, and examiner", view)
@@ -163,12 +163,12 @@ func formID(r *page.Request, name string) uint64 {
 }
 
 // summary describes the assignment in one line.
-func (v People) summary() string {
+func (p People) summary() string {
 	name := func(text string) string {
 		if text == "" {
 			return "none"
 		}
 		return text
 	}
-	return "Searcher: " + name(v.Searcher) + ". Examiner: " + name(v.Examiner) + ". Due: " + name(page.FormatDate(v.Assignment.DueDate)) + "."
+	return "Searcher: " + name(p.Searcher) + ". Examiner: " + name(p.Examiner) + ". Due: " + name(page.FormatDate(p.Assignment.DueDate)) + "."
 }

@@ -32,11 +32,11 @@ type requirementList struct {
 
 // Lists returns the requirements and the exceptions. Those of the abstract come before those of its
 // instruments.
-func (v Rows) Lists() []requirementList {
+func (r Rows) Lists() []requirementList {
 	lists := []requirementList{{Kind: model.RequirementKind, Heading: "Requirements (Schedule B-I)"},
 		{Kind: model.ExceptionKind, Heading: "Exceptions (Schedule B-II)"}}
 	for i := range lists {
-		for _, row := range slices.Concat(v.Rows, v.Flagged) {
+		for _, row := range slices.Concat(r.Rows, r.Flagged) {
 			if row.values["kind"] == lists[i].Kind {
 				lists[i].Rows = append(lists[i].Rows, row)
 			}
@@ -106,6 +106,6 @@ func instrumentPath(abstract string, id uint64) string {
 }
 
 // Kinds returns the kinds of rows with their names.
-func (v Rows) Kinds() [][2]string {
+func (r Rows) Kinds() [][2]string {
 	return [][2]string{{model.RequirementKind, "Requirement (B-I)"}, {model.ExceptionKind, "Exception (B-II)"}}
 }

@@ -70,26 +70,26 @@ func (r Row) input(fields []model.FieldLabel) model.Input {
 // splitList splits a list that a user typed like the names of parties, but also at commas.
 func splitList(text string) []string { return model.SplitNames(strings.ReplaceAll(text, ",", ";")) }
 
-func (v Rows) numbered() Rows {
-	for i := range v.Rows {
-		v.Rows[i].N = i + 1
+func (r Rows) numbered() Rows {
+	for i := range r.Rows {
+		r.Rows[i].N = i + 1
 	}
-	return v
+	return r
 }
 
 // edited returns the form with rows. If there are none, it has a blank one.
-func (v Rows) edited(rows []Row) Rows {
-	v.Editing, v.Rows = true, rows
+func (r Rows) edited(rows []Row) Rows {
+	r.Editing, r.Rows = true, rows
 	if len(rows) == 0 {
-		v.Rows = []Row{{}}
+		r.Rows = []Row{{}}
 	}
-	for _, row := range v.Rows {
+	for _, row := range r.Rows {
 		id, err := strconv.ParseUint(row.values["instrument_id"], 10, 63)
-		if err == nil && !slices.ContainsFunc(v.Instruments, func(c instrumentChoice) bool { return c.ID == id }) {
-			v.Instruments = append(v.Instruments, instrumentChoice{id, cmp.Or(row.Instrument, fmt.Sprintf("Instrument %d", id))})
+		if err == nil && !slices.ContainsFunc(r.Instruments, func(c instrumentChoice) bool { return c.ID == id }) {
+			r.Instruments = append(r.Instruments, instrumentChoice{id, cmp.Or(row.Instrument, fmt.Sprintf("Instrument %d", id))})
 		}
 	}
-	return v.numbered()
+	return r.numbered()
 }
 
 // page returns the handler of the page of a list, or of its form.
@@ -215,15 +215,15 @@ func (l rowList) save(p *Pages) page.HandlerFunc {
 }
 
 // rejected returns the form with rows that weren't saved.
-func (v Rows) rejected(rows []Row, why rejection) Rows {
-	stored := v.Rows
-	v = v.edited(rows)
+func (r Rows) rejected(rows []Row, why rejection) Rows {
+	stored := r.Rows
+	r = r.edited(rows)
 	for i := range rows {
-		v.Rows[i].Problems = rowProblems(why.problems, i)
+		r.Rows[i].Problems = rowProblems(why.problems, i)
 	}
-	v.Problem = generalProblem(why.problems)
-	if v.Clash = why.clash; v.Clash {
-		v.Theirs = stored
+	r.Problem = generalProblem(why.problems)
+	if r.Clash = why.clash; r.Clash {
+		r.Theirs = stored
 	}
-	return v
+	return r
 }

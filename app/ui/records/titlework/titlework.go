@@ -116,8 +116,8 @@ type section struct {
 }
 
 // setSaved says that the part was saved, and offers to undo that. undo is the address that does so.
-func (v *section) setSaved(notice, undo string) {
-	v.Focus, v.Saved = true, page.NewNotice(notice, undo, v.Home+"#"+path.Base(v.Path))
+func (s *section) setSaved(notice, undo string) {
+	s.Focus, s.Saved = true, page.NewNotice(notice, undo, s.Home+"#"+path.Base(s.Path))
 }
 
 func (s source) section(name string, version uint64) section {
