@@ -107,7 +107,7 @@ func textSource(name string) (extract func(string) ([]text, error), surface stri
 			return textsInPage, "pages"
 		}
 	case ".js":
-		if folder == "web/script" {
+		if folder == "web/static/script" {
 			return textsInScript, "scripts"
 		}
 	case ".md":
@@ -535,7 +535,7 @@ func TestTextsInTree(t *testing.T) {
 		{"page", "web/pages/a.html", "{{define \"a\"}}\n<p title=\"More of it\">Some <b>bold</b> text {{.X}}\n</p>",
 			"pages:2:More of it|pages:2:Some bold text …"},
 		{"action", "web/pages/a.html", "<p>{{plural .N \"one deed\" \"deeds\"}}", "pages:1:one deed|pages:1:deeds"},
-		{"script", "web/script/a.js", "// it's not\nconst a = /'/.test('b') ? `c ${d('e') + '}'} f` : \"g\";",
+		{"script", "web/static/script/a.js", "// it's not\nconst a = /'/.test('b') ? `c ${d('e') + '}'} f` : \"g\";",
 			"scripts:2:b|scripts:2:e|scripts:2:c … f|scripts:2:g"},
 		{"Markdown", "app/guides/a.md", "# A\n\nb\nc\n- d\n\n```\ne\nf\n```\n", "guides:1:# A|guides:3:b c|guides:5:- d|examples:8:e|examples:9:f"},
 		{"settings", "config.example.yaml", "# a\n# b\nc: 1\n  # d\n", "settings:1:a b|settings:4:d"},

@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-//go:embed style/*.css script/*.js picture/*.svg all:library
+//go:embed static/style/*.css static/script/*.js static/*.svg all:vendor
 var files embed.FS
 
 // AssetPath is the path prefix of all assets. It is followed by the fingerprint.
@@ -160,5 +160,5 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // libraries lists the third-party scripts and styles that "go generate ./..." copies.
-var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js", "library/swagger-ui.js.gz",
-	"library/swagger-ui.css.gz"}
+var libraries = []string{"vendor/htmx.min.js", "vendor/sortable.min.js", "vendor/tus.min.js", "vendor/swagger-ui.js.gz",
+	"vendor/swagger-ui.css.gz"}

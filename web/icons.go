@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-//go:embed icons/*.svg
+//go:embed static/icons/*.svg
 var drawings embed.FS
 
 // Icons returns the HTML markup of all icons by name. Icons are 20 by 20 pixels and have the color
 // of the surrounding text. They have no accessible name: an icon without text next to it needs a
 // label on its parent element.
 func Icons() (map[string]string, error) {
-	names, err := fs.Glob(drawings, "icons/*.svg")
+	names, err := fs.Glob(drawings, "static/icons/*.svg")
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func TestIcons(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Icons: %v", err)
 	}
-	files, err := fs.Glob(drawings, "icons/*.svg")
+	files, err := fs.Glob(drawings, "static/icons/*.svg")
 	if err != nil || len(files) != len(icons) || len(icons) < 40 {
 		t.Fatalf("Icons returned %d icons of %d files, %v, want at least 40 and one per file", len(icons), len(files), err)
 	}

@@ -18,7 +18,7 @@ var (
 // values through the window.
 func TestScriptsAreModules(t *testing.T) {
 	t.Parallel()
-	names, err := fs.Glob(files, "script/*.js")
+	names, err := fs.Glob(files, "static/script/*.js")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("list the scripts: got %v, %v", names, err)
 	}
@@ -37,7 +37,7 @@ func TestScriptsAreModules(t *testing.T) {
 func moduleProblems(script string, names []string) []string {
 	var problems []string
 	for _, m := range importedName.FindAllStringSubmatch(script, -1) {
-		if !strings.HasPrefix(m[1], "./") || !slices.Contains(names, path.Join("script", m[1])) {
+		if !strings.HasPrefix(m[1], "./") || !slices.Contains(names, path.Join("static/script", m[1])) {
 			problems = append(problems, "imports "+m[1])
 		}
 	}
@@ -49,7 +49,7 @@ func moduleProblems(script string, names []string) []string {
 
 func TestModuleProblems(t *testing.T) {
 	t.Parallel()
-	names := []string{"script/a.js", "script/b.js"}
+	names := []string{"static/script/a.js", "static/script/b.js"}
 	for script, want := range map[string]string{
 		"import { a } from './a.js';\nimport './b.js';\n": "",
 		"import {\n  a,\n} from './a.js';\n":              "",

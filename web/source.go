@@ -14,7 +14,7 @@ type Source struct {
 	Date    string `json:"date"` // in RFC 3339 format
 }
 
-const sourceFile = "engine/version.json"
+const sourceFile = "wasm/version.json"
 
 // Generated returns the source at the time of the last "go generate ./...", or the zero value if it
 // is unknown.

@@ -11,7 +11,7 @@ import (
 
 func styles(t *testing.T) string {
 	t.Helper()
-	names, err := fs.Glob(files, "style/*.css")
+	names, err := fs.Glob(files, "static/style/*.css")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("list the styles: got %v, %v", names, err)
 	}

@@ -4,22 +4,23 @@
 // "go generate ./..." fetches the third-party files from the packages that
 // package-lock.json pins, into directories that git ignores. The other files are ours:
 //
-//	pages/layout.html           the layout of every page; part_*.html: parts that pages share
-//	style/base.css              colors, sizes, HTML elements, the page layout
-//	style/parts.css             components; the other style sheets belong to single pages
-//	script/page.js              behavior of every page; the other modules belong to single pages
-//	icons/<name>.svg            icons, 20 by 20; picture/: the favicon
-//	engine/PLACEHOLDER          committed, so that the package builds without generated files
-//	library/PLACEHOLDER         the same
-//	library/<name>.min.js       scripts that pages load
-//	library/swagger-ui.*.gz     Swagger UI, the viewer of /docs, gzip
-//	engine/pdfium.wasm.gz       PDFium, gzip
-//	engine/tesseract.wasm.gz    Tesseract, gzip
-//	engine/eng.traineddata.gz   Tesseract's data for English, gzip
-//	engine/LICENSE.<name>       license text of <name>
-//	engine/modules.json.gz      license texts of the compiled-in Go modules and of Go,
-//	                            gzip of {"<module> <version>": "<text>", …}
-//	engine/version.json         the version of the source (Generated)
+//	pages/layout.html         the layout of every page; part-*.html: parts that pages share
+//	static/style/base.css     colors, sizes, HTML elements, the page layout
+//	static/style/parts.css    components; the other style sheets belong to single pages
+//	static/script/page.js     behavior of every page; the other modules belong to single pages
+//	static/icons/<name>.svg   icons, 20 by 20
+//	static/favicon.svg        the icon of the browser's tab
+//	vendor/PLACEHOLDER        committed, so that the package builds without generated files
+//	wasm/PLACEHOLDER          the same
+//	vendor/<name>.min.js      scripts that pages load
+//	vendor/swagger-ui.*.gz    Swagger UI, the viewer of /docs, gzip
+//	wasm/pdfium.wasm.gz       PDFium, gzip
+//	wasm/tesseract.wasm.gz    Tesseract, gzip
+//	wasm/eng.traineddata.gz   Tesseract's data for English, gzip
+//	wasm/LICENSE.<name>       license text of <name>
+//	wasm/modules.json.gz      license texts of the compiled-in Go modules and of Go,
+//	                          gzip of {"<module> <version>": "<text>", …}
+//	wasm/version.json         the version of the source (Generated)
 //
 // If any third-party file was missing when the binary was built, it reports ErrAssetsMissing.
 package web
@@ -40,14 +41,14 @@ import (
 // that need an asset fail with this error.
 var ErrAssetsMissing = errors.New(`assets are missing: run "go generate ./..."`)
 
-//go:embed all:engine
+//go:embed all:wasm
 var assets embed.FS
 
 const (
-	pdfiumFile    = "engine/pdfium.wasm.gz"
-	tesseractFile = "engine/tesseract.wasm.gz"
-	englishFile   = "engine/eng.traineddata.gz"
-	modulesFile   = "engine/modules.json.gz"
+	pdfiumFile    = "wasm/pdfium.wasm.gz"
+	tesseractFile = "wasm/tesseract.wasm.gz"
+	englishFile   = "wasm/eng.traineddata.gz"
+	modulesFile   = "wasm/modules.json.gz"
 	licensePrefix = "LICENSE."
 )
 
@@ -102,7 +103,7 @@ func unpack(files fs.FS, name string) ([]byte, error) {
 }
 
 func licenses(files fs.FS) (map[string]string, error) {
-	entries, err := fs.ReadDir(files, "engine")
+	entries, err := fs.ReadDir(files, "wasm")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func licenses(files fs.FS) (map[string]string, error) {
 		if !found {
 			continue
 		}
-		text, err := fs.ReadFile(files, "engine/"+entry.Name())
+		text, err := fs.ReadFile(files, "wasm/"+entry.Name())
 		if err != nil {
 			return nil, err
 		}

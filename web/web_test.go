@@ -73,7 +73,7 @@ func TestMissingAssets(t *testing.T) {
 	const want = `assets are missing: run "go generate ./..."`
 	for name, files := range map[string]fstest.MapFS{
 		"nothing":     {},
-		"placeholder": {"engine/PLACEHOLDER": {Data: []byte("here")}},
+		"placeholder": {"wasm/PLACEHOLDER": {Data: []byte("here")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := unpack(files, pdfiumFile); !errors.Is(err, ErrAssetsMissing) || err.Error() != want {
@@ -104,9 +104,9 @@ func TestAssets(t *testing.T) {
 		t.Fatalf("compress: %v", err)
 	}
 	files := fstest.MapFS{
-		"engine/PLACEHOLDER":    {},
-		"engine/pdfium.wasm.gz": {Data: packed.Bytes()},
-		"engine/LICENSE.pdfium": {Data: []byte("terms")},
+		"wasm/PLACEHOLDER":    {},
+		"wasm/pdfium.wasm.gz": {Data: packed.Bytes()},
+		"wasm/LICENSE.pdfium": {Data: []byte("terms")},
 	}
 	if err := ready(files, pdfiumFile, modulesFile); !errors.Is(err, ErrAssetsMissing) {
 		t.Errorf("ready() without the licenses of modules = %v, want ErrAssetsMissing", err)
@@ -114,7 +114,7 @@ func TestAssets(t *testing.T) {
 	if _, err := licenses(files); !errors.Is(err, ErrAssetsMissing) {
 		t.Errorf("licenses() without those of modules = %v, want ErrAssetsMissing", err)
 	}
-	files["engine/modules.json.gz"] = &fstest.MapFile{Data: modules.Bytes()}
+	files["wasm/modules.json.gz"] = &fstest.MapFile{Data: modules.Bytes()}
 	if err := ready(files, pdfiumFile, modulesFile); err != nil {
 		t.Errorf("ready() = %v, want no error", err)
 	}
@@ -126,7 +126,7 @@ func TestAssets(t *testing.T) {
 	if err != nil || len(texts) != 2 || texts["pdfium"] != "terms" || texts["example.org/m v1.0.0"] != "conditions" {
 		t.Errorf("licenses() = %v, %v, want those of pdfium and of the module", texts, err)
 	}
-	files["engine/pdfium.wasm.gz"].Data = packed.Bytes()[:packed.Len()-6]
+	files["wasm/pdfium.wasm.gz"].Data = packed.Bytes()[:packed.Len()-6]
 	if _, err := unpack(files, pdfiumFile); err == nil || errors.Is(err, ErrAssetsMissing) {
 		t.Errorf("unpack() of a truncated engine = %v, want an error other than ErrAssetsMissing", err)
 	}

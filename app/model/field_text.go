@@ -72,7 +72,7 @@ var midnight = regexp.MustCompile(`(?:T|\s+)(?:0?0|12):00(?::00(?:\.0+)?)?(?:\s*
 // TypedDate converts a date as people type it to YYYY-MM-DD: 3/9/1998, 3-9-98, 03.09.1998, 030998,
 // 19980309, 1998-03-09, Mar 9, 1998, March 9 1998, or 9-Mar-98. A two-digit year is the last one for which
 // the date is not after latest, so pages show the result. Other text, also a day that doesn't exist, is
-// returned unchanged, so that validation rejects it. web/script/instrument.js does the same for digits
+// returned unchanged, so that validation rejects it. web/static/script/instrument.js does the same for digits
 // while the user types.
 func TypedDate(text string, latest time.Time) string {
 	text = strings.TrimSpace(text)

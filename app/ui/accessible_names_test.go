@@ -47,8 +47,8 @@ func readFiles(t *testing.T, pattern string) map[string]string {
 // Every icon, class, block, and data attribute must be used.
 func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	t.Parallel()
-	pages, scripts, styles, code := readFiles(t, "../../web/pages/*.html"), readFiles(t, "../../web/script/*.js"),
-		readFiles(t, "../../web/style/*.css"), readFiles(t, "*/*.go")
+	pages, scripts, styles, code := readFiles(t, "../../web/pages/*.html"), readFiles(t, "../../web/static/script/*.js"),
+		readFiles(t, "../../web/static/style/*.css"), readFiles(t, "*/*.go")
 	// These classes are set by the libraries.
 	words := map[string]bool{"htmx-request": true, "sortable-chosen": true, "sortable-ghost": true}
 	icons := map[string]bool{}
@@ -93,7 +93,7 @@ func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 			t.Errorf("%s: block %q is not used", name, block)
 		}
 	}
-	for name := range readFiles(t, "../../web/icons/*.svg") {
+	for name := range readFiles(t, "../../web/static/icons/*.svg") {
 		if icon := strings.TrimSuffix(filepath.Base(name), ".svg"); !icons[icon] {
 			t.Errorf("icon %s is not used", icon)
 		}
@@ -114,7 +114,7 @@ func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 func swaggerUIText(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, packed := range readFiles(t, "../../web/library/swagger-ui.*.gz") {
+	for _, packed := range readFiles(t, "../../web/vendor/swagger-ui.*.gz") {
 		r, err := gzip.NewReader(strings.NewReader(packed))
 		if err != nil {
 			t.Fatalf("gzip.NewReader: %v", err)

@@ -23,28 +23,28 @@ type asset struct {
 }
 
 var assets = []asset{
-	{"@embedpdf/pdfium/dist/pdfium.wasm", "engine/pdfium.wasm.gz", true},
-	{"@embedpdf/pdfium/LICENSE", "engine/LICENSE.embedpdf", false},
-	{"@embedpdf/pdfium/LICENSE.pdfium", "engine/LICENSE.pdfium", false},
-	{"tesseract.js-core/tesseract-core-simd-lstm.wasm", "engine/tesseract.wasm.gz", true},
-	{"tesseract.js-core/LICENSE", "engine/LICENSE.tesseract", false},
-	{"../copy/tesseract-parts.txt", "engine/LICENSE.tesseract-parts", false}, // for the libraries in tesseract.wasm
-	{"@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz", "engine/eng.traineddata.gz", false},
-	{"htmx.org/dist/htmx.min.js", "library/htmx.min.js", false},
-	{"htmx.org/LICENSE", "engine/LICENSE.htmx", false},
-	{"sortablejs/Sortable.min.js", "library/sortable.min.js", false},
-	{"sortablejs/LICENSE", "engine/LICENSE.sortable", false},
-	{"tus-js-client/dist/tus.min.js", "library/tus.min.js", false},
-	{"tus-js-client/LICENSE", "engine/LICENSE.tus", false},
-	{"swagger-ui-dist/swagger-ui-bundle.js", "library/swagger-ui.js.gz", true},
-	{"swagger-ui-dist/swagger-ui.css", "library/swagger-ui.css.gz", true},
-	{"swagger-ui-dist/LICENSE", "engine/LICENSE.swagger-ui", false},
-	{"swagger-ui-dist/NOTICE", "engine/LICENSE.swagger-ui-notice", false},
-	{"swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt", "engine/LICENSE.swagger-ui-parts", false}, // for the packages bundled in it
-	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false},                                    // in tus.min.js, like the following ones
-	{"url-parse/LICENSE", "engine/LICENSE.url-parse", false},
-	{"querystringify/LICENSE", "engine/LICENSE.querystringify", false},
-	{"requires-port/LICENSE", "engine/LICENSE.requires-port", false},
+	{"@embedpdf/pdfium/dist/pdfium.wasm", "wasm/pdfium.wasm.gz", true},
+	{"@embedpdf/pdfium/LICENSE", "wasm/LICENSE.embedpdf", false},
+	{"@embedpdf/pdfium/LICENSE.pdfium", "wasm/LICENSE.pdfium", false},
+	{"tesseract.js-core/tesseract-core-simd-lstm.wasm", "wasm/tesseract.wasm.gz", true},
+	{"tesseract.js-core/LICENSE", "wasm/LICENSE.tesseract", false},
+	{"../copy/tesseract-parts.txt", "wasm/LICENSE.tesseract-parts", false}, // for the libraries in tesseract.wasm
+	{"@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz", "wasm/eng.traineddata.gz", false},
+	{"htmx.org/dist/htmx.min.js", "vendor/htmx.min.js", false},
+	{"htmx.org/LICENSE", "wasm/LICENSE.htmx", false},
+	{"sortablejs/Sortable.min.js", "vendor/sortable.min.js", false},
+	{"sortablejs/LICENSE", "wasm/LICENSE.sortable", false},
+	{"tus-js-client/dist/tus.min.js", "vendor/tus.min.js", false},
+	{"tus-js-client/LICENSE", "wasm/LICENSE.tus", false},
+	{"swagger-ui-dist/swagger-ui-bundle.js", "vendor/swagger-ui.js.gz", true},
+	{"swagger-ui-dist/swagger-ui.css", "vendor/swagger-ui.css.gz", true},
+	{"swagger-ui-dist/LICENSE", "wasm/LICENSE.swagger-ui", false},
+	{"swagger-ui-dist/NOTICE", "wasm/LICENSE.swagger-ui-notice", false},
+	{"swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt", "wasm/LICENSE.swagger-ui-parts", false}, // for the packages bundled in it
+	{"js-base64/LICENSE.md", "wasm/LICENSE.js-base64", false},                                    // in tus.min.js, like the following ones
+	{"url-parse/LICENSE", "wasm/LICENSE.url-parse", false},
+	{"querystringify/LICENSE", "wasm/LICENSE.querystringify", false},
+	{"requires-port/LICENSE", "wasm/LICENSE.requires-port", false},
 }
 
 func main() {
@@ -52,10 +52,10 @@ func main() {
 	if err := run("node_modules", ".", assets); err != nil {
 		log.Fatal(err)
 	}
-	if err := writeModules(context.Background(), "deedkeep", "engine"); err != nil {
+	if err := writeModules(context.Background(), "deedkeep", "wasm"); err != nil {
 		log.Fatal(err)
 	}
-	if err := writeVersion(context.Background(), ".", "engine"); err != nil {
+	if err := writeVersion(context.Background(), ".", "wasm"); err != nil {
 		log.Fatal(err)
 	}
 }

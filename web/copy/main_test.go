@@ -11,7 +11,7 @@ import (
 
 func TestRun(t *testing.T) {
 	packages, folder := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(packages, "a"), []byte("engine"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(packages, "a"), []byte("wasm"), 0o600); err != nil {
 		t.Fatalf("write a package: %v", err)
 	}
 	list := []asset{{"a", "a.gz", true}, {"a", "LICENSE.a", false}}
@@ -32,10 +32,10 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("decompress: %v", err)
 	}
-	if got, err := io.ReadAll(z); err != nil || string(got) != "engine" {
+	if got, err := io.ReadAll(z); err != nil || string(got) != "wasm" {
 		t.Errorf("the compressed file holds %q, %v, want engine", got, err)
 	}
-	if got, err := os.ReadFile(filepath.Join(folder, "LICENSE.a")); err != nil || string(got) != "engine" {
+	if got, err := os.ReadFile(filepath.Join(folder, "LICENSE.a")); err != nil || string(got) != "wasm" {
 		t.Errorf("the copied file holds %q, %v, want engine", got, err)
 	}
 }

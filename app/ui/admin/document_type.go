@@ -54,7 +54,7 @@ func (p *Pages) showTypes(r *page.Request, status int, view typesPage) error {
 		}
 	}
 	view.Usual.Grantor, view.Usual.Grantee = view.Form.UsualLabels()
-	return p.RenderPage(r, status, "documenttypes.html", page.Page{
+	return p.RenderPage(r, status, "document-types.html", page.Page{
 		Heading: "Document types", Section: "admin", Data: view, Styles: adminStyles,
 		Libraries: []string{"sortable.min.js"}, Scripts: []string{"definitions.js"},
 	})

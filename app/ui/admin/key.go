@@ -116,7 +116,7 @@ func (p *Pages) newKeyPage(r *page.Request) error {
 }
 
 func (p *Pages) showNewKeyForm(r *page.Request, status int, form newKeyForm) error {
-	return p.RenderPage(r, status, "keynew.html", page.Page{Heading: "Create API key", Section: "admin", Data: form})
+	return p.RenderPage(r, status, "key-new.html", page.Page{Heading: "Create API key", Section: "admin", Data: form})
 }
 
 // createKey creates an API key and shows it. The key can't be shown again.
@@ -173,7 +173,7 @@ func (p *Pages) showNewKey(r *page.Request, heading, secret string, key model.Ke
 	case has(model.AbilityEvents):
 		example = origin + "/v1/events"
 	}
-	return p.RenderPage(r, http.StatusOK, "keyshown.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "key-shown.html", page.Page{
 		Heading: heading, Section: "admin", Data: newKeyView{key, secret, example},
 	})
 }

@@ -60,7 +60,7 @@ func (p *Pages) newUserPage(r *page.Request) error {
 
 func (p *Pages) showNewUserForm(r *page.Request, status int, form newUserForm) error {
 	form.Roles = model.Roles()
-	return p.RenderPage(r, status, "usernew.html", page.Page{Heading: "Invite user", Section: "admin", Data: form})
+	return p.RenderPage(r, status, "user-new.html", page.Page{Heading: "Invite user", Section: "admin", Data: form})
 }
 
 // inviteUser creates a user and shows a one-time link for setting the password.
@@ -95,7 +95,7 @@ func (p *Pages) showLink(r *page.Request, user model.User, token string) error {
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(r, http.StatusOK, "userlink.html", page.Page{Heading: "Link for " + user.Name, Section: "admin", Data: linkPage{
+	return p.RenderPage(r, http.StatusOK, "user-link.html", page.Page{Heading: "Link for " + user.Name, Section: "admin", Data: linkPage{
 		User: user, Address: origin + model.PasswordLinkPath + token, Reset: user.PasswordLink.Reset,
 	}})
 }

@@ -45,7 +45,7 @@ func (p *Pages) printPage(r *page.Request) error {
 		}
 	}
 	p.recordView(r)
-	return p.RenderPage(r, http.StatusOK, "document_print.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "document-print.html", page.Page{
 		Heading: file.Filename, Section: "vault", Data: what, Scripts: []string{"print.js"}, Styles: []string{"viewer.css"},
 	})
 }

@@ -36,7 +36,7 @@ func (p *Pages) purgePage(r *page.Request) error {
 }
 
 func (p *Pages) showPurge(r *page.Request, status int, form purgeForm) error {
-	return p.RenderPage(r, status, "trashpurge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
+	return p.RenderPage(r, status, "trash-purge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
 }
 
 // newPurgeForm reads the record that the form refers to.
@@ -106,7 +106,7 @@ func (p *Pages) showEmpty(r *page.Request, status int, problem string) error {
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(r, status, "trashempty.html", page.Page{
+	return p.RenderPage(r, status, "trash-empty.html", page.Page{
 		Heading: "Empty trash", Section: "trash", Data: emptyForm{due, kept, emptyConfirmation, problem},
 	})
 }

@@ -89,7 +89,7 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 			if err != nil && errs.KindOf(err) != errs.NotFound { // not found: it was deleted with its abstract
 				return err
 			}
-			return p.RenderPage(r, http.StatusOK, "document_trashed.html", page.Page{Heading: trashed.Filename, Section: "trash",
+			return p.RenderPage(r, http.StatusOK, "document-trashed.html", page.Page{Heading: trashed.Filename, Section: "trash",
 				Data: trashedDocument{trashed, kept}})
 		}
 	}
@@ -136,7 +136,7 @@ func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected 
 	}
 	return p.RenderPage(r, status, "document.html", page.Page{
 		Heading: s.File.Filename, Section: s.Place.Section, Data: s,
-		Scripts: scripts, Styles: []string{"viewer.css", "viewerpanel.css"},
+		Scripts: scripts, Styles: []string{"viewer.css", "viewer-panel.css"},
 	})
 }
 

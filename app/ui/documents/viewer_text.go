@@ -62,7 +62,7 @@ func (p *Pages) documentTextPage(r *page.Request) error {
 		return err
 	}
 	p.recordView(r)
-	return p.RenderPage(r, http.StatusOK, "document_text.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "document-text.html", page.Page{
 		Heading: file.Filename, Section: s.Place.Section, Data: s, Styles: []string{"viewer.css"},
 	})
 }

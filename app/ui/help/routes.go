@@ -67,7 +67,7 @@ func (p *Pages) guidePage(r *page.Request) error {
 	case g.Topic != r.PathValue("topic"):
 		return r.Redirect(g.Path())
 	}
-	return p.RenderPage(r, http.StatusOK, "helpguide.html",
+	return p.RenderPage(r, http.StatusOK, "help-guide.html",
 		page.Page{Heading: g.Title, Section: "help", Data: g.Render(), Styles: []string{"help.css"}})
 }
 

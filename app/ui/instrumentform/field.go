@@ -16,7 +16,7 @@ import (
 // Control says how users enter a field.
 type Control string
 
-// Controls. "" is a line of text. The template of all of them is web/pages/part_instrument_form.html.
+// Controls. "" is a line of text. The template of all of them is web/pages/part-instrument-form.html.
 const (
 	past      Control = "past"   // a date that has passed
 	future    Control = "future" // a date that may be in the future

@@ -121,7 +121,7 @@ func usualRelation(t model.DocumentType) string {
 }
 
 // applyType sets what depends on the selected type: the labels of the parties and the amount, and, for a new
-// instrument without relations, the kind of the first one. web/script/instrument.js does the same when users select a type.
+// instrument without relations, the kind of the first one. web/static/script/instrument.js does the same when users select a type.
 func (f *Form) applyType() {
 	selected := f.Field(fieldType).option(f.Field(fieldType).Value())
 	if selected == nil || selected.Value == "" {

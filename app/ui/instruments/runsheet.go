@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// sheet is the template data of a runsheet, rendered by web/pages/part_runsheet.html.
+// sheet is the template data of a runsheet, rendered by web/pages/part-runsheet.html.
 type sheet struct {
 	Path     string // address of the abstract
 	Rows     []row

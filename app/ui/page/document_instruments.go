@@ -20,7 +20,7 @@ type InstrumentLine struct {
 }
 
 // DocumentInstruments returns the instruments of a runsheet by document. Its template is
-// web/pages/part_document_instruments.html.
+// web/pages/part-document-instruments.html.
 func DocumentInstruments(list []vault.InstrumentView) map[uint64][]InstrumentLine {
 	lines := map[uint64][]InstrumentLine{}
 	for _, i := range list {

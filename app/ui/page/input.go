@@ -14,7 +14,7 @@ import (
 // as dropdowns.
 const maxRadioOptions = 4
 
-// Input is a form input, rendered by web/pages/part_field.html.
+// Input is a form input, rendered by web/pages/part-field.html.
 type Input struct {
 	Name     string          // field name in the form and in the API: county, custom_fields.search_type
 	Label    string          // shown to the user

@@ -160,7 +160,7 @@ func TestStoredTexts(t *testing.T) {
 func TestFieldLinks(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").Funcs(template.FuncMap{"icon": func(string) string { return "" },
-		"date": FormatDate}).ParseFS(web.Pages(), "part_group.html", "part_notice.html"))
+		"date": FormatDate}).ParseFS(web.Pages(), "part-group.html", "part-notice.html"))
 	for _, row := range []struct {
 		name string
 		in   Input
@@ -188,7 +188,7 @@ func TestFieldLinks(t *testing.T) {
 func TestFieldTemplate(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").Funcs(template.FuncMap{
-		"icon": func(string) string { return "" }}).ParseFS(web.Pages(), "part_field.html"))
+		"icon": func(string) string { return "" }}).ParseFS(web.Pages(), "part-field.html"))
 	show := func(in Input) string {
 		var b bytes.Buffer
 		if err := set.ExecuteTemplate(&b, "field", in); err != nil {

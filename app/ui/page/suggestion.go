@@ -10,7 +10,7 @@ import (
 )
 
 // Suggestions is the template data of the notice about suggested instruments
-// (part_suggestions.html).
+// (part-suggestions.html).
 type Suggestions struct {
 	Path    string // address of the abstract
 	List    []vault.Suggestion

@@ -43,9 +43,9 @@ type templates struct {
 	sets map[string]*template.Template // pages parsed so far
 }
 
-// newTemplates parses layout.html and all part_*.html files.
+// newTemplates parses layout.html and all part-*.html files.
 func newTemplates(files fs.FS, functions template.FuncMap) (*templates, error) {
-	common, err := template.New("layout.html").Funcs(functions).ParseFS(files, "layout.html", "part_*.html")
+	common, err := template.New("layout.html").Funcs(functions).ParseFS(files, "layout.html", "part-*.html")
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func TestAllPagesParse(t *testing.T) {
 		t.Fatalf("list the pages: got %d, %v, want at least 40", len(names), err)
 	}
 	for _, name := range names {
-		if name == "layout.html" || strings.HasPrefix(name, "part_") {
+		if name == "layout.html" || strings.HasPrefix(name, "part-") {
 			continue
 		}
 		if _, err := set.page(name); err != nil {
@@ -36,7 +36,7 @@ func TestAllPagesParse(t *testing.T) {
 func TestInvalidPages(t *testing.T) {
 	set, err := newTemplates(fstest.MapFS{
 		"layout.html":  {Data: []byte(`{{block "body" .}}{{end}}`)},
-		"part_a.html":  {Data: []byte(`{{define "a"}}{{end}}`)},
+		"part-a.html":  {Data: []byte(`{{define "a"}}{{end}}`)},
 		"good.html":    {Data: []byte(`{{define "main"}}{{template "a"}}{{end}}`)},
 		"nomain.html":  {Data: []byte(`{{define "other"}}{{end}}`)},
 		"invalid.html": {Data: []byte(`{{define "main"}}`)},

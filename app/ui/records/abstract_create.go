@@ -89,9 +89,9 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 	}
 	view.Wrong = wrongInputs(view.Due, view.Property, view.Fields)
 	if r.IsPart() {
-		return p.RenderPart(r, status, "abstractnew.html", "form", view)
+		return p.RenderPart(r, status, "abstract-new.html", "form", view)
 	}
-	return p.RenderPage(r, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: view})
+	return p.RenderPage(r, status, "abstract-new.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: view})
 }
 
 // addOrder adds what the form shows about the order that the abstract is for.

@@ -22,7 +22,7 @@ func (p *Pages) editAbstract(r *page.Request) error {
 		return recordEdit{
 			recordView: view.recordView,
 			showForm: func(status int, g fieldGroup) error {
-				return p.RenderPage(r, status, "abstractedit.html", page.Page{
+				return p.RenderPage(r, status, "abstract-edit.html", page.Page{
 					Heading: view.Heading, Section: "abstracts", Data: g, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
 				})
 			},

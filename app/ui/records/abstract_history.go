@@ -71,7 +71,7 @@ func (p *Pages) abstractHistory(r *page.Request) error {
 		}
 		next = page.WithQuery(view.Path+"/history", values)
 	}
-	return p.RenderPage(r, http.StatusOK, "abstracthistory.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "abstract-history.html", page.Page{
 		Heading: "History of " + view.Heading, Section: "abstracts", Styles: []string{"record.css"}, Data: struct {
 			abstractView
 			Next  string

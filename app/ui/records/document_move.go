@@ -145,9 +145,9 @@ func (p *Pages) movePage(r *page.Request) error {
 		if r.Header.Get("HX-Target") == "move-instruments" {
 			block = "move-instruments"
 		}
-		return p.RenderPart(r, http.StatusOK, "documentmove.html", block, view)
+		return p.RenderPart(r, http.StatusOK, "document-move.html", block, view)
 	}
-	return p.RenderPage(r, http.StatusOK, "documentmove.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "document-move.html", page.Page{
 		Heading: "Move documents", Section: map[bool]string{true: "abstracts", false: "vault"}[at.Abstract != 0],
 		Data: view, Styles: []string{"record.css"},
 	})

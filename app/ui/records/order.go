@@ -179,7 +179,7 @@ func (p *Pages) orderHistoryPage(r *page.Request) error {
 		return err
 	}
 	view.Prev, view.Next = p.PageLinks(r, url.Values{}, log.Prev, log.Next)
-	return p.RenderPage(r, http.StatusOK, "orderhistory.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "order-history.html", page.Page{
 		Heading: "History of order " + s.Number, Section: "orders", Data: view, Styles: []string{"record.css"},
 	})
 }

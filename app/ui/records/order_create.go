@@ -38,7 +38,7 @@ func (p *Pages) renderNewOrder(r *page.Request, status int, form url.Values, rej
 	if len(view.Wrong) == 0 {
 		view.Core[0].Focus = true
 	}
-	return p.RenderPage(r, status, "ordernew.html", page.Page{Heading: "New order", Section: "orders", Data: view})
+	return p.RenderPage(r, status, "order-new.html", page.Page{Heading: "New order", Section: "orders", Data: view})
 }
 
 // createOrder creates an order. If the same form is submitted twice, the second request redirects

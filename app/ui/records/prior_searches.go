@@ -9,7 +9,7 @@ import (
 )
 
 // priorView is the template data of the prior searches of an order or an abstract
-// (part_prior_searches.html).
+// (part-prior-searches.html).
 type priorView struct {
 	search.PriorSearches
 	Path    string // address of the record
@@ -58,9 +58,9 @@ func (p *Pages) priorToOrder(r *page.Request) error {
 
 func (p *Pages) showPrior(r *page.Request, section string, view priorView) error {
 	if r.IsPart() {
-		return p.RenderPart(r, http.StatusOK, "priorsearches.html", "prior-searches", view)
+		return p.RenderPart(r, http.StatusOK, "prior-searches.html", "prior-searches", view)
 	}
 	view.OwnPage = true
-	return p.RenderPage(r, http.StatusOK, "priorsearches.html", page.Page{Heading: "Prior searches for " + view.Heading, Section: section,
+	return p.RenderPage(r, http.StatusOK, "prior-searches.html", page.Page{Heading: "Prior searches for " + view.Heading, Section: section,
 		Data: view, Styles: []string{"record.css"}})
 }

@@ -100,7 +100,7 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 	if view.Documents {
 		heading = "Suggested instruments"
 	}
-	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
+	return p.RenderPage(r, status, "runsheet-upload.html", page.Page{
 		Heading: heading, Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css", "runsheet.css"},
 		Notice: view.Notice, UndoTo: view.UndoTo,
 	})

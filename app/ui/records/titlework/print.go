@@ -89,8 +89,8 @@ func (p *Pages) printPage(r *page.Request) error {
 		return err
 	}
 	view.Lists, view.Names = rows.Lists(), names.Rows
-	return p.RenderPage(r, http.StatusOK, "abstract_print.html", page.Page{
-		Heading: view.Heading, Section: "abstracts", Data: view, Styles: []string{"abstract_print.css"},
+	return p.RenderPage(r, http.StatusOK, "abstract-print.html", page.Page{
+		Heading: view.Heading, Section: "abstracts", Data: view, Styles: []string{"abstract-print.css"},
 	})
 }
 

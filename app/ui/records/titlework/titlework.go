@@ -148,10 +148,10 @@ func (p *Pages) show(r *page.Request, status int, s source, part, heading string
 
 func (p *Pages) showPart(r *page.Request, status int, heading string, of standalone) error {
 	if r.IsPart() {
-		return p.RenderPart(r, status, "titlework.html", of.Part, of.Of)
+		return p.RenderPart(r, status, "title-work.html", of.Part, of.Of)
 	}
 	section := map[string]string{"Abstracts": "abstracts", "Orders": "orders"}[of.Records]
-	return p.RenderPage(r, status, "titlework.html", page.Page{
+	return p.RenderPage(r, status, "title-work.html", page.Page{
 		Heading: heading, Section: section, Data: of, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
 	})
 }
