@@ -124,7 +124,7 @@ func testImportRunsheet(t *testing.T, env *browserEnv) {
 	s.waitVisible("main > .notice | Undone: 3 instruments.")
 }
 
-// Twenty pasted rows are one step, which their notice undoes.
+// Twenty pasted rows are one step, which their notice or Ctrl+Z undoes.
 func testPasteManyRows(t *testing.T, env *browserEnv) {
 	s := openSheet(t, env, 1440)
 	s.goTo(s.path + "/instruments/paste")
@@ -154,4 +154,21 @@ func testPasteManyRows(t *testing.T, env *browserEnv) {
 	s.waitNavigation(func() { s.click("main > .notice button | Undo") })
 	s.waitVisible("main > .notice | Undone: 20 instruments.")
 	s.waitFor(`document.querySelectorAll(".runsheet tr[data-id]:not(.new-row)").length == 5`)
+	s.waitFor(`document.querySelector("#runsheet-undo").disabled`)
+
+	// The keyboard does the same, also after another page, and after what was typed since.
+	s.click(s.cell(1, columnGrantees))
+	s.paste(text)
+	s.waitNavigation(func() { s.click("dialog button | Add 20 instruments") })
+	s.waitVisible("main > .notice | 20 instruments added.")
+	s.goTo("/abstracts")
+	s.goTo(s.path)
+	s.enter(1, columnRemarks, "north part"+kb.Enter)
+	s.waitSaved()
+	s.pressWith(withCtrl, "z")
+	s.waitCell(1, columnRemarks, "")
+	s.waitNavigation(func() { s.pressWith(withCtrl, "z") })
+	s.waitVisible("main > .notice | Undone: 20 instruments.")
+	s.waitFor(`document.querySelectorAll(".runsheet tr[data-id]:not(.new-row)").length == 5`)
+	s.waitFor(`document.querySelector("#runsheet-undo").disabled`)
 }

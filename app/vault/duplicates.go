@@ -60,13 +60,16 @@ func (ins *Instruments) duplicateOf(ctx context.Context, t *store.Tx, i model.In
 			return err
 		}
 		keys, err := ins.runsheetKeys(t, i.AbstractID)
+		if err != nil {
+			return err
+		}
 		d := runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) {
 			i, err := t.Instrument(id) // an integrity check reports damage
 			return i, err == nil
 		})
 		d.AddLike(i, keys)
 		found = d.Of(i)
-		return err
+		return nil
 	})
 	return found
 }

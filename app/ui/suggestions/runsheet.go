@@ -101,7 +101,8 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 		heading = "Suggested instruments"
 	}
 	return p.RenderPage(r, status, "runsheet-upload.html", page.Page{
-		Heading: heading, Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css", "runsheet.css"},
+		Heading: heading, Section: "abstracts", Data: view,
+		Scripts: []string{"added.js", "choose.js"}, Styles: []string{"record.css", "runsheet.css"},
 		Notice: view.Notice, UndoTo: view.UndoTo,
 	})
 }

@@ -1,5 +1,6 @@
 // @ts-check
 // Changes of a runsheet that the user can undo and repeat.
+import { storeAdded, storedAdded } from './added.js';
 import * as sheet from './runsheet.js';
 import { apply, discard, nameOf, showNote, shownText, unsaved } from './runsheet-cells.js';
 import { enqueue, send, show } from './runsheet-requests.js';
@@ -47,6 +48,28 @@ export const redo = () => enqueue(() => runStep(future, past, 'redo'));
 
 buttons.undo?.addEventListener('click', undo);
 buttons.redo?.addEventListener('click', redo);
+
+// addedStep undoes rows that were pasted or imported, and opens the runsheet again.
+/** @type {(fields: string) => Step} */
+const addedStep = (fields) => () => {
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.action = `${sheet.section.dataset.path}/instruments/undo`;
+  for (const [name, value] of new URLSearchParams(fields)) {
+    const input = document.createElement('input');
+    Object.assign(input, { type: 'hidden', name, value });
+    form.append(input);
+  }
+  storeAdded(sheet.section.dataset.path, '');
+  document.body.append(form);
+  form.submit();
+  return null;
+};
+const added = storedAdded(sheet.section.dataset.path);
+if (added) {
+  past.push(addedStep(added));
+  showSteps();
+}
 
 /**
  * @param {number} id
