@@ -310,16 +310,16 @@ func (f *firm) recordChain(ctx context.Context) {
 	record("Easement or Right of Way", "877", "412", "1956-05-14", "1956-05-21", []string{"Silas Pennyfarthing"},
 		[]string{"Gossamer Valley Electric Cooperative"}, map[string]any{"remarks": "Pole line, 30 feet"})
 	record("Warranty Deed", "1106", "241", "1998-09-03", "1998-09-08", []string{"Eudora Pennyfarthing"}, owners,
-		map[string]any{"consideration_text": "$92,000"})
-	mortgage := record("Mortgage", "1106", "244", "1998-09-03", "1998-09-08", owners, []string{"Harlow Savings Bank"},
-		map[string]any{"consideration_text": "$73,600"})
-	record("Release or Satisfaction", "2033", "119", "2009-09-22", "2009-10-01", []string{"Harlow Savings Bank"}, owners,
-		map[string]any{"relations": []map[string]any{{"kind": "releases", "instrument_id": mortgage}}})
+		map[string]any{"recorded_time": "09:10", "consideration_text": "$92,000"})
+	mortgage := record("Mortgage", "640", "112", "1998-09-03", "1998-09-08", owners, []string{"Harlow Savings Bank"},
+		map[string]any{"recorded_time": "09:11", "book_type": "Mortgage Book", "consideration_text": "$73,600"})
+	record("Release or Satisfaction", "1288", "51", "2009-09-22", "2009-10-01", []string{"Harlow Savings Bank"}, owners,
+		map[string]any{"book_type": "Mortgage Book", "relations": []map[string]any{{"kind": "releases", "instrument_id": mortgage}}})
 	record("Lease", "2290", "31", "2015-02-02", "2015-02-20", owners, []string{"Skylark Tower Sites, Inc."},
 		map[string]any{"remarks": "Memorandum of lease, cell tower"})
 	record("Mortgage", "2417", "887", "2019-04-15", "2019-04-17",
 		[]string{"Brindlewood Orchard Holdings, LLC"}, []string{"Tollgate Savings Bank"},
-		map[string]any{"consideration_text": "$310,000", "remarks": "Open-end", "documents": f.document(3)})
+		map[string]any{"book_type": "", "consideration_text": "$310,000", "remarks": "Open-end", "documents": f.document(3)})
 }
 
 // recordWork records the names run, a requirement, and an exception of the property in the screenshots.

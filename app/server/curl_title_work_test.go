@@ -46,6 +46,12 @@ func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint6
 		"/instruments/90000012", fmt.Sprint("/instruments/", ids[0]),
 		"/notes/90000013", fmt.Sprint("/notes/", note.ID),
 	}
+	if path == "/abstracts/{id}/certificate/{n}/void" {
+		request := vault.CertificateRequest{Members: map[string]model.Input{"effective_date": model.StringInput("2026-05-01")}}
+		if _, err := r.vault.TitleWork.Certify(t.Context(), author, abstract, request, vault.Idempotency[model.Certificate]{}); err != nil {
+			t.Fatalf("certify: %v", err)
+		}
+	}
 	if path == "/abstracts/{id}/assignment" {
 		for _, member := range []string{`"searcher":4`, `"examiner":7`} {
 			name := fmt.Sprint("user", note.ID, len(replacements))
