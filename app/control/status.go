@@ -142,9 +142,9 @@ func (h handler) checkup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := h.Vault.Checkup(r.Context())
-	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.CacheCheck.Clean,
-		Unchecked: found.CacheCheck.SkipReason}
-	if failed := cmp.Or(found.CacheCheck.WriteError, found.CacheCheck.LostWrites); failed != nil {
+	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.AtOpen.Clean,
+		Unchecked: found.AtOpen.SkipReason}
+	if failed := cmp.Or(found.AtOpen.WriteError, found.AtOpen.LostWrites); failed != nil {
 		out.DiskError = failed.Error()
 	}
 	if !found.NewestEvent.IsZero() {

@@ -13,7 +13,7 @@ type Checkup struct {
 	NewestEvent   time.Time // time of the newest audit entry; zero if there is none
 	MonthBytes    uint64    // bytes uploaded in the last 30 days
 	UncleanStopAt time.Time // when an unclean stop of a server was last detected; zero: never
-	CacheCheck    kv.OpenState
+	AtOpen        kv.OpenState
 }
 
 const (
@@ -27,7 +27,7 @@ const (
 // Checkup returns data computed from the newest records. It reads them in short
 // transactions.
 func (in *Instance) Checkup(ctx context.Context) (Checkup, error) {
-	c := Checkup{UncleanStopAt: in.UncleanStopAt(), CacheCheck: in.Store.CacheCheck()}
+	c := Checkup{UncleanStopAt: in.UncleanStopAt(), AtOpen: in.Store.AtOpen()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
 		page, err := t.ListEvents(store.Query{Descending: true, Limit: 1})
 		if err == nil && len(page.Items) == 1 {

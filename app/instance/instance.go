@@ -248,7 +248,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 
 // logReread logs the result of comparing vault.db in the page cache with the disk when the store was opened.
 func (in *Instance) logReread() {
-	r := in.Store.CacheCheck()
+	r := in.Store.AtOpen()
 	if r.LostWrites != nil {
 		in.Log.Error("the disk failed to write the last changes of the previous session; they were discarded, and none had been confirmed",
 			"error", r.LostWrites)

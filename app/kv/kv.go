@@ -20,6 +20,10 @@ var (
 	ErrNoBucket = errors.New("the bucket is missing")
 	// ErrNotCommitted means that nothing was committed, and that the next write transaction may succeed.
 	ErrNotCommitted = errors.New("nothing was committed")
+	// ErrGone is in the chain of errors of DB.Available if the database was moved or isn't reachable.
+	ErrGone = errors.New("the database is no longer where it was opened")
+	// ErrReplaced is in the chain of errors of DB.Available if another database is in its place.
+	ErrReplaced = errors.New("the database was replaced")
 )
 
 // DamageError means that what the database has stored is damaged.
@@ -43,7 +47,8 @@ type DB interface {
 	// CheckOrder reports problems in the order of the keys and in the use of the space. Write transactions wait until
 	// it returns. Call it only after Check.Stored has found that the database is readable.
 	CheckOrder(ctx context.Context, report func(problem error)) error
-	// Available returns nil if the database is where it was opened. Otherwise, writes would be lost to other processes.
+	// Available returns nil if the database is where it was opened, or else ErrGone or ErrReplaced. Then writes would be
+	// lost to other processes.
 	Available() error
 	// AtOpen returns what was found when the database was opened.
 	AtOpen() OpenState

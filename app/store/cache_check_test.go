@@ -69,13 +69,13 @@ func TestCleanMarkAfterSession(t *testing.T) {
 				return s
 			}
 			s := session()
-			if !s.CacheCheck().Clean || s.CacheCheck().Elapsed != 0 {
-				t.Errorf("new file: got %+v, want clean", s.CacheCheck())
+			if !s.AtOpen().Clean || s.AtOpen().Elapsed != 0 {
+				t.Errorf("new file: got %+v, want clean", s.AtOpen())
 			}
 			end(s)
 			s = session()
-			if !s.CacheCheck().Clean || !marked(path) {
-				t.Errorf("after a clean session: got %+v, marked %v; want clean and marked", s.CacheCheck(), marked(path))
+			if !s.AtOpen().Clean || !marked(path) {
+				t.Errorf("after a clean session: got %+v, marked %v; want clean and marked", s.AtOpen(), marked(path))
 			}
 			commit := s.commitTx
 			s.commitTx = func(tx kv.Tx) error {
@@ -87,15 +87,15 @@ func TestCleanMarkAfterSession(t *testing.T) {
 			}
 			t.Run("session", func(t *testing.T) { row.session(t, s, path); s.commitTx = commit; end(s) })
 			s = session()
-			if got := s.CacheCheck(); got.Clean != row.clean || got.LostWrites != nil || got.WriteError != nil {
+			if got := s.AtOpen(); got.Clean != row.clean || got.LostWrites != nil || got.WriteError != nil {
 				t.Errorf("next start: got %+v, want clean %v", got, row.clean)
 			}
 			if err := write(s); err != nil {
 				t.Errorf("update after the next start: %v", err)
 			}
 			end(s)
-			if s = session(); !s.CacheCheck().Clean {
-				t.Errorf("start after that: got %+v, want clean", s.CacheCheck())
+			if s = session(); !s.AtOpen().Clean {
+				t.Errorf("start after that: got %+v, want clean", s.AtOpen())
 			}
 			end(s)
 		})
@@ -155,7 +155,7 @@ func TestCleanMarkOfOtherState(t *testing.T) {
 		t.Fatalf("write file: %v", err)
 	}
 	s := open(t, two)
-	if s.CacheCheck().Clean {
+	if s.AtOpen().Clean {
 		t.Error("the mark of another file is valid, want not clean")
 	}
 }
@@ -165,7 +165,7 @@ func TestCacheCheckRequiresTheLock(t *testing.T) {
 	s := openNew(t)
 	update(t, s, putAbstract)
 	if other, err := Open(t.Context(), s.db.Path(), testOptions()); err == nil {
-		t.Errorf("second Open succeeded with %+v, want an error", other.CacheCheck())
+		t.Errorf("second Open succeeded with %+v, want an error", other.AtOpen())
 	}
 	if _, err := os.Stat(s.db.Path() + pagecache.CleanMarkSuffix); err == nil {
 		t.Error("the clean mark exists while the database is in use, want it removed")
@@ -183,7 +183,7 @@ func TestRejectedVaultKeepsItsCleanMark(t *testing.T) {
 	if s, err := Open(t.Context(), path, other); err == nil {
 		t.Fatalf("Open succeeded with another secret.key; close: %v", s.Close())
 	}
-	if s := open(t, path); !s.CacheCheck().Clean {
-		t.Errorf("CacheCheck() = %+v after a rejected Open, want clean", s.CacheCheck())
+	if s := open(t, path); !s.AtOpen().Clean {
+		t.Errorf("AtOpen() = %+v after a rejected Open, want clean", s.AtOpen())
 	}
 }

@@ -1,4 +1,4 @@
-// Package store is the repository of a vault. It keeps all records in one bbolt file. It
+// Package store is the repository of a vault. It keeps all records in one file. It
 // provides typed reads and writes in transactions, secondary indexes, paged lists,
 // migrations, check and rebuild, snapshots, and group commits.
 //
@@ -116,7 +116,7 @@
 //
 // Update returns nil only after the commit was synced to the disk. After a disk error
 // during a commit, the store becomes read-only (see Store.Failure). The exception is a full
-// disk, which bbolt handles safely. If the last session didn't close cleanly, Open reads
+// disk, which the database handles safely. If the last session didn't close cleanly, Open reads
 // the file from the disk again and returns an error if the page cache differs from the
 // disk. cache_check.go describes the limits of this check on Windows and macOS.
 package store

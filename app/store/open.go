@@ -89,7 +89,20 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 
 // CheckFile returns nil if the opened database is still at its path. Otherwise, the error
 // has kind errs.Unavailable.
-func (s *Store) CheckFile() error { return s.db.Available() }
+func (s *Store) CheckFile() error { return fileError(s.db.Available()) }
+
+// fileError returns the error for one of the database's file.
+func fileError(err error) error {
+	switch {
+	case errors.Is(err, kv.ErrGone):
+		return errs.NotNow(errs.ReadOnly, "The data directory is missing: it was moved, or its disk is not mounted. "+
+			"The server accepts changes again when the directory is back.", err)
+	case errors.Is(err, kv.ErrReplaced):
+		return errs.NotNow(errs.ReadOnly, "vault.db was replaced while the server was running. Restart the server.", err)
+	default:
+		return err
+	}
+}
 
 // errNotVault is wrapped by Open's error if the file lacks something that every vault has.
 var errNotVault = errors.New("this file is not a deedkeep database")

@@ -48,7 +48,7 @@ func beginError(err error) error {
 	if errors.Is(err, kv.ErrClosed) {
 		return errClosing
 	}
-	return err
+	return fileError(err)
 }
 
 // runView runs fn in a read transaction and ends it, also if fn ends the goroutine. An open one would block Close.
@@ -67,8 +67,8 @@ func Read[T any](ctx context.Context, s *Store, read func(*Tx) (T, error)) (resu
 	return result, err
 }
 
-// CacheCheck returns the result of Open's comparison of the page cache with the disk.
-func (s *Store) CacheCheck() kv.OpenState { return s.db.AtOpen() }
+// AtOpen returns the result of Open's comparison of the page cache with the disk.
+func (s *Store) AtOpen() kv.OpenState { return s.db.AtOpen() }
 
 // Failure returns the disk error that made the store read-only, or nil.
 func (s *Store) Failure() error {

@@ -12,7 +12,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"deedkeep/app/errs"
 	"deedkeep/app/kv"
 	"deedkeep/app/kv/boltkv/pagecache"
 )
@@ -126,7 +125,7 @@ func statFile(path string) (*fileIdentity, error) {
 	return &fileIdentity{path, info}, nil
 }
 
-// Available implements kv.DB. The error has kind errs.Unavailable. Possible reasons are that the directory was moved or
+// Available implements kv.DB. Possible reasons are that the directory was moved or
 // the disk was unmounted. The open file would still be writable, but the files next to it can't be found. Once the same
 // file is back, Available returns nil again.
 func (db *DB) Available() error {
@@ -135,11 +134,9 @@ func (db *DB) Available() error {
 	}
 	switch info, err := os.Stat(db.identity.path); {
 	case err != nil:
-		return errs.NotNow(errs.ReadOnly, "The data directory is missing: it was moved, or its disk is not mounted. "+
-			"The server accepts changes again when the directory is back.", err)
+		return fmt.Errorf("%w: %w", kv.ErrGone, err)
 	case !os.SameFile(info, db.identity.info):
-		return errs.NotNow(errs.ReadOnly, "vault.db was replaced while the server was running. Restart the server.",
-			fmt.Errorf("%s was replaced by another file", db.identity.path))
+		return fmt.Errorf("%w: %s is another file", kv.ErrReplaced, db.identity.path)
 	}
 	return nil
 }

@@ -3,10 +3,10 @@
 package boltkv
 
 import (
+	"errors"
 	"os"
 	"testing"
 
-	"deedkeep/app/errs"
 	"deedkeep/app/kv"
 )
 
@@ -17,16 +17,16 @@ func TestCheckOfReplacedFile(t *testing.T) {
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	begin := func(what string, want errs.Kind) {
+	begin := func(what string, want error) {
 		t.Helper()
 		c, err := db.BeginCheck(t.Context())
-		if errs.KindOf(err) != want {
-			t.Errorf("BeginCheck() %s = %v, want kind %v", what, err, want)
+		if !errors.Is(err, want) {
+			t.Errorf("BeginCheck() %s = %v, want %v", what, err, want)
 		}
 		if err == nil {
 			err = c.End()
 		}
-		if want == 0 && err != nil {
+		if want == nil && err != nil {
 			t.Errorf("BeginCheck() %s = %v, want a check", what, err)
 		}
 	}
@@ -34,13 +34,13 @@ func TestCheckOfReplacedFile(t *testing.T) {
 	if err := os.Rename(db.Path(), moved); err != nil {
 		t.Fatalf("rename file: %v", err)
 	}
-	begin("without the file", errs.Unavailable)
+	begin("without the file", kv.ErrGone)
 	if err := os.WriteFile(db.Path(), content, 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
-	begin("with another file", errs.Unavailable)
+	begin("with another file", kv.ErrReplaced)
 	if err := os.Rename(moved, db.Path()); err != nil {
 		t.Fatalf("rename file: %v", err)
 	}
-	begin("with the file", 0)
+	begin("with the file", nil)
 }
