@@ -115,6 +115,18 @@ func RelationKinds() []string {
 		"rerecords", "references", "affects"}
 }
 
+// relationOfType is the kind of relation that instruments of a default type usually have.
+var relationOfType = map[string]string{"Partial Release": "partially_releases", "Assignment": "assigns", "Modification": "modifies",
+	"Subordination": "subordinates", "Corrective Deed": "corrects"}
+
+// UsualRelation returns the kind of relation that instruments of the type usually have, or "".
+func (t DocumentType) UsualRelation() string {
+	if kind := relationOfType[t.Name]; kind != "" || t.Category != Release {
+		return kind
+	}
+	return Releases
+}
+
 // Ends reports whether the relation ends its target.
 func (r Relation) Ends() bool { return r.Kind == Releases || r.Kind == Terminates }
 

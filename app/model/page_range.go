@@ -55,3 +55,17 @@ func ContainsPage(pages string, page int) bool {
 		return err == nil && low <= page && page <= high
 	})
 }
+
+// PacketPages returns the pages of a new instrument that starts on page start of a document with count pages and
+// several instruments. Pages that a person typed stay. If another instrument follows, this one ends on the page that is
+// shown.
+func PacketPages(typed string, start, shown, count int, another bool) string {
+	first := strconv.Itoa(start)
+	switch {
+	case count < 2 || typed != "" && typed != first:
+		return typed
+	case another && shown > start:
+		return first + "-" + strconv.Itoa(shown)
+	}
+	return first
+}

@@ -128,22 +128,14 @@ func (is instrumentSaver) form(i vault.InstrumentView) (*panelForm, error) {
 	return is.formOf(is.r, is.s.File, i, sheet, start)
 }
 
-// assignPages returns the pages of the document for a new instrument. If more instruments of the
-// document follow and the user set no pages, they end at the page that is shown.
+// assignPages returns the pages of the document for a new instrument; see model.PacketPages.
 func (is instrumentSaver) assignPages(form *panelForm) string {
 	pages := form.Field(instrumentform.Pages).Value()
-	start := strconv.Itoa(max(form.Start, 1))
 	packet := is.then == thenAnother || form.Start > 0
-	if form.Part != nil && pages == form.Part.Pages {
+	if !packet || is.s.File.Pages == nil || form.Part != nil && pages == form.Part.Pages {
 		return pages
 	}
-	if is.s.File.Pages == nil || *is.s.File.Pages < 2 || !packet || pages != "" && pages != start {
-		return pages
-	}
-	if is.shown > max(form.Start, 1) && is.then == thenAnother {
-		return start + "-" + strconv.Itoa(is.shown)
-	}
-	return start
+	return model.PacketPages(pages, max(form.Start, 1), is.shown, *is.s.File.Pages, is.then == thenAnother)
 }
 
 // change saves the changes of an instrument.

@@ -73,7 +73,7 @@ func (f *Form) typeOptions(value string) []Options {
 			if t.Category != category || t.Retired && formatID(t.ID) != value {
 				continue
 			}
-			c := Choice{Value: formatID(t.ID), Label: t.Name, Amount: "Consideration", Relation: usualRelation(t)}
+			c := Choice{Value: formatID(t.ID), Label: t.Name, Amount: "Consideration", Relation: t.UsualRelation()}
 			c.Book = cmp.Or(books[t.Name], books[string(category)])
 			grantor, grantee := t.Parties()
 			c.Grantor, c.Grantee, c.Recorded = grantor.Label, grantee.Label, t.RecordedLabel()
@@ -99,25 +99,6 @@ func (f *Form) usualBooks() map[string]string {
 		}
 	}
 	return books
-}
-
-// usualRelation returns the kind of relation that instruments of a type usually have, or "".
-func usualRelation(t model.DocumentType) string {
-	switch {
-	case t.Name == "Partial Release":
-		return "partially_releases"
-	case t.Category == model.Release:
-		return model.Releases
-	case t.Name == "Assignment":
-		return "assigns"
-	case t.Name == "Modification":
-		return "modifies"
-	case t.Name == "Subordination":
-		return "subordinates"
-	case t.Name == "Corrective Deed":
-		return "corrects"
-	}
-	return ""
 }
 
 // applyType sets what depends on the selected type: the labels of the parties and the amount, and, for a new
