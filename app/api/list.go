@@ -88,7 +88,7 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 	if text := values["per_page"]; text != "" {
 		lq.Limit = perPage(text, &invalid)
 	}
-	lq.scope = s.readOrder(l, values, &lq, &invalid)
+	lq.scope = s.readSort(l, values, &lq, &invalid)
 	if text := values["cursor"]; text != "" && len(invalid) == 0 {
 		s.decodeCursor(text, &lq, &invalid)
 	}
@@ -140,8 +140,8 @@ func perPage(text string, invalid *errs.Fields) int {
 	return int(n)
 }
 
-// readOrder sets the sort order of lq and returns the scope of the list.
-func (s *server) readOrder(l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) string {
+// readSort sets the sort order of lq and returns the scope of the list.
+func (s *server) readSort(l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) string {
 	sort := values["sort"]
 	if l.afterParam != "" && s.readAfter(l, values, lq, invalid) {
 		return l.sequenceScope(lq.Query)

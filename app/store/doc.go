@@ -118,5 +118,5 @@
 // during a commit, the store becomes read-only (see Store.Failure). The exception is a full
 // disk, which the database handles safely. If the last session didn't close cleanly, Open reads
 // the file from the disk again and returns an error if the page cache differs from the
-// disk. cache_check.go describes the limits of this check on Windows and macOS.
+// disk. Package pagecache describes the limits of this check on Windows and macOS.
 package store

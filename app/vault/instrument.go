@@ -151,8 +151,8 @@ func newInstrument(a model.Abstract, in model.InstrumentInput) model.Instrument 
 }
 
 // Create records an instrument of an abstract. The county and state are those of the abstract
-// unless the input has them; the state only if the county isn't another one. At position 0, it is placed by its recording date. It returns Invalid,
-// listing every invalid field.
+// unless the input has them; the state only if the county isn't another one. At position 0, it is
+// placed by its recording date. It returns Invalid, listing every invalid field.
 func (ins *Instruments) Create(ctx context.Context, actor model.Actor, abstract uint64, p InstrumentPatch,
 	idempotency Idempotency[InstrumentView]) (InstrumentView, error) {
 	var created model.Instrument

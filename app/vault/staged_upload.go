@@ -50,7 +50,7 @@ func (f *Files) Stage(ctx context.Context) (*StagedUpload, error) {
 	if err := f.v.Ready(ctx); err != nil {
 		return nil, err
 	}
-	owner := fmt.Sprintf("tray:%d", f.v.stagedUploads.Add(1))
+	owner := fmt.Sprintf("upload:%d", f.v.stagedUploads.Add(1))
 	ctx, cancel := context.WithCancel(sandbox.WithOwner(ctx, owner))
 	f.v.Activity.Begin()
 	return &StagedUpload{v: f.v, ctx: ctx, cancel: cancel}, nil

@@ -22,7 +22,7 @@ import (
 // Suggestion is an instrument that a row of a runsheet, the text of a document, or its name describes.
 // Nothing is stored until someone accepts it.
 type Suggestion struct {
-	Row        int                   // row of the runsheet; 0: from the name of a document
+	Row        int                   // row of the runsheet, or number of the document, starting with 1
 	Fields     model.InstrumentInput // valid input for the instrument, with its position if there is one
 	Relations  []RowRelation         // to other suggestions
 	Instrument model.Instrument      // what Fields results in
@@ -38,15 +38,15 @@ type Suggestion struct {
 
 // Repeat says which instrument a suggestion repeats: one of the runsheet, or that of an earlier row.
 type Repeat struct {
-	Existing uint64 // instrument of the runsheet; 0: none
-	Possible bool   // they agree in one respect but differ in another; see runsheet.Duplicate
-	Position int    // place of Existing in the runsheet
-	Title    string // of Existing; see model.Instrument.Title
-	Twice    int    // the earlier row, if there is no Existing; 0: none
+	Existing   uint64 // instrument of the runsheet; 0: none
+	Possible   bool   // they agree in one respect but differ in another; see runsheet.Duplicate
+	Position   int    // place of Existing in the runsheet
+	Title      string // of Existing; see model.Instrument.Title
+	EarlierRow int    // the earlier row, if there is no Existing; 0: none
 }
 
 // IsNew reports whether the suggestion is certainly or probably a new instrument.
-func (r Repeat) IsNew() bool { return r.Existing == 0 && r.Twice == 0 || r.Possible }
+func (r Repeat) IsNew() bool { return r.Existing == 0 && r.EarlierRow == 0 || r.Possible }
 
 // RejectedRow is a row of a runsheet that isn't valid.
 type RejectedRow struct {
@@ -290,7 +290,7 @@ func (d suggestionDraft) findTwice(list []Suggestion) {
 	for n := range list {
 		g := &list[n]
 		if earlier := seen.Of(g.Instrument); earlier.ID != 0 && g.Existing == 0 {
-			g.Repeat = Repeat{Twice: int(earlier.ID), Possible: earlier.Possible} // the number of a row
+			g.Repeat = Repeat{EarlierRow: int(earlier.ID), Possible: earlier.Possible} // the number of a row
 		}
 		i := g.Instrument
 		i.ID = uint64(g.Row) // the number of a row

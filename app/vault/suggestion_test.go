@@ -274,7 +274,7 @@ func TestRepeatedRows(t *testing.T) {
 	}
 	var got []string
 	for _, g := range checked.Valid {
-		got = append(got, fmt.Sprint(g.Row, g.Existing, g.Position, g.Twice, g.Possible))
+		got = append(got, fmt.Sprint(g.Row, g.Existing, g.Position, g.EarlierRow, g.Possible))
 	}
 	want := []string{"2 1 1 0 false", "3 1 1 0 true", "4 0 0 0 false", "5 0 0 4 false", "6 0 0 4 true", "8 0 0 0 false"}
 	if !slices.Equal(got, want) {
@@ -302,7 +302,7 @@ func TestRenewRepeats(t *testing.T) {
 		vaulttest.NoError(t, v.Instruments.RenewRepeats(t.Context(), a, list))
 		var got []string
 		for _, g := range list {
-			got = append(got, fmt.Sprint(g.Existing, g.Twice, g.Possible))
+			got = append(got, fmt.Sprint(g.Existing, g.EarlierRow, g.Possible))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("rows repeat %q, want %q", got, want)

@@ -1,5 +1,5 @@
 // Package vault implements the operations on the records of the vault: orders, abstracts,
-// documents, folders, templates, and the trash. Each rule that involves two records is
+// documents, folders, templates, instruments and the other title work, notes, and the trash. Each rule that involves two records is
 // checked inside the write transaction.
 //
 // When an operation that uploads a document returns without an error, the document's

@@ -29,7 +29,7 @@ type instrumentSaver struct {
 	shown int // page that the viewer shows; 0 if unknown
 }
 
-// notInAbstract is the message for an instrument of a document in the vault.
+// notInAbstract is the message for an instrument of a document in a folder.
 const notInAbstract = "This document is not in an abstract. Move it to an abstract, then add its instruments."
 
 const nothingEntered = "Nothing was entered, so no instrument was created."

@@ -53,10 +53,10 @@ func RepeatText(r vault.Repeat) string {
 		return fmt.Sprintf("May already be on the runsheet as No. %d: %s", r.Position, r.Title)
 	case r.Existing != 0:
 		return fmt.Sprintf("Already on the runsheet as No. %d: %s", r.Position, r.Title)
-	case r.Twice != 0 && r.Possible:
-		return fmt.Sprintf("May duplicate row %d", r.Twice)
-	case r.Twice != 0:
-		return fmt.Sprintf("Duplicates row %d", r.Twice)
+	case r.EarlierRow != 0 && r.Possible:
+		return fmt.Sprintf("May duplicate row %d", r.EarlierRow)
+	case r.EarlierRow != 0:
+		return fmt.Sprintf("Duplicates row %d", r.EarlierRow)
 	}
 	return ""
 }
@@ -80,7 +80,7 @@ type RowChoice struct {
 // RowChoices returns what users can do with a suggestion that repeats an instrument. The choice in form is
 // chosen, or else what is usual. It returns nil if the suggestion repeats none.
 func RowChoices(g vault.Suggestion, form url.Values) []RowChoice {
-	if g.Existing == 0 && g.Twice == 0 {
+	if g.Existing == 0 && g.EarlierRow == 0 {
 		return nil
 	}
 	list := []RowChoice{{Value: RowSkip, Label: "Skip"}, {Value: rowAdd, Label: "Add anyway"}}
@@ -118,7 +118,7 @@ func ChosenRows(list []vault.Suggestion, form url.Values, selected func(vault.Su
 			}
 		}
 		switch {
-		case g.Existing == 0 && g.Twice == 0 && selected(g), choice == rowAdd:
+		case g.Existing == 0 && g.EarlierRow == 0 && selected(g), choice == rowAdd:
 			stores++
 		case choice == rowFill:
 			input.Into = g.Existing
