@@ -83,7 +83,7 @@ func testCertificateOnPaper(t *testing.T, env *browserEnv) {
 	}
 }
 
-// A certificate that was a mistake is voided with a reason. The list and each sheet of the print say so until the search
+// A certificate that was issued by mistake is voided with a reason. The list and each sheet of the print say so until the search
 // is certified again.
 func testVoidCertificate(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
@@ -106,13 +106,13 @@ func testVoidCertificate(t *testing.T, env *browserEnv) {
 	b.checkAccessible(t, "form to void a certificate")
 	b.screenSizes("certificate-void")
 	b.click("#certificates button.danger")
-	b.waitVisible("dialog p | Void the certificate through Nov 20, 2026, 8:00 AM?")
+	b.waitVisible("dialog p | Void the search certificate through Nov 20, 2026, 8:00 AM?")
 	b.clickLink("dialog button.danger")
 	b.waitVisible(".notice | Certificate voided.")
 	b.waitVisible("#certificates .badge.bad | Void")
 	b.waitVisible("#certificates b | Searched through Nov 19 only.")
 	for n, text := range b.printedPages(t, abstract, "certificate-voided") {
-		if !strings.Contains(text, "VOID: certificate voided") {
+		if !strings.Contains(text, "VOID: search not certified") {
 			t.Errorf("sheet %d after the certificate was voided doesn't say so:\n%s", n+1, text)
 		}
 	}

@@ -127,7 +127,7 @@ func certifyAfterCheck(t *testing.T, srv *testServer, b *tab, abstract string) {
 	b.goTo(abstract)
 	b.click("#certificates a | Certify search")
 	b.waitVisible(".checks p | No earlier instrument in this runsheet names Farmer, John as grantee.")
-	b.waitVisible(".checks p | is open in this runsheet, and no requirement names it.")
+	b.waitVisible(".checks p | shows as open in this runsheet, and no requirement refers to it.")
 	b.fill("#effective_date", "2026-11-20")
 	b.fill("#effective_time", "8:00 AM")
 	b.fill("#search_from", "1966-01-01")

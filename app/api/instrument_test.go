@@ -438,7 +438,7 @@ func TestChecksOfCertificate(t *testing.T) {
 	}
 	tag := checks(`{"id":"effective_time","check":"effective_time","text":"The certificate has no effective time.",`,
 		`"id":"`+open+`","check":"open_lien",`+
-			`"text":"Mortgage · Inst. 7 · Ann Lee is open in this runsheet, and no requirement names it."`,
+			`"text":"Mortgage · Inst. 7 · Ann Lee shows as open in this runsheet, and no requirement refers to it."`,
 		fmt.Sprintf(`"instrument_id":%d,"file_id":null,"proposal":null}`, mortgage.ID))
 	const fields = `{"effective_date":"2026-05-01","effective_time":"8:00 am","search_from":"1966-01-01","indices_searched":["UCC"]`
 	for name, body := range map[string]string{
@@ -460,12 +460,12 @@ func TestChecksOfCertificate(t *testing.T) {
 	certify(tag, "[]", 412)
 	tag = checks(`"proposal":null`)
 	certify(tag, `[{"check":"open_lien","reason":"Paid at closing."},{"check":"gap","reason":"None."}]`, 201,
-		`"accepted":[{"check":"`+open+`","text":"Mortgage · Inst. 7 · Ann Lee is open in this runsheet, and no requirement names it.",`+
+		`"accepted":[{"check":"`+open+`","text":"Mortgage · Inst. 7 · Ann Lee shows as open in this runsheet, and no requirement refers to it.",`+
 			`"reason":"Paid at closing."},`+
 			`{"check":"gap","text":null,"reason":"None."}],"unaccepted":[]`)
 	checks(`"proposal":"Paid at closing."`)
 	srv.do(t, jsonCall("PATCH", fmt.Sprint("/instruments/", mortgage.ID), `{"instrument_number":"8"}`, 200))
-	checks(`Inst. 8 · Ann Lee is open`, `"proposal":null`)
+	checks(`Inst. 8 · Ann Lee shows as open`, `"proposal":null`)
 	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/certificate", status: 200,
 		has: []string{`"reason":"Paid at closing."`, `"accepted":[],"unaccepted":[{`}})
 	srv.vaultIsIntact(t)

@@ -149,7 +149,7 @@ type Certificate struct {
 	Voided     *Voided         `json:"voided,omitempty"` // nil if the certificate is valid
 }
 
-// Voided says who voided a certificate that was a mistake, and why. The certificate stays in the list.
+// Voided says who voided a certificate that was issued by mistake, and why. The certificate stays in the list.
 type Voided struct {
 	At     time.Time `json:"at"`
 	By     Actor     `json:"by"`

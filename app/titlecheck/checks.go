@@ -32,7 +32,7 @@ func missingStart(s *Search, add func(about, text string) *Finding) {
 
 func missingIndexes(s *Search, add func(about, text string) *Finding) {
 	if len(s.Certificate.IndicesSearched) == 0 {
-		add("", "The certificate names no indices searched.")
+		add("", "The certificate lists no indices.")
 	}
 }
 
@@ -105,7 +105,7 @@ func missingParties(s *Search, add func(about, text string) *Finding) {
 func unrelatedReleases(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		if i.Type.Category == model.Release && len(i.Relations) == 0 {
-			of(i, add, "", "isn't related to the instrument that it releases.")
+			of(i, add, "", "isn't linked to the instrument that it releases.")
 		}
 	}
 }
@@ -115,7 +115,7 @@ func unrelatedReleases(s *Search, add func(about, text string) *Finding) {
 func unrelatedAssignments(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
 		if strings.HasPrefix(i.Type.Name, "Assignment") && !i.Type.Encumbrance && len(i.Relations) == 0 {
-			of(i, add, "", "isn't related to the instrument that it assigns.")
+			of(i, add, "", "isn't linked to the instrument that it assigns.")
 		}
 	}
 }
@@ -202,7 +202,7 @@ func openLiens(s *Search, add func(about, text string) *Finding) {
 	}
 	for _, i := range s.Instruments {
 		if isLien(i) && i.Status == model.InstrumentOpen && !required[i.ID] {
-			of(i, add, "", "is open in this runsheet, and no requirement names it.")
+			of(i, add, "", "shows as open in this runsheet, and no requirement refers to it.")
 		}
 	}
 }

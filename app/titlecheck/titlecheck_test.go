@@ -58,7 +58,7 @@ func TestChecks(t *testing.T) {
 		{"certificate", titlecheck.Search{Certificate: model.Certificate{}}, []string{
 			"effective_date: The certificate has no effective date.", "effective_time: The certificate has no effective time.",
 			"search_from: The certificate doesn't say when the search period starts.",
-			"indices_searched: The certificate names no indices searched."}},
+			"indices_searched: The certificate lists no indices."}},
 		{"recorded after the effective date and time", titlecheck.Search{Work: model.TitleWork{NamesRun: both}, Instruments: runsheet(types,
 			with(deed, func(i *model.Instrument) { i.Recorded = "2026-11-21" }),
 			with(deed, func(i *model.Instrument) { i.Recorded, i.RecordedTime = "2026-11-20", "08:01" }),
@@ -145,7 +145,7 @@ func TestChecks(t *testing.T) {
 			with(instrument("Assignment", "A", "B"), func(i *model.Instrument) {
 				i.Relations = []model.Relation{{Kind: "assigns", Text: "Bk 1 Pg 2"}}
 			}))},
-			[]string{"assignment:1: Assignment · Book 9, Page 7 · First Bank to Second Bank isn't related to the instrument that it assigns."}},
+			[]string{"assignment:1: Assignment · Book 9, Page 7 · First Bank to Second Bank isn't linked to the instrument that it assigns."}},
 		{"owner, borrower, and mortgagor not run", titlecheck.Search{Instruments: runsheet(types, with(mortgage,
 			func(i *model.Instrument) { i.Grantors = []string{"Bo Roe", "Eve Roe"} })), Abstract: model.Abstract{Custom: model.CustomValues{
 			"current_owner": []byte(`"Bo Roe"`), "borrower": []byte(`"Nora Quill"`)}},

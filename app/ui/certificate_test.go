@@ -89,7 +89,7 @@ func TestCertificateAndBringDown(t *testing.T) {
 	voided.has(t, `<span class="badge bad">Void</span>`, "<b>Wrong &lt;date&gt;</b>")
 	voided.lacks(t, "Changed since certified", "Void this certificate")
 	kim.get(t, 200, path+"/print").has(t, "VOID: the search certificate through May 20, 2026, 8:00 AM was voided on <time",
-		"Wrong &lt;date&gt;", "VOID: certificate voided", "DRAFT: search not certified", "Certify the search again before you send this.")
+		"Wrong &lt;date&gt;", "VOID: search not certified", "DRAFT: search not certified", "Certify the search again before you send this.")
 	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.post(t, 403, section, sent)
 	viewer.post(t, 403, section+"/void", wrong)
@@ -113,10 +113,10 @@ func TestCertifyAfterCheck(t *testing.T) {
 		"grantees":["Bo Roe"]}`)
 	form := kim.get(t, 200, section+"?edit=1")
 	form.has(t, "Check before you certify", "No earlier instrument in this runsheet names John Farmer as grantee.",
-		"Mortgage · Book 900, Page 12 · Roe to &lt;Bank&gt; is open in this runsheet, and no requirement names it.",
+		"Mortgage · Book 900, Page 12 · Roe to &lt;Bank&gt; shows as open in this runsheet, and no requirement refers to it.",
 		fmt.Sprintf(`href="%s?view=runsheet#instrument-%d"`, path, mortgage.ID), `href="`+path+`/requirements?edit=1"`,
 		"The abstract names Ann Lee as current owner.", "Jo Lee is in the chain, but not in the names run.",
-		"Reason for all 5 without their own", "Ann Lee is the current owner, but not in the names run.", `<button class="primary" name="do" value="certify">`)
+		"Reason for all findings above without one", "Ann Lee is the current owner, but not in the names run.", `<button class="primary" name="do" value="certify">`)
 	form.lacks(t, "Fix this, or enter a reason.", "no effective date")
 	fields := []string{"effective_date", "5/20/2026", "effective_time", "8:00 AM", "search_from", "1966-01-01", "indices_searched", "UCC",
 		"version", form.matches(t, `name="version" value="([^"]+)"`)[0], "once", "x"}

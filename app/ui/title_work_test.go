@@ -239,7 +239,7 @@ func TestNamesRun(t *testing.T) {
 		`id="from-2-problem"`)
 	wrong.lacks(t, "<html")
 	clash := kim.post(t, 412, section, url.Values{"name": {"Roe, Bo"}, "version": {"0"}})
-	clash.has(t, "Someone else changed the names run", `value="Roe, Bo"`, "Saved in the meantime", "Lee, Ann", `name="version" value="1"`)
+	clash.has(t, "Someone else changed the names run", `value="Roe, Bo"`, "Saved rows", "Lee, Ann", `name="version" value="1"`)
 	saved := kim.post(t, 200, section, url.Values{"name": {"Roe, Bo"}, "version": {"1"}}, "HX-Request", "true")
 	saved.has(t, "Roe, Bo", "autofocus")
 	saved.lacks(t, "Lee, Ann", `<input name=`)
@@ -265,7 +265,7 @@ func TestRequirements(t *testing.T) {
 	kim.post(t, 303, section, url.Values{"kind": {"exception", "requirement"}, "text": {"Easement of record", ""}, "cleared": {"", ""},
 		"instrument_id": {fmt.Sprint(deed.ID), ""}, "version": {"0"}})
 	kim.get(t, 200, path).has(t, "Exceptions (Schedule B-II)", "Easement of record")
-	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "version": {"0"}}).has(t, "Mine", "Saved in the meantime",
+	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "version": {"0"}}).has(t, "Mine", "Saved rows",
 		"Easement of record")
 	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "instrument_id": {"99"}}).has(t, "invalid", "Instrument 99")
 }

@@ -171,7 +171,7 @@ func TestBringDownWithoutTemplate(t *testing.T) {
 	}
 }
 
-// A certificate that was a mistake is voided by its issuer or an administrator, with a reason. It stays in the list, but
+// A certificate that was issued by mistake is voided by its issuer or an administrator, with a reason. It stays in the list, but
 // nothing continues it: neither the reasons that the next one proposes nor a bring-down.
 func TestVoidCertificate(t *testing.T) {
 	t.Parallel()

@@ -93,7 +93,7 @@ func AddTo(p *page.Site, r *page.Request, abstract, file uint64, patch vault.Ins
 	i, err := p.Vault.Instruments.Get(r.Context(), id)
 	notice = fmt.Sprintf("Added to No. %d: %s.", i.Position, i.Title(i.Type))
 	if len(added.Undo.Filled) == 0 {
-		notice = fmt.Sprintf("No. %d has all of this already.", i.Position)
+		notice = fmt.Sprintf("No. %d already has all of this.", i.Position)
 	}
 	return id, notice, p.UndoAdded(abstract, file, once, added), err
 }

@@ -49,7 +49,7 @@ var EventTexts = []eventGroup{
 		{"names_run.changed", "changed the names run of", "abstract", "changed the names run"},
 		{"requirements.changed", "changed the requirements and exceptions of", "abstract", "changed the requirements and exceptions"},
 		{"certificate.created", "certified the search of", "abstract", "certified the search"},
-		{"certificate.voided", "voided a certificate of", "abstract", "voided a search certificate"},
+		{"certificate.voided", "voided a search certificate of", "abstract", "voided a search certificate"},
 		{"abstract.brought_down", "created the bring-down", "abstract", "created this bring-down"},
 		{"runsheet.reordered", "reordered the runsheet of", "abstract", "reordered the runsheet"},
 		{"instrument.created", "added", "instrument", "added"}, {"instrument.changed", "changed", "instrument", "changed"},

@@ -380,8 +380,8 @@ func (p *Pages) undo(r *page.Request) error {
 	}
 	notice := "Undone: " + page.Plural(undone, "instrument.", "instruments.")
 	if kept > 0 {
-		notice += " " + page.Plural(kept, "instrument was changed in the meantime and stays.",
-			"instruments were changed in the meantime and stay.")
+		notice += " " + page.Plural(kept, "instrument was changed since then and was kept.",
+			"instruments were changed since then and were kept.")
 	}
 	if file, err := strconv.ParseUint(r.PostForm.Get("file"), 10, 63); err == nil {
 		return p.RedirectWithNotice(r, page.WithQueryValue(page.DocumentPath(file), "panel", "1"), notice)

@@ -69,7 +69,7 @@ const replay = (from, to, which, done) => {
   if (group) group.open = true;
   input.focus();
   say(
-    `${done === 'undo' ? 'Undone' : 'Repeated'}: ${step.map(({ name }) => labelOf(form().elements[name])).join(', ')}.`,
+    `${done === 'undo' ? 'Undone' : 'Redone'}: ${step.map(({ name }) => labelOf(form().elements[name])).join(', ')}.`,
   );
 };
 /** @param {HTMLInputElement} input */

@@ -158,7 +158,7 @@ func (s source) checkGroups(checks vault.Checks, form url.Values) (groups []Chec
 		}
 		group := &groups[len(groups)-1]
 		if group.Check != f.Check { // the certificate's own fields are a group
-			group.Check, group.Advice = "", "Fill in the fields above, or accept that they are blank."
+			group.Check, group.Advice = "", "Fill in the fields above, or enter why they are blank."
 		}
 		n++
 		row := CheckRow{Finding: f, N: n, Links: s.checkLinks(f)}
