@@ -98,6 +98,19 @@ func (v *validation) changedCustom(in Optional[Custom], old CustomValues, defs [
 	return values
 }
 
+// CheckRestored validates a status and custom fields that a record had before and gets again. Those that it has now
+// aren't validated.
+func CheckRestored(nowStatus, status string, statuses []string, now, values CustomValues, defs []Field, rules Rules) errs.Fields {
+	v := validation{status: nowStatus, statuses: statuses}
+	v.changedStatus(statusName, StringInput(status))
+	for _, def := range defs {
+		if raw := values[def.Key]; len(raw) > 0 && !bytes.Equal(raw, now[def.Key]) {
+			v.custom(def, JSONInput(raw), rules)
+		}
+	}
+	return v.Fields
+}
+
 // reference returns the ID of another record, or 0 if no valid ID was sent. known reports whether
 // that record exists.
 func (v *validation) reference(field string, n IDInput, known bool) uint64 {

@@ -312,3 +312,28 @@ func TestFolderPatch(t *testing.T) {
 		})
 	}
 }
+
+// A status and custom fields that a record had before must still be valid to be restored. Those that it has aren't checked.
+func TestCheckRestored(t *testing.T) {
+	defs := []Field{{Key: "pages", Label: "Pages", Type: Number}, {Key: "old", Label: "Old", Type: Number}}
+	stored := func(pages string) CustomValues {
+		return CustomValues{"pages": json.RawMessage(pages), "old": json.RawMessage(`"text"`), "removed": json.RawMessage(`"x"`)}
+	}
+	for _, tt := range []struct {
+		name, status string
+		values       CustomValues
+		rejected     []string
+	}{
+		{"valid", "new", stored("7"), nil},
+		{"a status that was removed", "gone", stored("7"), []string{"status"}},
+		{"a field of another type", "new", stored(`"seven"`), []string{"custom_fields.pages"}},
+	} {
+		var got []string
+		for _, e := range CheckRestored("open", tt.status, []string{"new", "open"}, stored("8"), tt.values, defs, Rules{}) {
+			got = append(got, e.Field)
+		}
+		if !slices.Equal(got, tt.rejected) {
+			t.Errorf("%s: rejected %q, want %q", tt.name, got, tt.rejected)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -62,6 +63,28 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	}
 	return nil
 }
+
+// RemoveStoredResponse removes a response, if there is one.
+func (t *Tx) RemoveStoredResponse(slot [32]byte) error {
+	old, found, err := t.StoredResponse(slot)
+	if err != nil || !found {
+		return err
+	}
+	if err := errors.Join(t.bucket(bucketStoredResponseTimes).Delete(responseTimeKey(old.At, slot[:])),
+		t.bucket(bucketStoredResponses).Delete(slot[:])); err != nil {
+		return fmt.Errorf("remove stored response: %w", err)
+	}
+	return nil
+}
+
+// UndoSlot returns the slot for what a record, such as "instrument:7", had before its last change. part is a part of the
+// title work of an abstract, such as "names_run", or "". It is emptied when the record is purged.
+func UndoSlot(record, part string) [32]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "undo\n%s\n%s", record, part))
+}
+
+// undoParts are the parts of the title work that have an UndoSlot.
+var undoParts = []string{"assignment", "names_run", "requirements"}
 
 // HasStoredResponsesBefore reports whether any responses were stored before this time, so
 // that PruneStoredResponses would remove them.

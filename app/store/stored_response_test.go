@@ -110,3 +110,32 @@ func TestStoredResponsesAreCompressed(t *testing.T) {
 		return err
 	})
 }
+
+// A purge also removes the values that a record had before its last change.
+func TestPurgeRemovesUndo(t *testing.T) {
+	s := openNew(t)
+	order, abstract := model.Order{ID: 1, Number: "T-1", Status: "new", Version: 1}, model.Abstract{ID: 1, Version: 1}
+	slots := [][32]byte{UndoSlot("order:1", ""), UndoSlot("abstract:1", ""), UndoSlot("abstract:1", "names_run"),
+		UndoSlot("abstract:1", "requirements"), UndoSlot("abstract:1", "assignment")}
+	update(t, s, func(tx *Tx) error {
+		err := errors.Join(tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutTitleWork(model.TitleWork{AbstractID: 1}))
+		for _, slot := range slots {
+			err = errors.Join(err, tx.PutStoredResponse(slot, model.StoredResponse{Body: []byte(`{}`), At: testTime}))
+		}
+		return errors.Join(err, tx.PutStoredResponse([32]byte{7}, model.StoredResponse{Body: []byte(`{}`), At: testTime}))
+	})
+	update(t, s, func(tx *Tx) error {
+		return errors.Join(tx.RemoveOrder(1), tx.RemoveTitleRecords(1), tx.RemoveAbstract(1))
+	})
+	view(t, s, func(tx *Tx) error {
+		for n, slot := range slots {
+			if _, found, err := tx.StoredResponse(slot); found || err != nil {
+				t.Errorf("slot %d: found %v, %v; want nothing", n, found, err)
+			}
+		}
+		if _, found, err := tx.StoredResponse([32]byte{7}); !found || err != nil {
+			t.Errorf("other response: found %v, %v; want it", found, err)
+		}
+		return nil
+	})
+}

@@ -62,7 +62,11 @@ func (t *Tx) RemoveTitleWork(abstract uint64) error {
 	if err := t.updateUserAbstracts(&old, &old, false); err != nil {
 		return err
 	}
-	return titleWork.remove(t, abstract)
+	err = titleWork.remove(t, abstract)
+	for _, part := range undoParts {
+		err = errors.Join(err, t.RemoveStoredResponse(UndoSlot(model.RecordRef(abstracts.typeName, abstract), part)))
+	}
+	return err
 }
 
 // isOpenAbstract reports whether an abstract needs work: it isn't in the trash, and its status is

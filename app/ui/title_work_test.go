@@ -262,6 +262,17 @@ func TestRequirements(t *testing.T) {
 	kim.get(t, 200, section+"?edit=1").has(t, "edit the instrument", "Mortgage · Book 900, Page 12 · Lee")
 	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {""}, "cleared": {"1/1/2026"}, "instrument_id": {""}}).has(t,
 		"The text field is required.", `value="Jan 1, 2026"`)
+	// The size of the form is limited, whatever instruments its rows name.
+	many := url.Values{"do": {"add"}}
+	for n := range 800 {
+		many.Add("text", "")
+		many.Add("instrument_id", fmt.Sprint(1_000_000+n))
+	}
+	big := kim.post(t, 200, section, many)
+	rows, options := strings.Count(string(big.body), `name="instrument_id"`), strings.Count(string(big.body), "<option")
+	if rows > 502 || options > 502*25 {
+		t.Errorf("form with 800 rows: got %d rows with %d options, want at most 502 with 25 each", rows, options)
+	}
 	kim.post(t, 303, section, url.Values{"kind": {"exception", "requirement"}, "text": {"Easement of record", ""}, "cleared": {"", ""},
 		"instrument_id": {fmt.Sprint(deed.ID), ""}, "version": {"0"}})
 	kim.get(t, 200, path).has(t, "Exceptions (Schedule B-II)", "Easement of record")

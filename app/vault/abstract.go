@@ -307,11 +307,21 @@ func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p m
 	})
 }
 
-// restoreAbstractFields restores the fields that an abstract had before a change. Its documents stay.
-func restoreAbstractFields(_ *store.Tx, now AbstractWithFiles, before model.Abstract) (AbstractWithFiles, error) {
-	a := &now.Abstract
-	a.Status, a.Property, a.TaxMap, a.Custom = before.Status, before.Property, before.TaxMap, before.Custom
-	return now, nil
+// restoreFields restores the fields that an abstract had before a change. Its documents stay. It returns Invalid if the
+// fields aren't valid any longer.
+func (a *Abstracts) restoreFields(t *store.Tx, now AbstractWithFiles, before model.Abstract) (AbstractWithFiles, error) {
+	template, err := templateByID(t, now.Abstract.TemplateID)
+	if err != nil {
+		return now, err
+	}
+	if template == nil {
+		template = &model.Template{}
+	}
+	is := &now.Abstract
+	rejected := model.CheckRestored(is.Status, before.Status, template.Statuses, is.Custom, before.Custom, template.Fields,
+		a.v.Settings.Rules)
+	is.Status, is.Property, is.TaxMap, is.Custom = before.Status, before.Property, before.TaxMap, before.Custom
+	return now, rejected.Err()
 }
 
 // templateByID returns a template, even if it is retired. For ID 0, it returns nil.

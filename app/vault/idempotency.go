@@ -2,10 +2,8 @@ package vault
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"deedkeep/app/errs"
@@ -91,30 +89,49 @@ type Edit struct {
 	Version uint64 // of the record or the part after the change
 }
 
-// key returns the key under which the stored responses have what was there before the change.
-func (e Edit) key() [32]byte {
-	return sha256.Sum256(fmt.Appendf(nil, "undo\n%s\n%d\n%s\n%d", e.Type, e.ID, e.Part, e.Version))
+// slot returns where the stored responses have what was there before the last change.
+func (e Edit) slot() [32]byte { return store.UndoSlot(model.RecordRef(e.Type, e.ID), e.Part) }
+
+// maxUndo is the maximum size, in bytes, of what was there before a change that can be undone.
+const maxUndo = 256 << 10
+
+// keptEdit is what was there before a change to a version.
+type keptEdit struct {
+	Version uint64          `json:"version"`
+	Before  json.RawMessage `json:"before"`
 }
 
-// keep stores what was there before a change, for as long as responses are stored. Only users undo changes.
+// keep stores what was there before a change, until the next one, and for as long as responses are stored. Only users
+// undo changes.
 func (e Edit) keep(t *store.Tx, actor model.Actor, at time.Time, before any) error {
-	if actor.Kind != model.ActorUser {
-		return nil
+	raw, err := json.Marshal(before)
+	if err != nil {
+		return err
 	}
-	body, err := json.Marshal(before)
-	return errors.Join(err, t.PutStoredResponse(e.key(), model.StoredResponse{Body: body, At: at}))
+	if actor.Kind != model.ActorUser || len(raw) > maxUndo {
+		return t.RemoveStoredResponse(e.slot())
+	}
+	body, err := json.Marshal(keptEdit{e.Version, raw})
+	return errors.Join(err, t.PutStoredResponse(e.slot(), model.StoredResponse{Body: body, At: at}))
 }
+
+// errNotUndone is for a change that a later one hides, that is too old, or whose values were too long to be kept.
+var errNotUndone = &errs.Error{Kind: errs.Conflict, Message: "This change can no longer be undone."}
 
 // read reads what was there before a change. It returns Conflict if that isn't stored any longer.
 func (e Edit) read(t *store.Tx, v *Vault, before any) error {
-	stored, found, err := v.storedResponse(t, e.key())
-	if err == nil && !found {
-		err = &errs.Error{Kind: errs.Conflict, Message: "This change can no longer be undone."}
+	stored, found, err := v.storedResponse(t, e.slot())
+	var kept keptEdit
+	if err == nil && found {
+		err = json.Unmarshal(stored.Body, &kept)
 	}
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(stored.Body, before)
+	if kept.Version != e.Version {
+		return errNotUndone
+	}
+	return json.Unmarshal(kept.Before, before)
 }
 
 // UndoEdit restores the values that a record had before a change. That is a change, too: it is logged, and can be
@@ -125,7 +142,7 @@ func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (versio
 	case e.Type == AbstractOps.Name && e.Part != "":
 		return v.TitleWork.undo(ctx, actor, e)
 	case e.Type == AbstractOps.Name:
-		return undo(ctx, v, AbstractOps, actor, e, restoreAbstractFields)
+		return undo(ctx, v, AbstractOps, actor, e, v.Abstracts.restoreFields)
 	case e.Type == OrderOps.Name:
 		return undo(ctx, v, OrderOps, actor, e, v.Orders.restoreFields)
 	case e.Type == noteOps.Name:

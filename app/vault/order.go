@@ -92,14 +92,20 @@ func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p mode
 	})
 }
 
-// restoreFields restores the fields that an order had before a change. If order numbers must be unique and another order
-// has the number now, it returns Invalid.
+// restoreFields restores the fields that an order had before a change. It returns Invalid if they aren't valid any longer,
+// or if order numbers must be unique and another order has the number now.
 func (o *Orders) restoreFields(t *store.Tx, now, before model.Order) (model.Order, error) {
-	before.Version, before.UpdatedAt, before.Trashed = now.Version, now.UpdatedAt, now.Trashed
-	if model.Fold(now.Number) == model.Fold(before.Number) {
-		return before, nil
+	definitions, err := orderDefinitions(t)
+	if err != nil {
+		return now, err
 	}
-	return before, o.checkUniqueNumber(t, before.Number, nil).Err()
+	rejected := model.CheckRestored(now.Status, before.Status, definitions.Statuses, now.Custom, before.Custom, definitions.Fields,
+		o.v.Settings.Rules)
+	before.Version, before.UpdatedAt, before.Trashed = now.Version, now.UpdatedAt, now.Trashed
+	if model.Fold(now.Number) != model.Fold(before.Number) {
+		rejected = o.checkUniqueNumber(t, before.Number, rejected)
+	}
+	return before, rejected.Err()
 }
 
 // Trash moves an order to the trash.

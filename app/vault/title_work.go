@@ -338,9 +338,16 @@ func (tw *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (versi
 		work, err := tw.change(ctx, actor, e.ID, part, MatchVersion(e.Version),
 			func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 				var before model.TitleWork
-				err := e.read(t, tw.v, &before)
+				if err := e.read(t, tw.v, &before); err != nil {
+					return err
+				}
+				if part.name() == assignmentPart.name() {
+					a := before.Assignment
+					return checkAssignment(t, map[string]model.Input{"searcher": model.NumberInput(a.SearcherID),
+						"examiner": model.NumberInput(a.ExaminerID), "due_date": model.StringInput(a.DueDate)}, &work.Assignment)
+				}
 				part.copy(work, &before)
-				return err
+				return nil
 			})
 		return *part.version(&work), err
 	}

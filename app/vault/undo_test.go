@@ -183,3 +183,26 @@ func TestUndoEditChecks(t *testing.T) {
 		t.Errorf("undo the removal of a document in the trash: got error %v, want Invalid", err)
 	}
 }
+
+// An undo doesn't assign a user again who can't work on abstracts any longer.
+func TestUndoAssignmentOfDisabledUser(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "Kim", model.RoleStaff)
+	p.CreateUser(t, "Lee", model.RoleStaff)
+	kim, lee := p.Actor(t, "Kim"), p.Actor(t, "Lee")
+	abstract := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a")).Abstract.ID
+	for _, searcher := range []uint64{lee.ID, 0} {
+		_, err := p.TitleWork.SetAssignment(t.Context(), kim, abstract, map[string]model.Input{"searcher": model.NumberInput(searcher)},
+			vault.Match{})
+		vaulttest.NoError(t, err)
+	}
+	_, err := p.Users.Disable(t.Context(), vaulttest.Operator, lee.ID)
+	vaulttest.NoError(t, err)
+	work, err := p.TitleWork.Get(t.Context(), abstract)
+	vaulttest.NoError(t, err)
+	edit := vault.Edit{Type: "abstract", ID: abstract, Part: "assignment", Version: work.Versions.Assignment}
+	if _, err := p.UndoEdit(t.Context(), kim, edit); errs.KindOf(err) != errs.Invalid {
+		t.Errorf("undo: got error %v, want Invalid", err)
+	}
+}

@@ -371,7 +371,10 @@ func (p *Pages) undo(r *page.Request) error {
 		return err
 	}
 	var undo vault.Undo
-	if !found || json.Unmarshal(stored.Body, &undo) != nil || undo.Abstract != r.PathID {
+	if !found {
+		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "These instruments can no longer be removed by Undo.")
+	}
+	if json.Unmarshal(stored.Body, &undo) != nil || undo.Abstract != r.PathID {
 		return page.NotFound(r)
 	}
 	undone, kept, err := p.Vault.Instruments.Undo(r.Context(), r.Actor, undo)

@@ -77,15 +77,23 @@ func (r Rows) numbered() Rows {
 	return r
 }
 
+// maxUnknownChoices is the maximum number of instruments in a submitted form that neither the runsheet nor a stored row
+// has. Each row shows all choices.
+const maxUnknownChoices = 20
+
 // edited returns the form with rows. If there are none, it has a blank one.
 func (r Rows) edited(rows []Row) Rows {
+	stored := r.Rows
 	r.Editing, r.Rows = true, rows
 	if len(rows) == 0 {
 		r.Rows = []Row{{}}
 	}
-	for _, row := range r.Rows {
+	// A row can be linked to an instrument of another abstract, such as the prior one.
+	limit := len(r.Instruments) + len(stored) + maxUnknownChoices
+	for _, row := range slices.Concat(stored, r.Rows) {
 		id, err := strconv.ParseUint(row.values["instrument_id"], 10, 63)
-		if err == nil && !slices.ContainsFunc(r.Instruments, func(c instrumentChoice) bool { return c.ID == id }) {
+		isChoice := slices.ContainsFunc(r.Instruments, func(c instrumentChoice) bool { return c.ID == id })
+		if err == nil && !isChoice && len(r.Instruments) < limit {
 			r.Instruments = append(r.Instruments, instrumentChoice{id, cmp.Or(row.Instrument, fmt.Sprintf("Instrument %d", id))})
 		}
 	}
@@ -111,9 +119,9 @@ func (l rowList) page(p *Pages) page.HandlerFunc {
 	}
 }
 
-// submitted returns the rows of a submitted form. Dates whose year has two digits are not after latest.
+// submitted returns the rows of a submitted form, up to one more than an abstract can have. Dates whose year has two digits are not after latest.
 func (l rowList) submitted(form url.Values, latest time.Time) (rows []Row) {
-	for i := range form[l.fields[0].Name] {
+	for i := range min(len(form[l.fields[0].Name]), model.MaxTitleRows+1) {
 		row := Row{values: map[string]string{}}
 		for _, f := range l.fields {
 			if row.values[f.Name] = formText(form, f.Name, i); f.Type == model.Date {
