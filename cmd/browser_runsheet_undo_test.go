@@ -119,7 +119,7 @@ func testRunsheetUndo(t *testing.T, env *browserEnv) {
 	s.pressWith(withCtrl, "z")
 	s.waitCell(1, columnBookPage, "Deed Book 1022/311")
 	s.checkPlace("after Ctrl+Z", 1, "Deed Book 1022/311")
-	s.waitFor(`document.getElementById("runsheet-said").textContent == "Row 1, Book/Page: Deed Book 1022/311 again."`)
+	s.waitFor(`document.getElementById("runsheet-said").textContent == "Row 1, Book/Page is now Deed Book 1022/311."`)
 	s.pressWith(withCtrl, "y")
 	s.waitCell(1, columnBookPage, "Liber 7/8")
 	s.pressWith(withCtrl|withShift, "Z")

@@ -79,14 +79,14 @@ func TestChecks(t *testing.T) {
 			Work: model.TitleWork{NamesRun: append(both, names("Farmer, John")...)}},
 			[]string{"gap:1:John Farmer: No earlier instrument in this runsheet names John Farmer as grantee."}},
 		{"open lien", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage)},
-			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open in this runsheet, " +
-				"and no requirement names it."}},
+			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank shows as open in this runsheet, " +
+				"and no requirement refers to it."}},
 		{"open lien with a requirement", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage),
 			Requirements: []model.RequirementRow{{Kind: model.RequirementKind, InstrumentID: 1}}}, nil},
 		{"open lien with an exception", titlecheck.Search{Work: bo, Instruments: runsheet(types, mortgage),
 			Requirements: []model.RequirementRow{{Kind: model.ExceptionKind, InstrumentID: 1}}},
-			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank is open in this runsheet, " +
-				"and no requirement names it."}},
+			[]string{"open_lien:1: Mortgage · Book 9, Page 7 · Bo Roe to First Bank shows as open in this runsheet, " +
+				"and no requirement refers to it."}},
 		{"released lien and easement", titlecheck.Search{Instruments: runsheet(types, mortgage,
 			with(instrument("Release or Satisfaction", "", ""), func(i *model.Instrument) { i.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: 1}} }),
 			instrument("Easement or Right of Way", "Bo Roe", "Power Co"))}, nil},
@@ -139,7 +139,7 @@ func TestChecks(t *testing.T) {
 			with(instrument("Reconveyance", "A", "B"), func(i *model.Instrument) {
 				i.Relations = []model.Relation{{Kind: model.Releases, Text: "Bk 1 Pg 2"}}
 			}))},
-			[]string{"release:1: Release or Satisfaction · Book 9, Page 7 · First Bank to Bo Roe isn't related to " +
+			[]string{"release:1: Release or Satisfaction · Book 9, Page 7 · First Bank to Bo Roe isn't linked to " +
 				"the instrument that it releases."}},
 		{"assignment of nothing", titlecheck.Search{Instruments: runsheet(types, instrument("Assignment", "First Bank", "Second Bank"),
 			with(instrument("Assignment", "A", "B"), func(i *model.Instrument) {

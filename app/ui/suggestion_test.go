@@ -331,7 +331,10 @@ func TestAcceptSuggestions(t *testing.T) {
 	staff.get(t, 200, path+"/suggestions", "No suggestions")
 
 	viewer.post(t, 403, undo, fields)
-	staff.post(t, 404, undo, url.Values{"key": {strings.Repeat("0", 64)}})
+	late = staff.post(t, 303, undo, url.Values{"key": {strings.Repeat("0", 64)}})
+	if notice := h.noticeOf(t, late); notice != "These instruments can no longer be removed by Undo." {
+		t.Errorf("notice of an Undo that isn't stored = %q", notice)
+	}
 	staff.post(t, 404, undo, url.Values{"key": {"x"}})
 	if notice := h.noticeOf(t, staff.post(t, 303, undo, fields)); notice != "Undone: 3 instruments." {
 		t.Errorf("notice after Undo = %q", notice)
