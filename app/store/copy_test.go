@@ -119,7 +119,9 @@ func TestViewEndsTransaction(t *testing.T) {
 			defer close(done)
 			done <- runView(tx, &Tx{}, fn)
 		}()
-		_ = <-done // no error if the function ended the goroutine
+		if err := <-done; (err != nil) != (name == "panics") {
+			t.Errorf("%s: got error %v, want one only after a panic", name, err)
+		}
 		if tx.ended != 1 {
 			t.Errorf("%s: the transaction was ended %d times, want 1", name, tx.ended)
 		}
