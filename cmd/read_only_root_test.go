@@ -124,7 +124,7 @@ func TestCommandsOnAbortedDisk(t *testing.T) {
 		wantOutput string
 	}{
 		{[]string{"verify"}, 0, "OK: "},
-		{[]string{"status"}, 0, "files"},
+		{[]string{"status"}, 0, "documents "},
 		{[]string{"backup", "create", "--to", backups}, 0, ""},
 		{[]string{"backup", "verify", "--from", backups}, 0, ""},
 		{[]string{"events", "export"}, 0, `"kind":"key.created"`},
