@@ -128,8 +128,8 @@ func (tw *TitleWork) certify(ctx context.Context, actor model.Actor, abstract ui
 var errNotCertifier = &errs.Error{Kind: errs.Forbidden,
 	Message: "Only the person who certified the search or an administrator can void this certificate."}
 
-// Void voids a certificate that was issued by mistake. It stays in the list with the reason, but the search counts as certified
-// only by another one. Void returns NotFound if there is no such certificate, Forbidden unless the actor issued it or may
+// Void voids a certificate that was issued by mistake. It stays in the list with the reason, but the search counts as
+// certified only by another one. Void returns NotFound if there is no such certificate, Forbidden unless the actor issued it or may
 // administer the vault, Invalid without a reason, or Conflict if it is voided already.
 func (tw *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id uint64, reason model.Input,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {

@@ -128,7 +128,7 @@ func (e Edit) read(t *store.Tx, v *Vault, before any) error {
 	if err != nil {
 		return err
 	}
-	if kept.Version != e.Version {
+	if !found || kept.Version != e.Version {
 		return errNotUndone
 	}
 	return json.Unmarshal(kept.Before, before)

@@ -161,6 +161,11 @@ func TestUndoEdit(t *testing.T) {
 			t.Errorf("undo a day later: got error %v, want Conflict", err)
 		}
 	}
+	untouched := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("b.pdf", "b")).Abstract.ID
+	never := vault.Edit{Type: "abstract", ID: untouched, Part: "names_run"}
+	if _, err := p.UndoEdit(t.Context(), kim, never); errs.KindOf(err) != errs.Conflict {
+		t.Errorf("undo of names run that were never changed: got error %v, want Conflict", err)
+	}
 	if _, err := p.UndoEdit(t.Context(), kim, vault.Edit{Type: "folder", ID: 1, Version: 2}); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("undo a change of another type: got error %v, want NotFound", err)
 	}

@@ -119,7 +119,8 @@ func (l rowList) page(p *Pages) page.HandlerFunc {
 	}
 }
 
-// submitted returns the rows of a submitted form, up to one more than an abstract can have. Dates whose year has two digits are not after latest.
+// submitted returns the rows of a submitted form, up to one more than an abstract can have. Dates whose year has two
+// digits are not after latest.
 func (l rowList) submitted(form url.Values, latest time.Time) (rows []Row) {
 	for i := range min(len(form[l.fields[0].Name]), model.MaxTitleRows+1) {
 		row := Row{values: map[string]string{}}
