@@ -37,9 +37,7 @@ func withTexts(t *testing.T, f *vaulttest.FakeReader, count int) instance.Option
 	}
 	vaulttest.UploadDocs(t, v, docs...)
 	vaulttest.WaitTextsRebuilt(t, v)
-	if got := hitCount(t, v, fmt.Sprintf("alone%d", count-1)); got != 1 {
-		t.Fatalf("hits for the last of %d files = %d, want 1", count, got)
-	}
+	vaulttest.WaitSearchHits(t, v, fmt.Sprintf("alone%d", count-1), fmt.Sprintf("file %d", count))
 	if err := v.Close(); err != nil {
 		t.Fatalf("close: %v", err)
 	}

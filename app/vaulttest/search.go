@@ -54,11 +54,12 @@ func WaitIndexed(t testing.TB, v *instance.Instance) search.State {
 func WaitTextsRebuilt(t *testing.T, v *instance.Instance) {
 	t.Helper()
 	Eventually(t, "all texts", func() bool {
+		queue := Status(t, v).Queue // first, because a task that ends adds a change
 		s, err := v.Search.State(t.Context())
 		if err != nil {
 			t.Fatalf("state of the search index: %v", err)
 		}
-		return s.Ready && !s.Building && s.PendingChanges == 0 && s.MissingText == 0 && Status(t, v).Queue == 0
+		return s.Ready && !s.Building && s.PendingChanges == 0 && s.MissingText == 0 && queue == 0
 	})
 }
 
