@@ -19,9 +19,9 @@ import (
 // can only change by a migration.
 var keptNames = map[string]string{
 	"app/model/abstract.go RemovedFiles":      "gone",
-	"app/model/processing.go DueAt":           "at",
-	"app/model/session.go RequestHash":        "request",
-	"app/model/trash.go Position":             "place",
+	"app/model/file.go DueAt":                 "at",
+	"app/model/user.go RequestHash":           "request",
+	"app/model/event.go Position":             "place",
 	"app/model/user.go TwoFactor":             "factor",
 	"app/model/user.go PendingTwoFactor":      "begun",
 	"app/model/user.go PasswordLink":          "link",

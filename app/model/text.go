@@ -216,3 +216,10 @@ func StoredTexts(raw json.RawMessage) []string {
 	}
 	return []string{string(bytes.TrimSpace(raw))}
 }
+
+// ConfirmationMatches reports whether the typed text matches the words requested to confirm an
+// action. It ignores case and extra spaces.
+func ConfirmationMatches(typed, asked string) bool {
+	words := func(s string) string { return strings.Join(strings.Fields(Fold(s)), " ") }
+	return words(typed) == words(asked) && words(asked) != ""
+}

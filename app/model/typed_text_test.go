@@ -167,23 +167,3 @@ func checkDerived(t *testing.T, i Instrument, types DocumentTypes) {
 	}
 	_ = fmt.Sprint(Instrument{}.Changes(i), Gaps([]Instrument{i, i}, types))
 }
-
-func TestPacketPages(t *testing.T) {
-	for _, tt := range []struct {
-		name, typed         string
-		start, shown, count int
-		another             bool
-		want                string
-	}{
-		{"to the page that is shown", "", 3, 5, 9, true, "3-5"},
-		{"the first page is only where it starts", "3", 3, 5, 9, true, "3-5"},
-		{"the last instrument", "", 3, 5, 9, false, "3"},
-		{"an earlier page is shown", "", 3, 1, 9, true, "3"},
-		{"typed pages stay", "3-4", 3, 5, 9, true, "3-4"},
-		{"a single page", "", 1, 1, 1, true, ""},
-	} {
-		if got := PacketPages(tt.typed, tt.start, tt.shown, tt.count, tt.another); got != tt.want {
-			t.Errorf("%s: PacketPages() = %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}

@@ -68,3 +68,24 @@ func TestPlaceDifferences(t *testing.T) {
 		t.Errorf("differences from an abstract that states nothing: %v", list)
 	}
 }
+
+// Louisiana has parishes and Alaska has boroughs.
+func TestFullAddressCountyType(t *testing.T) {
+	for want, p := range map[string]Property{
+		"Rensselaer County, NY":         {County: "Rensselaer", State: "NY"},
+		"Terrebonne Parish, LA":         {County: "Terrebonne", State: "LA"},
+		"Orleans Parish, Louisiana":     {County: "Orleans", State: "Louisiana"},
+		"St. Tammany Parish, la":        {County: "St. Tammany Parish", State: "la"},
+		"Kenai Peninsula Borough, AK":   {County: "Kenai Peninsula", State: "AK"},
+		"City and Borough of Juneau":    {County: "City and Borough of Juneau"},
+		"Nome Census Area, AK":          {County: "Nome Census Area", State: "AK"},
+		"Municipality of Anchorage, AK": {County: "Municipality of Anchorage", State: "AK"},
+		"Caddo County, OK":              {County: "Caddo", State: "OK"},
+		"LA":                            {State: "LA"},
+		"":                              {},
+	} {
+		if got := p.FullAddress(); got != want {
+			t.Errorf("FullAddress of %+v = %q, want %q", p, got, want)
+		}
+	}
+}
