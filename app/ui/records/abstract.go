@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"deedkeep/app/model"
 	"deedkeep/app/search"
@@ -207,4 +209,87 @@ func (p *Pages) restoreAbstract(r *page.Request) error {
 		return err
 	}
 	return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "Abstract and documents restored.")
+}
+
+// Main views of an abstract's page.
+const (
+	runsheetView  = "runsheet"
+	documentsView = "documents"
+)
+
+// addViews reads the runsheet and the documents of an abstract and selects which of them the page
+// shows. Without a choice, it is the runsheet if there is one.
+func (p *Pages) addViews(r *page.Request, view *abstractView, filed vault.AbstractWithFiles) (err error) {
+	if view.Runsheet, view.RunsheetRows, err = p.readSheet(r, filed); err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	switch {
+	case query.Get("view") == runsheetView, query.Get("view") == documentsView:
+		view.View = query.Get("view")
+	case query.Has("page"), query.Has("rename"), view.RunsheetRows == 0:
+		view.View = documentsView
+	default:
+		view.View = runsheetView
+	}
+	view.Documents, err = p.listDocuments(r, filed)
+	return err
+}
+
+// scripts returns the scripts of the page, and the libraries that they need.
+func (a abstractView) scripts(mayWrite bool) (libraries, scripts []string) {
+	scripts = []string{"views.js"}
+	switch {
+	case a.View == runsheetView && mayWrite:
+		return []string{"sortable.min.js"}, append(scripts, "record.js", "runsheet-edit.js")
+	case a.View == runsheetView && a.RunsheetRows > 0:
+		scripts = append(scripts, "runsheet.js")
+	case mayWrite:
+		return []string{"sortable.min.js", "tus.min.js"}, append(scripts, "record.js", "abstract.js", "upload.js")
+	}
+	return nil, scripts
+}
+
+// editAbstract saves a field group of an abstract.
+func (p *Pages) editAbstract(r *page.Request) error {
+	return p.saveGroup(r, "abstract", func() (recordEdit, error) {
+		filed, template, err := p.readAbstract(r)
+		if err != nil {
+			return recordEdit{}, err
+		}
+		view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+		return recordEdit{
+			recordView: view.recordView,
+			showForm: func(status int, g fieldGroup) error {
+				return p.RenderPage(r, status, "abstract-edit.html", page.Page{
+					Heading: view.Heading, Section: "abstracts", Data: g, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
+				})
+			},
+			save: func(ctx context.Context, sent map[string][]string) (version uint64, saved showSaved, err error) {
+				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent, p.LocalNow()),
+					vault.MatchVersion(filed.Abstract.Version))
+				return now.Abstract.Version, func(show func(*recordView)) error {
+					view, err := p.newAbstractView(ctx, now.Abstract, template)
+					if err != nil {
+						return err
+					}
+					if view.Work, err = p.work.LoadPeople(r, now.Abstract); err != nil {
+						return err
+					}
+					show(&view.recordView)
+					r.W.Header().Set("HX-Trigger", abstractChangedEvent)
+					return p.RenderPart(r, http.StatusOK, "abstract.html", "saved", view)
+				}, err
+			},
+		}, err
+	})
+}
+
+// abstractPatch returns the patch for the submitted fields.
+func abstractPatch(defs []model.Field, sent map[string][]string, now time.Time) model.AbstractPatch {
+	custom := page.SubmittedCustom(defs, url.Values(sent), now)
+	return model.AbstractPatch{
+		Fields: page.SubmittedFields(model.Abstract{}.FieldValues(), sent, now),
+		Custom: model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
+	}
 }
