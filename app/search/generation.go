@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 )
 
@@ -143,4 +144,25 @@ func (in *Indexer) discard(gen *generation) {
 func (in *Indexer) folderDeleted(gen *generation) bool {
 	_, err := os.Stat(in.folder(gen.number))
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Index is the part of query.Index that the indexer uses.
+type Index interface {
+	Search(ctx context.Context, q query.Query) (query.Result, error)
+	NewBatch() *query.Batch
+	Apply(ctx context.Context, b *query.Batch, checkpoint []byte) error
+	Checkpoint() []byte
+	Stats() query.Stats
+	Check(ctx context.Context) error
+	DropCache() // releases memory; searches read from the disk again
+	Close() error
+}
+
+// OpenIndex opens or creates the index in a folder. It returns the same errors as query.Open.
+func OpenIndex(dir string, o query.Options) (Index, error) {
+	index, err := query.Open(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return index, nil
 }

@@ -2,14 +2,19 @@ package search
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"time"
 
 	"deedkeep/app/audit"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/pagetext"
 	"deedkeep/app/search/query"
+	"deedkeep/app/stats"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
 	"deedkeep/app/vault"
@@ -121,4 +126,136 @@ func (s *Service) Rebuild(ctx context.Context, actor model.Actor) error {
 // Await waits for the search index, as Indexer.Await does.
 func (s *Service) Await(ctx context.Context, report func(done, total uint64)) (State, error) {
 	return s.Index.Await(ctx, report)
+}
+
+// limiter limits the number of concurrent searches, which also limits their memory use. Excess searches
+// wait in order of arrival. No client gets more than half of the slots, so at least one is always left
+// for other clients.
+type limiter struct {
+	slots chan struct{} // contains a value for each running search
+
+	mu      sync.Mutex
+	clients map[string]*clientSlots // of the clients that search or wait
+}
+
+type clientSlots struct {
+	slots    chan struct{} // contains a value for each running search, and for the next one that waits for limiter.slots
+	searches int           // running or waiting
+}
+
+func newLimiter(maxConcurrent int) *limiter {
+	if maxConcurrent <= 0 {
+		maxConcurrent = 2 * runtime.GOMAXPROCS(0)
+	}
+	return &limiter{slots: make(chan struct{}, maxConcurrent), clients: make(map[string]*clientSlots)}
+}
+
+// ErrTooManySearches is in the chain of the error that Acquire returns if no slot became free in time.
+var ErrTooManySearches = errors.New("too many searches at the same time")
+
+var errTooMany = errs.NotNow(errs.Busy, "Too many searches are running. Try again soon.", ErrTooManySearches)
+
+// acquire waits for a slot. The caller must call release. acquire returns Unavailable if the deadline
+// of ctx passes first.
+func (l *limiter) acquire(ctx context.Context, client string) (release func(), err error) {
+	l.mu.Lock()
+	c := l.clients[client]
+	if c == nil {
+		c = &clientSlots{slots: make(chan struct{}, max(1, cap(l.slots)/2))}
+		l.clients[client] = c
+	}
+	c.searches++
+	l.mu.Unlock()
+	var acquired []chan struct{}
+	release = func() {
+		for _, slots := range acquired {
+			<-slots
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if c.searches--; c.searches == 0 {
+			delete(l.clients, client)
+		}
+	}
+	for _, slots := range []chan struct{}{c.slots, l.slots} {
+		select {
+		case slots <- struct{}{}: // a free slot is taken even if the deadline has passed
+			acquired = append(acquired, slots)
+			continue
+		default:
+		}
+		select {
+		case slots <- struct{}{}:
+			acquired = append(acquired, slots)
+			continue
+		case <-ctx.Done():
+		}
+		release()
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err() // the client disconnected
+		}
+		return nil, errTooMany
+	}
+	return release, nil
+}
+
+// Outcomes are the label values of the search counter: results found, no results, invalid query,
+// timeout, too many concurrent searches, no complete search index, client disconnected
+// (search-as-you-type cancels a search with each keystroke), and server error.
+var Outcomes = []string{outcomeFound, outcomeNothing, outcomeInvalid, outcomeTimeout, outcomeBusy, outcomeNoIndex,
+	outcomeCanceled, outcomeError}
+
+const (
+	outcomeFound    = "found"
+	outcomeNothing  = "no_results"
+	outcomeInvalid  = "invalid"
+	outcomeTimeout  = "timeout"
+	outcomeBusy     = "busy"
+	outcomeNoIndex  = "no_index"
+	outcomeCanceled = "canceled"
+	outcomeError    = "error"
+)
+
+// searchBuckets are the upper bounds of the histogram of search times, in seconds.
+var searchBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}
+
+// searchMetrics counts searches by outcome and measures the duration of successful ones.
+type searchMetrics struct {
+	outcomes stats.Counters
+	seconds  *stats.Histogram
+}
+
+func newSearchMetrics() searchMetrics {
+	return searchMetrics{stats.NewCounters(Outcomes...), stats.NewHistogram(searchBuckets...)}
+}
+
+// Counts returns the number of searches by outcome, and a histogram of the duration of successful ones
+// in seconds.
+func (s *Service) Counts() (outcomes map[string]uint64, seconds stats.Snapshot) {
+	return s.metrics.outcomes.Read(), s.metrics.seconds.Read()
+}
+
+// add counts a search. found says whether the search had results.
+func (s searchMetrics) add(took time.Duration, found bool, err error) {
+	switch kind := errs.KindOf(err); {
+	case err == nil:
+		s.seconds.Note(took.Seconds())
+		if found {
+			s.outcomes.Add(outcomeFound)
+			return
+		}
+		s.outcomes.Add(outcomeNothing)
+	case errors.Is(err, context.Canceled):
+		s.outcomes.Add(outcomeCanceled)
+	case errors.Is(err, query.ErrDeadline):
+		s.outcomes.Add(outcomeTimeout)
+	case errors.Is(err, ErrTooManySearches):
+		s.outcomes.Add(outcomeBusy)
+	case kind == errs.Unavailable:
+		s.outcomes.Add(outcomeNoIndex)
+	case kind == errs.Invalid:
+		s.outcomes.Add(outcomeInvalid)
+	default:
+		s.outcomes.Add(outcomeError)
+	}
 }
