@@ -83,7 +83,7 @@ func (l closedLog) get(b *bolt.Bucket, seq uint64) (e model.Event) {
 	return e
 }
 
-// put writes an entry with a valid checksum. app/store/record.go describes the format.
+// put writes an entry with a valid checksum. app/store/table.go describes the format.
 func (l closedLog) put(b *bolt.Bucket, seq uint64, e model.Event) {
 	l.t.Helper()
 	payload, err := json.Marshal(e)

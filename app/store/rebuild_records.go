@@ -163,3 +163,39 @@ func (r *rebuilder) rebuildSessions() error {
 		return err == nil && (!found || s.UserID != user)
 	})
 }
+
+// rebuildInstruments regenerates the indexes of instruments.
+func (r *rebuilder) rebuildInstruments() error {
+	return rebuildLists(r, &instruments, func(t *Tx, id uint64, i *model.Instrument) error {
+		t.countTransition(CountInstruments, false, i.Trashed == nil)
+		if err := t.updateRefs(&model.Instrument{ID: id}, i); err != nil {
+			return err
+		}
+		return t.putRunsheetRow(i)
+	})
+}
+
+// rebuildTitleWork regenerates the indexes of abstracts by order and by user.
+func (r *rebuilder) rebuildTitleWork() error {
+	return eachRecord(r, titleWork, func(t *Tx, _ uint64, w *model.TitleWork) error {
+		if open, err := t.needsWork(w.AbstractID); err == nil { // a damaged abstract is reported elsewhere
+			if err := t.updateUserAbstracts(w, w, open); err != nil {
+				return err
+			}
+		}
+		if w.OrderID == 0 {
+			return nil
+		}
+		return putKeyOnly(t.bucket(bucketOrderAbstracts), orderAbstractKey(w))
+	})
+}
+
+// rebuildNotes regenerates the index of notes by record, and the entries of notes in the trash.
+func (r *rebuilder) rebuildNotes() error {
+	return eachRecord(r, notes, func(t *Tx, _ uint64, n *model.Note) error {
+		if err := t.updateNoteTrash(&model.Note{}, n); err != nil {
+			return err
+		}
+		return putKeyOnly(t.bucket(bucketRecordNotes), noteKey(n))
+	})
+}

@@ -65,3 +65,62 @@ func (t *Tx) defaultTemplate() (id uint64, err error) {
 	}
 	return getSetting(t, &t.caches.defaultTemplate, keyDefaultTemplate)
 }
+
+// Generation returns the random text that was generated when the server last started with
+// this database, or "" before the first start.
+func (t *Tx) Generation() (generation string, err error) { return t.optionalSetting(keyGeneration) }
+
+// SetGeneration replaces the generation.
+func (t *Tx) SetGeneration(generation string) error { return t.putSetting(keyGeneration, generation) }
+
+// TimeZone returns the IANA name of the office's time zone, or "" if it hasn't been chosen.
+func (t *Tx) TimeZone() (name string, err error) { return t.optionalSetting(keyTimeZone) }
+
+// PutTimeZone replaces the office's time zone.
+func (t *Tx) PutTimeZone(name string) error { return t.putSetting(keyTimeZone, name) }
+
+// optionalSetting returns a text from the workspace bucket, or "" if it is missing.
+func (t *Tx) optionalSetting(key []byte) (text string, err error) {
+	raw := t.bucket(bucketWorkspace).Get(key)
+	if raw == nil {
+		return "", nil
+	}
+	err = decodeRecord(bucketWorkspace, key, raw, &text)
+	return text, err
+}
+
+// OrderFields returns the custom fields of orders.
+func (t *Tx) OrderFields() (fields []model.Field, err error) {
+	return getSetting(t, &t.caches.orderFields, keyOrderFields)
+}
+
+// PutOrderFields replaces the custom fields of orders.
+func (t *Tx) PutOrderFields(fields []model.Field) error { return t.putSetting(keyOrderFields, fields) }
+
+// OrderStatuses returns the order statuses. The first one is the status of new orders.
+func (t *Tx) OrderStatuses() (statuses []string, err error) {
+	return getSetting(t, &t.caches.orderStatuses, keyOrderStatuses)
+}
+
+// PutOrderStatuses replaces the statuses of orders.
+func (t *Tx) PutOrderStatuses(statuses []string) error {
+	return t.putSetting(keyOrderStatuses, statuses)
+}
+
+// getSetting returns a value from the workspace bucket. The value must exist.
+func getSetting[T any](t *Tx, m *cache[T], key []byte) (v T, err error) {
+	raw := t.bucket(bucketWorkspace).Get(key)
+	if raw == nil {
+		return v, fmt.Errorf("workspace %s: %w: missing", key, ErrDamaged)
+	}
+	return m.decode(bucketWorkspace, key, raw)
+}
+
+// putSetting writes a value to the workspace bucket.
+func (t *Tx) putSetting(key []byte, v any) error {
+	raw, err := encodeRecord(bucketWorkspace, key, v)
+	if err != nil {
+		return err
+	}
+	return t.bucket(bucketWorkspace).Put(key, raw)
+}

@@ -276,3 +276,21 @@ func noteKey(n *model.Note) []byte {
 	}
 	return append(notePrefix(n.Record, part), encodeUint64(n.ID)...)
 }
+
+// RemoveTitleRecords permanently deletes what belongs to an abstract besides its documents: its
+// instruments, title work, and notes.
+func (t *Tx) RemoveTitleRecords(abstract uint64) error {
+	list, err := t.InstrumentsOfAbstract(abstract, func(*model.Instrument) bool { return true })
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if err := t.RemoveInstrument(i.ID); err != nil {
+			return err
+		}
+	}
+	if err := t.RemoveTitleWork(abstract); err != nil {
+		return err
+	}
+	return t.RemoveNotesOf(model.RecordRef(abstracts.typeName, abstract))
+}
