@@ -28,7 +28,7 @@ var errUnreadable = errors.New("document bytes are not available")
 //
 // A read fetches at least one unit. If it continues a cached range, it fetches twice as much as the
 // previous read, up to a block. Random reads therefore transfer little data, and sequential reads
-// need few round trips. Reads at regular intervals also fetch the next steps (readahead.go).
+// need few round trips. Reads at regular intervals also fetch the next steps (addReadahead).
 type remoteDoc struct {
 	w         io.Writer
 	r         *bufio.Reader
