@@ -21,8 +21,8 @@ const (
 	maxLines   = 450 // maximum number of lines in a source file, without tests
 	maxScript  = 400 // maximum number of lines in a script of the web interface
 	maxColumns = 140 // maximum line length; a tab counts as one column
-	// maxWideLines is the maximum number of lines in all Go files that may be longer than
-	// maxColumns.
+	// maxWideLines is the maximum number of lines in all Go files and page templates that may
+	// be longer than maxColumns.
 	maxWideLines = 299
 )
 
@@ -32,19 +32,19 @@ type wideLine struct {
 	columns int
 }
 
-// sizes contains the sizes of all Go files and scripts in the repository.
+// sizes contains the sizes of all Go files, scripts, and page templates in the repository.
 type sizes struct {
 	files   map[string]int // number of source files by package
 	lines   map[string]int // number of lines by source file
 	scripts map[string]int // number of lines by script
-	wide    []wideLine     // longest lines of Go files first, including tests
+	wide    []wideLine     // longest lines of Go files and page templates first, including tests
 }
 
 // measure returns the sizes of the named files in the tree.
 func measure(tree fs.FS, names []string) (sizes, error) {
 	s := sizes{files: make(map[string]int), lines: make(map[string]int), scripts: make(map[string]int)}
 	for _, name := range names {
-		if path.Ext(name) != ".go" && path.Ext(name) != ".js" {
+		if !slices.Contains([]string{".go", ".html", ".js"}, path.Ext(name)) {
 			continue
 		}
 		content, err := fs.ReadFile(tree, name)
@@ -62,7 +62,7 @@ func measure(tree fs.FS, names []string) (sizes, error) {
 				s.wide = append(s.wide, wideLine{fmt.Sprintf("%s:%d", name, number), columns})
 			}
 		}
-		if !strings.HasSuffix(name, "_test.go") {
+		if path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
 			s.files[path.Dir(name)]++
 			s.lines[name] = number
 		}
@@ -127,6 +127,7 @@ func TestLimitsFindsWhatIsTooLarge(t *testing.T) {
 		"b/c.go":      {Data: []byte("package b\n")},
 		"b/c.txt":     {Data: []byte(strings.Repeat("x", 200))},
 		"b/d.js":      {Data: []byte("const a = 1;\n" + strings.Repeat("x", 200) + "\n")},
+		"b/e.html":    {Data: []byte("<p>\n" + strings.Repeat("é", maxColumns+3) + "\n")},
 	}
 	s, err := measure(tree, slices.Sorted(maps.Keys(tree)))
 	if err != nil {
@@ -141,14 +142,14 @@ func TestLimitsFindsWhatIsTooLarge(t *testing.T) {
 	if want := map[string]int{"b/d.js": 2}; !maps.Equal(s.scripts, want) {
 		t.Errorf("scripts = %v, want %v", s.scripts, want)
 	}
-	if want := []wideLine{{"a/b_test.go:2", maxColumns + 5}, {"a/b.go:3", maxColumns + 1}}; !slices.Equal(s.wide, want) {
+	if want := []wideLine{{"a/b_test.go:2", maxColumns + 5}, {"b/e.html:2", maxColumns + 3}, {"a/b.go:3", maxColumns + 1}}; !slices.Equal(s.wide, want) {
 		t.Errorf("wide lines = %v, want %v", s.wide, want)
 	}
-	if got := tooManyWide(s.wide, 2); got != "" {
-		t.Errorf("tooManyWide of 2 with limit 2 = %q, want none", got)
+	if got := tooManyWide(s.wide, 3); got != "" {
+		t.Errorf("tooManyWide of 3 with limit 3 = %q, want none", got)
 	}
 	if got, want := tooManyWide(s.wide, 1), "a/b_test.go:2: 145 columns"; !strings.Contains(got, want) {
-		t.Errorf("tooManyWide of 2 with limit 1 = %q, want %q in it", got, want)
+		t.Errorf("tooManyWide of 3 with limit 1 = %q, want %q in it", got, want)
 	}
 	for limit, want := range []string{"a has 2 files, the limit is 0; b has 1 files, the limit is 0", "a has 2 files, the limit is 1", ""} {
 		if got := strings.Join(overLimit(s.files, limit, "files"), "; "); got != want {

@@ -70,5 +70,5 @@ func (b *browser) send(t *testing.T, want int, method, path string, form url.Val
 	if response.StatusCode != want {
 		t.Errorf("%s %s: status %d, want %d\n%s", method, path, response.StatusCode, want, body)
 	}
-	return reply{response, body}
+	return newReply(response, body)
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -186,6 +187,23 @@ func (ts *testServer) send(t testing.TB, method, target string, header ...string
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatalf("read response body: %v", err)
+	}
+	return newReply(response, body)
+}
+
+// unwrap matches a line break that a page template has only for its reader, or a value whose own
+// line breaks count.
+var unwrap = regexp.MustCompile(`(?s)\s*\n\s*|<textarea.*?</textarea>|<pre.*?</pre>|="([^"]* )?(lines|remarks)"[^<]*|="[^"]*"`)
+
+// newReply returns a reply whose page has each element and sentence on one line.
+func newReply(response *http.Response, body []byte) reply {
+	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+		body = unwrap.ReplaceAllFunc(body, func(match []byte) []byte {
+			if len(bytes.TrimSpace(match)) > 0 {
+				return match
+			}
+			return []byte(" ")
+		})
 	}
 	return reply{response, body}
 }

@@ -511,7 +511,7 @@ func TestSuggestionsFromText(t *testing.T) {
 	got.has(t, "Suggested from the text", `data-accept="instrument-type_id" data-value="`+p.typeID("Warranty Deed")+`"`,
 		`data-accept="instrument-book" data-value="2417"`, "<q>Deed Book 2417 Page 0883</q>", `data-evidence="1"`,
 		`data-accept="instrument-dated" data-value="4/15/2019"`, "data-value=\"John Alder\nMary Alder\"", "John Alder; Mary Alder",
-		`data-accept="instrument-consideration" data-value="300000"`, "<b>Consideration</b> $300,000.00\n")
+		`data-accept="instrument-consideration" data-value="300000"`, "<b>Consideration</b> $300,000.00 <")
 	got.has(t, `name="instrument.book" autocomplete="off" value=""`)
 	got.lacks(t, "% confidence")
 	p.post(200, p.deed, fields("type_id", p.typeID("Warranty Deed"), "remarks", "first", "then", "stay"))

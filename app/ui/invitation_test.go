@@ -58,7 +58,7 @@ func (ts *testServer) post(t *testing.T, want int, target string, form url.Value
 	if err != nil {
 		t.Fatalf("read response body: %v", err)
 	}
-	got := reply{response, content}
+	got := newReply(response, content)
 	if got.StatusCode != want {
 		t.Errorf("POST %s: status %d, want %d\n%s", target, got.StatusCode, want, got.body)
 	}

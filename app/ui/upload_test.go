@@ -50,9 +50,9 @@ func (ts *testServer) sendBody(t *testing.T, want int, method, target, body stri
 		t.Fatalf("read response body: %v", err)
 	}
 	if response.StatusCode != want {
-		t.Errorf("%s %s: status %d, want %d\n%s", method, target, response.StatusCode, want, reply{response, content}.main())
+		t.Errorf("%s %s: status %d, want %d\n%s", method, target, response.StatusCode, want, newReply(response, content).main())
 	}
-	return reply{response, content}
+	return newReply(response, content)
 }
 
 const tus = "Tus-Resumable: 1.0.0"
