@@ -39,8 +39,11 @@ func TestSignedOutWhileTyping(t *testing.T) {
 		`name="city" value="one"`, `name="city" value="two"`)
 	kim.post(t, 403, path, typed, "Sec-Fetch-Site", "cross-site").lacks(t, "toga")
 
+	// Signing out in another tab deletes the cookie that both tabs have.
+	h.post(t, 401, path, typed, "Origin: http://vault.test").has(t, "Your changes aren't saved yet", `name="city" value="two"`)
+
 	// These forms are not shown again: forms that may contain passwords, unreadable forms, and
-	// forms from browsers that were never signed in.
+	// forms that no browser sent.
 	for _, path := range []string{"/me/password", "/admin/users", "/sign-out"} {
 		kim.post(t, 303, path, url.Values{"password": {"secret"}, "name": {"x"}})
 	}

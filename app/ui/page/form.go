@@ -139,9 +139,11 @@ func (*expiredFormError) Unwrap() error { return ErrSignIn }
 
 // recoverExpiredForm returns an expiredFormError with the submitted form, or nil if there is
 // nothing to recover. It recovers only forms that change records: forms for accounts and
-// administration may contain passwords.
+// administration may contain passwords. Without a session cookie, which signing out in another tab
+// deletes, it recovers the forms of browsers. They send an origin with each form.
 func (si *Site) recoverExpiredForm(to Route, r *Request) error {
-	if to.Raw || to.Access != MayWrite || r.Method != http.MethodPost || r.IsPart() || si.SessionToken(r) == "" {
+	if to.Raw || to.Access != MayWrite || r.Method != http.MethodPost || r.IsPart() ||
+		si.SessionToken(r) == "" && r.Header.Get("Origin") == "" {
 		return nil
 	}
 	done, err := si.readCountedForm(r, expiredFormOwner, min(si.FormBytes, maxExpiredForm))
