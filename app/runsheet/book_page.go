@@ -2,6 +2,7 @@ package runsheet
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"deedkeep/app/model"
@@ -19,8 +20,9 @@ type BookPage struct{ BookType, Book, Page, PageTo string }
 var (
 	pageWord  = regexp.MustCompile(`(?i)[\s,;]+(?:pages?|pgs?|pp?|folio|fol|slide)\b\.?\s*#?\s*`)
 	plainBook = regexp.MustCompile(`(?i)^(?:book|bk|volume|vol)\.?$`)
-	pageRange = regexp.MustCompile(`^(.*[0-9][A-Za-z]?)\s*[-–]\s*([0-9].*)$`)
-	bookDash  = regexp.MustCompile(`^([0-9]+[A-Za-z]?)\s*-\s*([0-9]+[A-Za-z]?)$`)
+	pageRange = regexp.MustCompile(`^(.*[0-9][A-Za-z]?)\s*(?:[-–]|\b(?i:to|thru|through)\b)\s*([0-9].*)$`)
+	bookDash  = regexp.MustCompile(`^([^0-9]*\b[0-9]+[A-Za-z]?)\s*-\s*([0-9]+[A-Za-z]?)$`)
+	typedBook = regexp.MustCompile(`^[A-Za-z][A-Za-z. ]*\s[0-9]+[A-Za-z]?$`)
 )
 
 // ParseBookPage parses a recording reference: "1022/311", "Deed Book 1022/311-313", "Bk 1022 Pg 311",
@@ -33,10 +35,7 @@ func ParseBookPage(text string) (r BookPage) {
 	} else if m := bookDash.FindStringSubmatch(text); !found && m != nil {
 		book, page = m[1], m[2]
 	}
-	r.Page = strings.TrimSpace(page)
-	if m := pageRange.FindStringSubmatch(r.Page); m != nil {
-		r.Page, r.PageTo = m[1], m[2]
-	}
+	r.Page, r.PageTo = cutPageRange(strings.TrimSpace(page))
 	r.Book = strings.Trim(book, " ,")
 	if at := strings.LastIndexByte(r.Book, ' '); at >= 0 {
 		r.BookType, r.Book = strings.Trim(r.Book[:at], " ,"), r.Book[at+1:]
@@ -45,6 +44,16 @@ func ParseBookPage(text string) (r BookPage) {
 		r.BookType = ""
 	}
 	return r
+}
+
+// cutPageRange returns the first and the last page of a range such as "311-313". The last one is "" if there is no range.
+func cutPageRange(text string) (page, pageTo string) {
+	if strings.ContainsAny(text, "-–tT") { // the pattern is slow for the pages of a long runsheet
+		if m := pageRange.FindStringSubmatch(text); m != nil {
+			return m[1], m[2]
+		}
+	}
+	return text, ""
 }
 
 // FormatBookPage returns where an instrument is recorded, such as "Deed Book 1022/311-313".
@@ -61,8 +70,27 @@ func FormatBookPage(i model.Instrument) string {
 
 // readBookPage adds the values of a cell with book and page to an entry. Those of separate columns
 // win.
-func (e *Entry) readBookPage(cell string) {
-	r := ParseBookPage(cell)
+func (e *Entry) readBookPage(cell string) { e.addBookPage(ParseBookPage(cell)) }
+
+// splitBookPage splits the cells of the columns for book and page where they have more than their title says, as in
+// "DB 877", "BK 12 PG 34", and "245-252". It leaves them as they are if the table has columns for the rest.
+func (e *Entry) splitBookPage(columns []Column) {
+	has := func(field string) bool {
+		return slices.ContainsFunc(columns, func(c Column) bool { return c.Field == field || c.Field == bookPageField })
+	}
+	book, page := e.Fields["book"].Value, e.Fields["page"].Value
+	if !has("book_type") && (typedBook.MatchString(book) || page == "" && pageWord.MatchString(book)) {
+		delete(e.Fields, "book")
+		e.readBookPage(book)
+	}
+	if first, last := cutPageRange(page); last != "" && !has("page_to") {
+		delete(e.Fields, "page")
+		e.addBookPage(BookPage{Page: first, PageTo: last})
+	}
+}
+
+// addBookPage adds values to the fields that are blank.
+func (e *Entry) addBookPage(r BookPage) {
 	for field, value := range map[string]string{"book_type": r.BookType, "book": r.Book, "page": r.Page, "page_to": r.PageTo} {
 		if value != "" && e.Fields[field].IsBlank() {
 			e.Fields[field] = model.StringInput(value)

@@ -1,7 +1,6 @@
 package runsheet
 
 import (
-	"strings"
 	"testing"
 
 	"deedkeep/app/model"
@@ -26,6 +25,10 @@ func TestParseBookPage(t *testing.T) {
 		"Deed Book 1022":              {"Deed Book", "1022", "", ""},
 		"0417":                        {"", "0417", "", ""},
 		"1/12-A":                      {"", "1", "12-A", ""},
+		"OR 1234-567":                 {"OR", "1234", "567", ""},
+		"Deed Book 12A - 7":           {"Deed Book", "12A", "7", ""},
+		"3002/14 thru 16":             {"", "3002", "14", "16"},
+		"DB 12 pgs. 14 to 16":         {"DB", "12", "14", "16"},
 	} {
 		if got := ParseBookPage(text); got != want {
 			t.Errorf("ParseBookPage(%q) = %+v, want %+v", text, got, want)
@@ -39,8 +42,15 @@ func TestParseBookPage(t *testing.T) {
 
 func TestReadBookPageColumn(t *testing.T) {
 	for name, row := range map[string]struct{ file, want string }{
-		"one column":           {"Type,Bk/Pg\nDeed,Deed Book 1022/311-313\n", "Deed Book 1022 311 313"},
-		"separate columns win": {"Book,Reference,Page\n7,1022/311,8\n", "7 8"},
+		"one column":           {"Type,Bk/Pg\nDeed,Deed Book 1022/311-313\n", "|Deed Book|1022|311|313"},
+		"separate columns win": {"Book,Reference,Page\n7,1022/311,8\n", "||7|8|"},
+		"a range of pages":     {"Book,Page\n1106,245-252\n", "||1106|245|252"},
+		"a book with its type": {"Book,Page\nDB 877,412\n", "|DB|877|412|"},
+		"the word book":        {"Book,Page\nBk. 877,412\n", "||877|412|"},
+		"a page in the book":   {"Book,Page,Type\nBK 12 PG 34,,Deed\n", "||12|34|"},
+		"a type of its own":    {"Book,Page,Book Type\nDB 877,412,Deeds\n", "|Deeds|DB 877|412|"},
+		"a last page":          {"Book,Page,Last Page\n1106,245-252,300\n", "||1106|245-252|300"},
+		"a book of words":      {"Book,Page\nCabinet A,Slide 35\n", "||Cabinet A|Slide 35|"},
 	} {
 		entries, err := entries([]byte(row.file), DefaultLimits())
 		if err != nil || len(entries) != 1 {
@@ -48,7 +58,7 @@ func TestReadBookPageColumn(t *testing.T) {
 		}
 		got := ""
 		for _, field := range []string{"book_type", "book", "page", "page_to"} {
-			got = strings.TrimSpace(got + " " + entries[0].Fields[field].Value)
+			got += "|" + entries[0].Fields[field].Value
 		}
 		if got != row.want {
 			t.Errorf("%s: got %s, want %s", name, got, row.want)

@@ -49,7 +49,7 @@ func (d *Duplicates) AddLike(i model.Instrument, list []model.RunsheetKey) {
 	keys := duplicateKeys(wanted)
 	for _, other := range list {
 		if !mayEqual(wanted.Dated, other.Dated) && !mayEqual(wanted.Recorded, other.Recorded) &&
-			!mayEqual(wanted.Number, other.Number) && !mayEqual(wanted.Page, other.Page) {
+			!mayEqual(wanted.Number, other.Number) && !mayEqual(firstPage(wanted), firstPage(other)) {
 			continue
 		}
 		for _, key := range duplicateKeys(other) {
@@ -59,6 +59,9 @@ func (d *Duplicates) AddLike(i model.Instrument, list []model.RunsheetKey) {
 		}
 	}
 }
+
+// firstPage returns the page of an instrument, which can be a range.
+func firstPage(i model.RunsheetKey) string { page, _ := cutPageRange(i.Page); return page }
 
 // mayEqual reports whether two dates, numbers, or pages can be equal for comparisons. It is quick: it compares only
 // their last digits, which normalization keeps.
@@ -255,7 +258,8 @@ func (p place) compare(other place) agreement {
 // their number, as in "DB 3433".
 func placeOf(i model.Instrument) (p place) {
 	words, book := cutReferenceWords(i.Book)
-	_, page := cutReferenceWords(i.Page)
+	page, _ := cutPageRange(i.Page)
+	_, page = cutReferenceWords(page)
 	p.book, p.page = model.NormalizeRecordingNumber(book), model.NormalizeRecordingNumber(page)
 	p.series = cmp.Or(model.BookSeries(i.BookType), model.BookSeries(words))
 	return p

@@ -82,6 +82,7 @@ func TestDuplicates(t *testing.T) {
 		{"no book type", at("", "3433", "0481"), at("Deed Book", "3433", "481"), "same"},
 		{"a liber is a book", at("Liber", "3433", "481"), at("Deeds", "3433", "481"), "same"},
 		{"book and page with their words", at("", "DB 3433", "p. 481"), at("Deed Book", "3433", "481"), "same"},
+		{"a range of pages", at("DB", "3433", "481-492"), at("DB", "3433", "481"), "same"},
 		{"official records", at("O.R.", "3433", "481"), at("Official Records Book", "3433", "481"), "same"},
 		{"another book type", at("Mortgage Book", "3433", "481"), at("Deed Book", "3433", "481"), ""},
 		{"a book of deeds of trust", at("Trust Deed Book", "3433", "481"), at("Deed Book", "3433", "481"), ""},

@@ -69,6 +69,7 @@ func (t Table) Read(o Options) Sheet {
 				r.readCell(&e, sheet.Columns[n], cell)
 			}
 		}
+		e.splitBookPage(sheet.Columns)
 		e.Swapped = slices.Contains(o.Swapped, e.Row) || slices.Contains(o.SwappedTypes, e.Fields["type"].Value)
 		if e.Swapped {
 			e.swapParties()
