@@ -5,6 +5,7 @@ package sandbox
 import (
 	"io"
 	"os"
+	"os/exec"
 	"syscall"
 	"time"
 )
@@ -40,3 +41,15 @@ func limitSelf(int64) error {
 
 // ownMemory returns 0 because it is not available on this system.
 func ownMemory() int64 { return 0 }
+
+// startProcess starts the process. No protections are implemented for this system.
+func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
+	cmd := command()
+	err := cmd.Start()
+	return cmd, nil, err
+}
+
+// enclose reports that no protections are implemented for this system.
+func enclose() []MissingProtection {
+	return []MissingProtection{{ProtectionAll, "not supported on this system"}}
+}
