@@ -5,7 +5,7 @@
 // # The bucket tree
 //
 // Numbers are 8 bytes, big endian, so keys sort numerically. fold(s) is model.Fold.
-// record.go shows the encoding of a record. Index entries have no value unless one is
+// table.go shows the encoding of a record. Index entries have no value unless one is
 // shown.
 //
 //	meta/

@@ -248,7 +248,7 @@ func (t *Tx) RemoveInstrument(id uint64) error {
 // instrument is known without decoding the other instruments:
 //
 //	key    ID of the abstract (8) | ID of the instrument (8)
-//	value  record header (see record.go) | in the trash (1) | texts of rowTexts, each with its length (uvarint) before it
+//	value  record header (see table.go) | in the trash (1) | texts of rowTexts, each with its length (uvarint) before it
 
 // runsheetRowKey returns the key of an instrument in the bucket runsheet_rows.
 func runsheetRowKey(i *model.Instrument) []byte {

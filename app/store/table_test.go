@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// TestRecordEncoding verifies the format described in record.go.
+// TestRecordEncoding verifies the format described in table.go.
 func TestRecordEncoding(t *testing.T) {
 	raw, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "A & B"})
 	want := "01" + "9e3f2ac6" + `{"id":7,"name":"A & B"}`
