@@ -3,6 +3,9 @@ package app
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"maps"
 	"os"
@@ -17,14 +20,37 @@ import (
 
 // Size limits of packages and files. The limit for functions is in .golangci.yml (funlen).
 const (
-	maxFiles   = 40  // maximum number of source files in a package, without tests
+	maxFiles   = 30  // maximum number of source files in a package, without tests; cmd has a file for each command
 	maxLines   = 450 // maximum number of lines in a source file, without tests
 	maxScript  = 400 // maximum number of lines in a script of the web interface
 	maxColumns = 140 // maximum line length; a tab counts as one column
 	// maxWideLines is the maximum number of lines in all Go files and page templates that may
 	// be longer than maxColumns.
 	maxWideLines = 299
+
+	// maxExported is the maximum number of exported names of a package: types, functions, methods, constants,
+	// and variables. Packages in the table exported may have more.
+	maxExported = 60
 )
+
+// exported has the maximum numbers of exported names of large packages. Before you raise one, look for a name
+// that callers don't need, or for a second subject that is a package of its own.
+var exported = map[string]int{
+	"app/apitypes":             200,
+	"app/auth":                 70,
+	"app/backup/archive":       70,
+	"app/blobstore":            110,
+	"app/config":               70,
+	"app/control":              80,
+	"app/httpx":                80,
+	"app/model":                480,
+	"app/search":               100,
+	"app/search/index/segment": 80,
+	"app/store":                250,
+	"app/ui/page":              230,
+	"app/vault":                270,
+	"app/vaulttest":            190,
+}
 
 // wideLine is a line that is longer than maxColumns.
 type wideLine struct {
@@ -96,11 +122,133 @@ func tooManyWide(wide []wideLine, limit int) string {
 	return b.String()
 }
 
+// exportedNames returns the number of exported names of each package, without tests.
+func exportedNames(tree fs.FS, names []string) (map[string]int, error) {
+	number := make(map[string]int)
+	for _, name := range names {
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return nil, err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, declaration := range file.Decls {
+			number[path.Dir(name)] += countNames(declaration)
+		}
+	}
+	return number, nil
+}
+
+// countNames returns the number of exported names that a declaration declares. Methods of unexported types don't count.
+func countNames(declaration ast.Decl) (n int) {
+	if f, isFunc := declaration.(*ast.FuncDecl); isFunc {
+		if f.Name.IsExported() && (f.Recv == nil || ast.IsExported(receiverType(f))) {
+			n = 1
+		}
+		return n
+	}
+	for _, spec := range declaration.(*ast.GenDecl).Specs {
+		var names []*ast.Ident
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			names = []*ast.Ident{spec.Name}
+		case *ast.ValueSpec:
+			names = spec.Names
+		}
+		for _, name := range names {
+			if name.IsExported() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// checkExported returns a sentence for each package that has more exported names than limits allow, and for
+// each limit that is more than 20 too high.
+func checkExported(number, limits map[string]int) (wrong []string) {
+	for _, name := range slices.Sorted(maps.Keys(number)) {
+		limit, large := limits[name]
+		if !large {
+			limit = maxExported
+		}
+		wrong = append(wrong, overLimit(map[string]int{name: number[name]}, limit, "exported names")...)
+		if large && number[name] < limit-20 {
+			wrong = append(wrong, fmt.Sprintf("%s has %d exported names, lower its limit of %d", name, number[name], limit))
+		}
+	}
+	return wrong
+}
+
+func TestExportedNames(t *testing.T) {
+	number, err := exportedNames(os.DirFS(".."), tracked(t))
+	if err != nil {
+		t.Fatalf("exportedNames: %v", err)
+	}
+	for _, sentence := range checkExported(number, exported) {
+		t.Error(sentence)
+	}
+	for name := range exported {
+		if number[name] <= maxExported {
+			t.Errorf("the table has a limit for %s, which has %d exported names", name, number[name])
+		}
+	}
+}
+
+func TestExportedNamesCountsDeclarations(t *testing.T) {
+	tree := fstest.MapFS{
+		"a/a.go": {Data: []byte("package a\nimport \"io\"\nconst A, b = 1, 2\nvar (\nC = A\n d = io.EOF\n)\n" +
+			"type (\nE struct{ F, G int }\n h struct{}\n)\nfunc (E) I() {}\nfunc (*E) j() {}\nfunc (h) K() {}\n")},
+		"a/a_test.go": {Data: []byte("package a\nfunc TestA() {}\n")},
+		"a/b.go":      {Data: []byte("package a\nfunc L[T any]() {}\ntype M[T any] struct{}\nfunc (m M[T]) N() {}\n")},
+	}
+	number, err := exportedNames(tree, slices.Sorted(maps.Keys(tree)))
+	if want := map[string]int{"a": 7}; err != nil || !maps.Equal(number, want) { // A, C, E, E.I, L, M, M.N
+		t.Errorf("exportedNames() = %v, %v, want %v", number, err, want)
+	}
+	number = map[string]int{"a": maxExported + 1, "b": 80, "c": 59, "d": 60}
+	want := []string{"a has 61 exported names, the limit is 60", "b has 80 exported names, the limit is 79",
+		"c has 59 exported names, lower its limit of 80"}
+	if got := checkExported(number, map[string]int{"b": 79, "c": 80, "d": 80}); !slices.Equal(got, want) {
+		t.Errorf("checkExported() = %q, want %q", got, want)
+	}
+}
+
+// A field of instruments is named where it is declared, in the responses of the API, and in rules about it.
+// Everything else follows the declaration. CONTRIBUTING.md lists these files.
+func TestFilesOfAField(t *testing.T) {
+	want := []string{"app/api/openapi.yaml", "app/apitypes/instrument.go", "app/encode/instrument.go", "app/model/instrument.go",
+		"app/model/instrument_field.go",
+		"app/titlecheck/checks.go"} // a rule
+	var got []string
+	for _, name := range tracked(t) {
+		if !slices.Contains([]string{".go", ".yaml", ".html", ".js", ".ts", ".css"}, path.Ext(name)) || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(path.Join("..", name))
+		if err != nil {
+			t.Fatalf("os.ReadFile: %v", err)
+		}
+		if bytes.Contains(content, []byte("certificate_of_title")) || bytes.Contains(content, []byte("CertificateOfTitle")) {
+			got = append(got, name)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the certificate of title of an instrument is named in %q, want %q", got, want)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	s, err := measure(os.DirFS(".."), tracked(t))
 	if err != nil {
 		t.Fatalf("measure the tree: %v", err)
 	}
+	delete(s.files, "cmd")
 	for _, sentence := range overLimit(s.files, maxFiles, "source files") {
 		t.Error(sentence)
 	}

@@ -57,17 +57,8 @@ func receivers(tree fs.FS, names []string) (map[string][]string, error) {
 			if !ok || f.Recv == nil || len(f.Recv.List[0].Names) == 0 {
 				continue
 			}
-			t, id := f.Recv.List[0].Type, f.Recv.List[0].Names[0].Name
-			if star, ok := t.(*ast.StarExpr); ok {
-				t = star.X
-			}
-			if generic, ok := t.(*ast.IndexExpr); ok {
-				t = generic.X
-			}
-			if generic, ok := t.(*ast.IndexListExpr); ok {
-				t = generic.X
-			}
-			if key := path.Dir(name) + " " + file.Name.Name + "." + t.(*ast.Ident).Name; id != "_" && !slices.Contains(found[key], id) {
+			id := f.Recv.List[0].Names[0].Name
+			if key := path.Dir(name) + " " + file.Name.Name + "." + receiverType(f); id != "_" && !slices.Contains(found[key], id) {
 				found[key] = append(found[key], id)
 			}
 		}
@@ -111,4 +102,19 @@ func TestAbbreviates(t *testing.T) {
 	if want := map[string][]string{"a a.T": {"x", "y"}}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("receivers() = %v, %v; want %v", got, err, want)
 	}
+}
+
+// receiverType returns the name of the type that a method belongs to.
+func receiverType(method *ast.FuncDecl) string {
+	t := method.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	switch generic := t.(type) {
+	case *ast.IndexExpr:
+		t = generic.X
+	case *ast.IndexListExpr:
+		t = generic.X
+	}
+	return t.(*ast.Ident).Name
 }
