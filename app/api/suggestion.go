@@ -54,12 +54,16 @@ func (h instrumentHandler) suggestions(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	list, err := h.service.SuggestFromDocument(r.Context(), id, 0)
+	work, err := h.service.WorkOnDocument(r.Context(), id)
+	if err != nil {
+		return response{}, err
+	}
+	list, err := h.service.SuggestFromDocument(r.Context(), work)
 	if err != nil {
 		return response{}, err
 	}
 	var body apitypes.Suggestions
-	for _, g := range list {
+	for _, g := range vault.SuggestionsFor(list, 0) {
 		body.Data = append(body.Data, suggestion(g))
 	}
 	return okResponse(body)

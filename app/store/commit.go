@@ -228,13 +228,14 @@ var (
 	commitSecondsBounds = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 )
 
-// CommitStats describes the successful commits since the store was opened.
+// CommitStats describes the transactions since the store was opened. Only successful commits count.
 type CommitStats struct {
+	Views   uint64         // read transactions
 	Changes stats.Snapshot // updates per commit
 	Seconds stats.Snapshot // duration of each commit, from the first write to the end of the fsync
 }
 
 // CommitStats returns the current statistics. It doesn't wait for a transaction.
 func (s *Store) CommitStats() CommitStats {
-	return CommitStats{Changes: s.batchSizes.Read(), Seconds: s.commitSeconds.Read()}
+	return CommitStats{Views: s.views.Load(), Changes: s.batchSizes.Read(), Seconds: s.commitSeconds.Read()}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/errs"
@@ -25,6 +26,7 @@ type Store struct {
 	rebuildBatch  int                 // maximum number of records per transaction during a rebuild
 	batchSizes    *stats.Histogram    // updates per commit
 	commitSeconds *stats.Histogram    // duration of each commit
+	views         atomic.Uint64       // calls of View
 
 	mu           sync.Mutex
 	queue        []*batchMember
@@ -40,6 +42,7 @@ type Store struct {
 // View runs fn on a consistent snapshot of the database. fn must return quickly, because
 // the database can't reuse freed space while a read transaction is open, so the file grows.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
+	s.views.Add(1)
 	tx, err := s.db.Begin(ctx, false)
 	if err != nil {
 		return beginError(err)

@@ -633,3 +633,48 @@ func TestPanelAsksAboutDuplicate(t *testing.T) {
 	p.post(404, p.deed, answer("duplicate", "add", "duplicate_of", "x"))
 	p.post(409, p.deed, answer("duplicate", "add", "duplicate_of", "99"))
 }
+
+// transactions returns the number of read and write transactions of a request. Authenticating it is one of them.
+func (p *panelTest) transactions(send func()) (read, written uint64) {
+	before := p.vault.DB.Store.CommitStats()
+	send()
+	after := p.vault.DB.Store.CommitStats()
+	return after.Views - before.Views, after.Changes.Count - before.Changes.Count
+}
+
+// Saving in the panel reads what is merged and what is shown in one transaction each.
+func TestTransactionsOfPanel(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	p.staff.get(t, 200, p.path(p.deed, "")) // renders it
+	p.storePages(p.deed, "WARRANTY DEED\nGrantor: Casey Alder\nGrantee: Dana Birch", "page two", "page three")
+	deed := []string{"type_id", p.typeID("Warranty Deed"), "grantors", "Alder, Casey", "grantees", "Birch, Dana", "once", "token"}
+	save := func(status int, instrument string, more ...string) func() {
+		form := fields(slices.Concat(deed, more, []string{"instrument", instrument})...)
+		return func() { p.post(status, p.deed, form) }
+	}
+	cell := func() {
+		p.staff.post(t, 200, "/instruments/1/cell", url.Values{"field": {"remarks"}, "was": {""}, "value": {"Copy"}},
+			"HX-Request", "true", "Accept", "application/json")
+	}
+	for _, row := range []struct {
+		name          string
+		send          func()
+		read, written uint64
+	}{
+		{"a new instrument, then another", save(200, "0", "instrument_number", "17", "then", "another"), 3, 1},
+		{"a new instrument with a problem", save(422, "0", "recorded", "5/5/2031"), 2, 0},
+		{"a new instrument that repeats another one", save(422, "0", "instrument_number", "17"), 2, 0},
+		{"a change", save(200, "1", "instrument_number", "18", "then", "stay"), 3, 1},
+		{"a change, then the next document", save(204, "1", "instrument_number", "19"), 3, 1},
+		{"nothing", save(200, "1", "instrument_number", "19", "then", "stay"), 3, 0},
+		{"a cell of the runsheet", cell, 4, 1},
+		{"the panel", func() { p.staff.get(t, 200, p.path(p.deed, "/instruments"), "HX-Request", "true") }, 2, 0},
+		{"the page with the panel", func() { p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1") }, 3, 0},
+		{"the page without the panel", func() { p.staff.get(t, 200, p.path(p.deed, "")) }, 4, 0},
+	} {
+		if read, written := p.transactions(row.send); read != row.read || written != row.written {
+			t.Errorf("%s: %d read and %d write transactions, want %d and %d", row.name, read, written, row.read, row.written)
+		}
+	}
+}

@@ -277,6 +277,23 @@ func (a *Abstracts) Get(ctx context.Context, id uint64) (AbstractWithFiles, erro
 	return store.Read(ctx, a.v.Store, func(t *store.Tx) (AbstractWithFiles, error) { return AbstractOps.get(t, id) })
 }
 
+// WithHeading returns an abstract with its documents, and its heading, or NotFound.
+func (a *Abstracts) WithHeading(ctx context.Context, id uint64) (filed AbstractWithFiles, heading string, err error) {
+	err = a.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		filed, heading, err = a.withHeading(t, id)
+		return err
+	})
+	return filed, heading, err
+}
+
+func (a *Abstracts) withHeading(t *store.Tx, id uint64) (AbstractWithFiles, string, error) {
+	filed, err := AbstractOps.get(t, id)
+	if err != nil {
+		return filed, "", err
+	}
+	return filed, a.v.HeadingIn(t, filed.Abstract), nil
+}
+
 // List returns a page of abstracts with their documents.
 func (a *Abstracts) List(ctx context.Context, q Query) (Page[AbstractWithFiles], error) {
 	return list(ctx, a.v, q, func(t *store.Tx, q Query) (page Page[AbstractWithFiles], err error) {

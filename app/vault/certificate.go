@@ -318,7 +318,7 @@ func (tw *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDra
 	if err != nil {
 		return nil, err
 	}
-	search := titlecheck.Search{Abstract: d.result.Abstract, Work: d.work, Types: sheet.types, Certificate: d.certificate,
+	search := titlecheck.Search{Abstract: d.result.Abstract, Work: d.work, Types: sheet.Types, Certificate: d.certificate,
 		Requirements: slices.Clone(d.work.Requirements), Today: tw.v.Instruments.today()}
 	for _, i := range sheet.Instruments {
 		search.Instruments = append(search.Instruments, titlecheck.Instrument{Instrument: i.Instrument, Type: i.Type, Status: i.Status})

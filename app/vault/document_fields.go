@@ -30,46 +30,42 @@ type Evidence struct {
 }
 
 // SuggestFromDocument returns the instruments that the text and the name of a document describe. The text
-// wins over the name. It is for the instrument with the given ID, or, if that is 0, for new ones: it leaves
-// out those that are linked to an instrument already. A document that belongs to no abstract isn't in the
-// fields of its suggestions.
-func (ins *Instruments) SuggestFromDocument(ctx context.Context, file, instrument uint64) (list []Suggestion, err error) {
-	var f model.File
-	var d suggestionDraft
-	var linked []model.Instrument
-	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
-		if f, err = t.File(file); err != nil {
-			return err
-		}
-		if linked, err = t.InstrumentsOfFile(f.ID); err != nil {
-			return err
-		}
-		d, err = ins.newDraft(t, f.AbstractID)
-		return err
-	})
-	if err != nil {
-		return nil, err
+// wins over the name. A document that belongs to no abstract isn't in the fields of its suggestions.
+func (ins *Instruments) SuggestFromDocument(ctx context.Context, w DocumentWork) (list []Suggestion, err error) {
+	if w.linkedErr != nil {
+		return nil, w.linkedErr
 	}
-	linked = slices.DeleteFunc(linked, func(i model.Instrument) bool { return i.Trashed != nil })
-	parts, err := ins.partsOf(ctx, f, d)
+	instruments := make([]model.Instrument, len(w.Sheet.Instruments))
+	for n, i := range w.Sheet.Instruments {
+		instruments[n] = i.Instrument
+	}
+	d := draftOf(w.Abstract, w.Sheet.Types, instruments)
+	parts, err := ins.partsOf(ctx, w.File, d)
 	if err != nil {
 		return nil, err
 	}
 	if len(parts) == 0 {
 		parts = []extract.Instrument{{First: 1}} // what the name of the document says
 	}
-	owners := ownersOf(parts, f.ID, linked)
+	owners := ownersOf(parts, w.File.ID, w.linked)
 	for n, part := range parts {
-		free := len(owners[n]) == 0 && instrument == 0
-		if !free && !slices.Equal(owners[n], []uint64{instrument}) {
-			continue
-		}
-		if g, ok := d.suggest(f, part, len(parts)); ok {
-			g.Part, g.Parts = n+1, len(parts)
+		if g, ok := d.suggest(w.File, part, len(parts)); ok {
+			g.Part, g.Parts, g.recorded = n+1, len(parts), owners[n]
 			list = append(list, g)
 		}
 	}
 	return list, nil
+}
+
+// SuggestionsFor returns the suggestions for the instrument with the given ID or, if that is 0, for new ones: those
+// for which no instrument is recorded.
+func SuggestionsFor(list []Suggestion, instrument uint64) (chosen []Suggestion) {
+	for _, g := range list {
+		if instrument == 0 && len(g.recorded) == 0 || instrument != 0 && slices.Equal(g.recorded, []uint64{instrument}) {
+			chosen = append(chosen, g)
+		}
+	}
+	return chosen
 }
 
 // ownersOf returns the IDs of the instruments that are recorded for each part of a document. The pages of

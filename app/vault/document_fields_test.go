@@ -38,12 +38,21 @@ func storeText(t *testing.T, v *instance.Instance, digest string, texts ...strin
 	}))
 }
 
+// suggestions returns the suggestions that the text of a document has for an instrument.
+func suggestions(t *testing.T, v *instance.Instance, file, instrument uint64) []vault.Suggestion {
+	t.Helper()
+	work, err := v.Instruments.WorkOnDocument(t.Context(), file)
+	vaulttest.NoError(t, err)
+	list, err := v.Instruments.SuggestFromDocument(t.Context(), work)
+	vaulttest.NoError(t, err)
+	return vault.SuggestionsFor(list, instrument)
+}
+
 // suggested returns the fields of the suggestion that the text of a document has for an instrument, and
 // its evidence.
 func suggested(t *testing.T, v *instance.Instance, file, instrument uint64) (string, map[string]vault.Evidence) {
 	t.Helper()
-	list, err := v.Instruments.SuggestFromDocument(t.Context(), file, instrument)
-	vaulttest.NoError(t, err)
+	list := suggestions(t, v, file, instrument)
 	if len(list) == 0 {
 		return "", nil
 	}
@@ -104,8 +113,8 @@ func TestSuggestFromDocument(t *testing.T) {
 
 	// A document that belongs to no abstract
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, a.Abstract.ID, a.Files[0].ID, vault.Match{}))
-	if _, err := v.Instruments.SuggestFromDocument(t.Context(), 99, 0); errs.KindOf(err) != errs.NotFound {
-		t.Errorf("SuggestFromDocument of an unknown document = %v, want NotFound", err)
+	if _, err := v.Instruments.WorkOnDocument(t.Context(), 99); errs.KindOf(err) != errs.NotFound {
+		t.Errorf("WorkOnDocument of an unknown document = %v, want NotFound", err)
 	}
 }
 
@@ -159,9 +168,7 @@ func TestSuggestionsOfPacket(t *testing.T) {
 	storeText(t, v, file.Digest, packet...)
 	list := func(instrument uint64) (got []string) {
 		t.Helper()
-		all, err := v.Instruments.SuggestFromDocument(t.Context(), file.ID, instrument)
-		vaulttest.NoError(t, err)
-		for _, g := range all {
+		for _, g := range suggestions(t, v, file.ID, instrument) {
 			got = append(got, fmt.Sprintf("%d/%d pages %s %s %s %s", g.Part, g.Parts, g.Pages, g.Type.Name, g.Instrument.Book+"-"+g.Instrument.Page,
 				strings.Join(g.Instrument.Grantees, "+")))
 		}
@@ -172,7 +179,7 @@ func TestSuggestionsOfPacket(t *testing.T) {
 	if got := list(0); !slices.Equal(got, want) {
 		t.Errorf("suggestions are %q, want %q", got, want)
 	}
-	all, _ := v.Instruments.SuggestFromDocument(t.Context(), file.ID, 0)
+	all := suggestions(t, v, file.ID, 0)
 	if len(all) == 3 && (string(all[1].Fields["documents"].JSON()) != `[{"file_id":1,"pages":"2-3"}]` || all[1].Evidence["book"].Page != 2) {
 		t.Errorf("documents of the deed are %s, and its book is on page %d", all[1].Fields["documents"].JSON(), all[1].Evidence["book"].Page)
 	}

@@ -106,47 +106,30 @@ func (ins *Instruments) checkReviewed(t *store.Tx, abstract uint64, types model.
 	return err
 }
 
-// Repeated returns the instrument of the runsheet that the input for a new one repeats, so that a person
-// can be asked before it is stored. fills are the blank fields of that instrument for which the input has
-// values. If the input is invalid or repeats none, the ID is 0. For a change of an instrument, id is its ID,
-// and an instrument that it repeats already doesn't count.
-func (ins *Instruments) Repeated(ctx context.Context, actor model.Actor, abstract, id uint64, p InstrumentPatch) (
-	repeated InstrumentView, fills []string, err error) {
-	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
-		repeated, fills = InstrumentView{}, nil
-		a, err := t.Abstract(abstract)
-		if err != nil {
-			return err
-		}
-		old := model.Instrument{AbstractID: abstract, County: a.County, State: a.State}
-		if id != 0 {
-			if !runsheet.Identifies(p.Input) {
-				return nil
-			}
-			if old, err = t.Instrument(id); err != nil {
-				return err
-			}
-		}
-		i, err := ins.check(t, actor, old, p)
-		if errs.KindOf(err) == errs.Invalid {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		duplicate := ins.duplicateOf(ctx, t, i)
-		if duplicate.ID == 0 || id != 0 && ins.duplicateOf(ctx, t, old).ID == duplicate.ID {
-			return nil
-		}
-		repeated, err = ins.ops(ctx).get(t, duplicate.ID)
-		repeated.Duplicate = duplicate
-		for _, change := range repeated.Changes(repeated.FillBlank(typedOnly(p.Input, i))) {
-			if change.Field != "documents" {
-				fills = append(fills, change.Field)
-			}
-		}
+// RepeatError means that the input for an instrument repeats one of the runsheet, so that a person is asked before it
+// is stored.
+type RepeatError struct {
+	Repeat
+	Fills []string // blank fields of that instrument for which the input has values
+}
+
+func (e *RepeatError) Error() string { return "the instrument repeats " + e.Title }
+
+// repeatError returns the RepeatError for an input that results in i, which repeats another instrument.
+func (ins *Instruments) repeatError(ctx context.Context, t *store.Tx, found runsheet.Duplicate, i model.Instrument,
+	p InstrumentPatch) error {
+	existing, err := ins.ops(ctx).get(t, found.ID)
+	if err != nil {
 		return err
-	})
-	return repeated, fills, err
+	}
+	e := &RepeatError{Repeat: Repeat{Existing: found.ID, Possible: found.Possible, Position: existing.Position,
+		Title: existing.Title(existing.Type)}}
+	for _, change := range existing.Changes(existing.FillBlank(typedOnly(p.Input, i))) {
+		if change.Field != "documents" {
+			e.Fills = append(e.Fills, change.Field)
+		}
+	}
+	return e
 }
 
 // WithSameFileNumber returns up to MaxFound other live abstracts whose file number is the

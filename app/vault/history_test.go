@@ -202,10 +202,6 @@ func walkSteps() map[string]walkStep {
 			_, err := w.v.Instruments.ReadRunsheet(w.Context(), who, []byte("type,book\nMortgage,1\n"))
 			return err
 		}, "", ""},
-		"Instruments.Repeated": {func(w *auditWalk) error {
-			_, _, err := w.v.Instruments.Repeated(w.Context(), who, w.abstract, w.instrument, vault.InstrumentPatch{})
-			return err
-		}, "", ""},
 		"Instruments.CheckRunsheet": {func(w *auditWalk) error {
 			_, err := w.v.Instruments.CheckRunsheet(w.Context(), who, w.abstract, runsheet.Table{}, runsheet.Options{})
 			return err

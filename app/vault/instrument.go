@@ -169,8 +169,11 @@ func (ins *Instruments) Create(ctx context.Context, actor model.Actor, abstract 
 		if err := ins.checkRoom(t, abstract, 1); err != nil {
 			return err
 		}
-		if created, err = ins.check(t, actor, newInstrument(a, p.Input), p); err == nil {
-			duplicate = ins.duplicateOf(ctx, t, created)
+		if created, err = ins.check(t, actor, newInstrument(a, p.Input), p); err != nil {
+			return err
+		}
+		if duplicate = ins.duplicateOf(ctx, t, created); p.AskRepeat && duplicate.ID != 0 {
+			err = ins.repeatError(ctx, t, duplicate, created, p)
 		}
 		return err
 	}, func(t *store.Tx) (err error) {
@@ -264,6 +267,9 @@ type InstrumentPatch struct {
 	Input    model.InstrumentInput
 	Position int
 	Rejected errs.Fields // why Position is invalid
+	// AskRepeat is true if nothing is stored and a RepeatError is returned in case the instrument repeats another one.
+	// For a change, one that it repeats already doesn't count.
+	AskRepeat bool
 }
 
 // Patch changes the fields in the input. It returns Invalid, listing every invalid field, or
@@ -276,8 +282,12 @@ func (ins *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64,
 		if p.Position > 0 {
 			now.Position = p.Position
 		}
-		if now.Instrument, err = ins.check(t, actor, old.Instrument, p); err == nil && runsheet.Identifies(p.Input) {
-			duplicate = ins.duplicateOf(ctx, t, now.Instrument)
+		if now.Instrument, err = ins.check(t, actor, old.Instrument, p); err != nil || !runsheet.Identifies(p.Input) {
+			return now, err
+		}
+		duplicate = ins.duplicateOf(ctx, t, now.Instrument)
+		if p.AskRepeat && duplicate.ID != 0 && ins.duplicateOf(ctx, t, old.Instrument).ID != duplicate.ID {
+			err = ins.repeatError(ctx, t, duplicate, now.Instrument, p)
 		}
 		return now, err
 	})
@@ -312,81 +322,6 @@ func (ins *Instruments) Restore(ctx context.Context, actor model.Actor, id uint6
 		out, err := ins.view(ctx, t, in.Instrument)
 		return out, map[string]string{"abstract": model.RecordRef(AbstractOps.Name, in.AbstractID)}, err
 	})
-}
-
-// Runsheet is the list of the instruments of an abstract in sequence.
-type Runsheet struct {
-	Instruments []InstrumentView
-	AbstractID  uint64
-	Version     uint64 // counts the changes of the runsheet
-	Chosen      bool   // a person chose the sequence
-	types       model.DocumentTypes
-}
-
-// Names of parts that can be missing in a response; see txn.DB.Derive.
-const (
-	PartDuplicate   = "duplicate"
-	PartGaps        = "gaps"
-	PartStatus      = "status"
-	PartSuggestions = "suggestions"
-)
-
-// Gaps returns the gaps in the chain of title of a runsheet. missing is true if they can't be found.
-func (ins *Instruments) Gaps(ctx context.Context, sheet Runsheet) (gaps []model.Gap, missing bool) {
-	missing = ins.v.Derive(ctx, PartGaps, func() error {
-		list := make([]model.Instrument, 0, len(sheet.Instruments))
-		for _, i := range sheet.Instruments {
-			list = append(list, i.Instrument)
-		}
-		gaps = model.Gaps(list, sheet.types)
-		return nil
-	})
-	return gaps, missing
-}
-
-// Runsheet returns the runsheet of an abstract, or NotFound.
-func (ins *Instruments) Runsheet(ctx context.Context, abstract uint64) (sheet Runsheet, err error) {
-	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
-		if _, err := t.Abstract(abstract); err != nil {
-			return err
-		}
-		sheet, err = ins.runsheet(ctx, t, abstract)
-		return err
-	})
-	return sheet, err
-}
-
-// runsheet reads the runsheet of an abstract.
-func (ins *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64) (sheet Runsheet, err error) {
-	types, err := t.DocumentTypes()
-	if err != nil {
-		return sheet, err
-	}
-	work, err := t.TitleWork(abstract)
-	if err != nil {
-		return sheet, err
-	}
-	list, err := t.LiveInstruments(abstract)
-	if err != nil {
-		return sheet, err
-	}
-	list, unplaced := model.ArrangeRunsheet(list, work.Sequence)
-	sheet = Runsheet{AbstractID: abstract, types: types, Version: work.RunsheetVersion, Chosen: len(work.Sequence) > 0,
-		Instruments: make([]InstrumentView, 0, len(list))}
-	listed, ended := map[uint64]bool{}, map[uint64]bool{}
-	for _, i := range list {
-		listed[i.ID] = true
-		for _, r := range i.Relations {
-			ended[r.InstrumentID] = ended[r.InstrumentID] || r.Ends()
-		}
-	}
-	inList := func(id uint64) bool { return listed[id] }
-	for n, i := range list {
-		view := ins.withStatus(ctx, t, types, i, ended[i.ID], inList)
-		view.Position, view.Unplaced = n+1, unplaced[i.ID]
-		sheet.Instruments = append(sheet.Instruments, view)
-	}
-	return sheet, nil
 }
 
 // today returns the current date at the server's location, because staff work there.

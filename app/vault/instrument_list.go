@@ -83,6 +83,137 @@ func (ins *Instruments) withStatus(ctx context.Context, t *store.Tx, types model
 	return view
 }
 
+// Runsheet is the list of the instruments of an abstract in sequence.
+type Runsheet struct {
+	Instruments []InstrumentView
+	AbstractID  uint64
+	PriorID     uint64 // abstract that this one brings down; 0: none
+	Version     uint64 // counts the changes of the runsheet
+	Chosen      bool   // a person chose the sequence
+	Types       model.DocumentTypes
+}
+
+// Find returns an instrument of the runsheet.
+func (r Runsheet) Find(id uint64) (i InstrumentView, found bool) {
+	n := slices.IndexFunc(r.Instruments, func(i InstrumentView) bool { return i.ID == id })
+	if n < 0 {
+		return i, false
+	}
+	return r.Instruments[n], true
+}
+
+// AbstractWork is an abstract with its documents, its heading, and its runsheet.
+type AbstractWork struct {
+	AbstractWithFiles
+	Heading string
+	Sheet   Runsheet
+}
+
+// Work returns the work on an abstract as it is in one transaction, or NotFound.
+func (ins *Instruments) Work(ctx context.Context, abstract uint64) (AbstractWork, error) {
+	return store.Read(ctx, ins.v.Store, func(t *store.Tx) (AbstractWork, error) { return ins.work(ctx, t, abstract) })
+}
+
+func (ins *Instruments) work(ctx context.Context, t *store.Tx, abstract uint64) (w AbstractWork, err error) {
+	if w.AbstractWithFiles, w.Heading, err = ins.v.Abstracts.withHeading(t, abstract); err == nil {
+		w.Sheet, err = ins.runsheet(ctx, t, abstract)
+	}
+	return w, err
+}
+
+// DocumentWork is a document with the work on its abstract.
+type DocumentWork struct {
+	File model.File
+	AbstractWork
+	linked    []model.Instrument // live instruments that are linked to the document
+	linkedErr error              // why these aren't known
+}
+
+// WorkOnDocument returns a document and the work on its abstract as they are in one transaction, or NotFound. If the
+// document is in no abstract, only the document types are set.
+func (ins *Instruments) WorkOnDocument(ctx context.Context, file uint64) (w DocumentWork, err error) {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
+		if w.File, err = t.File(file); err != nil {
+			return err
+		}
+		w.linkedErr = store.RecoverPanic(func() (err error) { w.linked, err = t.InstrumentsOfFile(file); return err })
+		w.linked = slices.DeleteFunc(w.linked, func(i model.Instrument) bool { return i.Trashed != nil })
+		if w.File.AbstractID == 0 {
+			w.Sheet.Types, err = t.DocumentTypes()
+			return err
+		}
+		w.AbstractWork, err = ins.work(ctx, t, w.File.AbstractID)
+		return err
+	})
+	return w, err
+}
+
+// Names of parts that can be missing in a response; see txn.DB.Derive.
+const (
+	PartDuplicate   = "duplicate"
+	PartGaps        = "gaps"
+	PartStatus      = "status"
+	PartSuggestions = "suggestions"
+)
+
+// Gaps returns the gaps in the chain of title of a runsheet. missing is true if they can't be found.
+func (ins *Instruments) Gaps(ctx context.Context, sheet Runsheet) (gaps []model.Gap, missing bool) {
+	missing = ins.v.Derive(ctx, PartGaps, func() error {
+		list := make([]model.Instrument, 0, len(sheet.Instruments))
+		for _, i := range sheet.Instruments {
+			list = append(list, i.Instrument)
+		}
+		gaps = model.Gaps(list, sheet.Types)
+		return nil
+	})
+	return gaps, missing
+}
+
+// Runsheet returns the runsheet of an abstract, or NotFound.
+func (ins *Instruments) Runsheet(ctx context.Context, abstract uint64) (sheet Runsheet, err error) {
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
+		if _, err := t.Abstract(abstract); err != nil {
+			return err
+		}
+		sheet, err = ins.runsheet(ctx, t, abstract)
+		return err
+	})
+	return sheet, err
+}
+
+// runsheet reads the runsheet of an abstract.
+func (ins *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint64) (sheet Runsheet, err error) {
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return sheet, err
+	}
+	work, err := t.TitleWork(abstract)
+	if err != nil {
+		return sheet, err
+	}
+	list, err := t.LiveInstruments(abstract)
+	if err != nil {
+		return sheet, err
+	}
+	list, unplaced := model.ArrangeRunsheet(list, work.Sequence)
+	sheet = Runsheet{AbstractID: abstract, PriorID: work.PriorID, Types: types, Version: work.RunsheetVersion, Chosen: len(work.Sequence) > 0,
+		Instruments: make([]InstrumentView, 0, len(list))}
+	listed, ended := map[uint64]bool{}, map[uint64]bool{}
+	for _, i := range list {
+		listed[i.ID] = true
+		for _, r := range i.Relations {
+			ended[r.InstrumentID] = ended[r.InstrumentID] || r.Ends()
+		}
+	}
+	inList := func(id uint64) bool { return listed[id] }
+	for n, i := range list {
+		view := ins.withStatus(ctx, t, types, i, ended[i.ID], inList)
+		view.Position, view.Unplaced = n+1, unplaced[i.ID]
+		sheet.Instruments = append(sheet.Instruments, view)
+	}
+	return sheet, nil
+}
+
 // none says that no instrument was read.
 func none(uint64) bool { return false }
 

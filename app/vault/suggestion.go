@@ -33,6 +33,7 @@ type Suggestion struct {
 	Part       int                   // counts the instruments of the document, from 1
 	Parts      int                   // instruments of the document
 	Pages      string                // of the document, if it has several instruments: "3-7"
+	recorded   []uint64              // instruments that are recorded for this part of the document
 	Repeat
 }
 
@@ -223,13 +224,13 @@ type suggestionDraft struct {
 	existing  *runsheet.Duplicates        // of recorded
 }
 
-// newDraft returns the draft for an abstract. If abstract is 0, it is for a document that belongs to
-// none.
+// newDraft returns the draft for an abstract.
 func (ins *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraft, err error) {
-	if d.types, err = t.DocumentTypes(); err != nil || abstract == 0 {
+	a, err := t.Abstract(abstract)
+	if err != nil {
 		return d, err
 	}
-	a, err := t.Abstract(abstract)
+	work, err := t.TitleWork(abstract)
 	if err != nil {
 		return d, err
 	}
@@ -237,16 +238,21 @@ func (ins *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraf
 	if err != nil {
 		return d, err
 	}
-	d.sequence, err = ins.runsheetSequence(t, abstract)
-	d.abstract = a
-	d.parcels = a.ParcelIDs()
-	d.recorded, d.positions = make(map[uint64]model.Instrument, len(list)), positionsOf(d.sequence)
-	d.existing = runsheet.NewDuplicates(d.types, func(id uint64) (model.Instrument, bool) { return d.recorded[id], true })
+	types, err := t.DocumentTypes()
+	return draftOf(a, types, model.SortRunsheet(list, work.Sequence)), err
+}
+
+// draftOf returns the draft for an abstract with its instruments in sequence.
+func draftOf(a model.Abstract, types model.DocumentTypes, list []model.Instrument) suggestionDraft {
+	d := suggestionDraft{abstract: a, parcels: a.ParcelIDs(), types: types, recorded: make(map[uint64]model.Instrument, len(list))}
+	d.existing = runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) { return d.recorded[id], true })
 	for _, i := range list {
+		d.sequence = append(d.sequence, i.ID)
 		d.recorded[i.ID] = i
 		d.existing.Add(i.RunsheetKey())
 	}
-	return d, err
+	d.positions = positionsOf(d.sequence)
+	return d
 }
 
 // finish computes the type and the existing instrument of a suggestion from its fields.
@@ -258,9 +264,6 @@ func (d suggestionDraft) finish(g *Suggestion) {
 
 // findRepeat sets which instrument of the runsheet a suggestion repeats, if any.
 func (d suggestionDraft) findRepeat(g *Suggestion) {
-	if d.existing == nil {
-		return
-	}
 	if found := d.existing.Of(g.Instrument); found.ID != 0 {
 		kind, _ := d.types.ByID(d.recorded[found.ID].TypeID)
 		g.Repeat = Repeat{Existing: found.ID, Possible: found.Possible, Position: d.positions[found.ID],

@@ -23,11 +23,7 @@ func (p *Pages) zipFolder(r *page.Request) error {
 
 // zipAbstract sends a ZIP file of all documents of an abstract.
 func (p *Pages) zipAbstract(r *page.Request) error {
-	filed, err := p.Vault.Abstracts.Get(r.Context(), r.PathID)
-	if err != nil {
-		return err
-	}
-	headings, err := p.Vault.Abstracts.Headings(r.Context(), filed.Abstract)
+	filed, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -35,5 +31,5 @@ func (p *Pages) zipAbstract(r *page.Request) error {
 	for _, file := range filed.Files {
 		list = append(list, vault.Descendant{File: file})
 	}
-	return p.sendZip(r, headings[0], list)
+	return p.sendZip(r, heading, list)
 }

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 
-	"deedkeep/app/errs"
 	"deedkeep/app/filename"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/instrumentform"
@@ -72,7 +72,7 @@ func panelQuery(r *page.Request) (state panelState, ok bool) {
 // panelPart serves the panel to the viewer's script. Other browsers get the viewer with the panel.
 func (p *Pages) panelPart(r *page.Request) error {
 	state, _ := panelQuery(r)
-	s, err := p.viewerOf(r)
+	s, err := p.viewerOf(r, true)
 	if err != nil {
 		return err
 	}
@@ -82,13 +82,19 @@ func (p *Pages) panelPart(r *page.Request) error {
 	return p.showPanel(r, http.StatusOK, s, state, nil)
 }
 
-// viewerOf returns the template data of the requested document, without its content.
-func (p *Pages) viewerOf(r *page.Request) (*viewerData, error) {
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+// viewerOf returns the template data of the requested document, without its content. For the panel, it reads the
+// runsheet, too, in the same transaction.
+func (p *Pages) viewerOf(r *page.Request, panel bool) (s *viewerData, err error) {
+	s = &viewerData{}
+	s.suggestions = sync.OnceValues(func() ([]vault.Suggestion, bool) { return p.suggestionsOf(r, s.DocumentWork) })
+	if panel {
+		s.DocumentWork, err = p.Vault.Instruments.WorkOnDocument(r.Context(), r.PathID)
+	} else {
+		s.File, err = p.Vault.Files.Get(r.Context(), r.PathID)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &viewerData{File: file}
 	return s, p.loadPlace(r, s)
 }
 
@@ -144,26 +150,13 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 	if s.File.AbstractID == 0 {
 		return panel, nil
 	}
-	filed, err := p.Vault.Abstracts.Get(r.Context(), s.File.AbstractID)
-	if errs.KindOf(err) == errs.NotFound {
-		return panel, nil // deleted in the meantime
-	}
-	if err != nil {
-		return nil, err
-	}
 	if r.MayWrite() && !p.OCRIsOff() {
 		panel.Reading = readingText(s.File)
 	}
-	panel.Abstract = p.factsOf(filed.Abstract, s.Place.Name)
-	sheet, err := p.Vault.Instruments.Runsheet(r.Context(), s.File.AbstractID)
-	if err != nil {
-		return nil, err
-	}
-	panel.List = page.DocumentInstruments(sheet.Instruments)[s.File.ID]
+	panel.Abstract = p.factsOf(s.Abstract, s.Heading)
+	panel.List = page.DocumentInstruments(s.Sheet.Instruments)[s.File.ID]
 	if form == nil && r.MayWrite() {
-		if panel.Form, err = p.newForm(r, s, state, sheet); err != nil {
-			return nil, err
-		}
+		panel.Form = p.newForm(s, state)
 	}
 	if panel.Form == nil {
 		return panel, nil
@@ -172,9 +165,9 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 	if part := panel.Form.Part; panel.Form.ID == 0 {
 		panel.HasPart = part != nil && part.Previous+part.Next > 0
 	} else {
-		panel.HasPart = p.nextPart(r, s.File, 0) > 0
+		panel.HasPart = s.nextPart(0) > 0
 	}
-	panel.addPlace(filed.Abstract)
+	panel.addPlace(s.Abstract)
 	if panel.PageCount < 2 && panel.Form.Field(instrumentform.Pages).Empty() {
 		panel.Form.Remove(instrumentform.Pages)
 	}
@@ -241,50 +234,37 @@ type panelForm struct {
 
 // formOf returns the form for an instrument with its stored values. start is the first page of a new
 // instrument of a packet, or 0.
-func (p *Pages) formOf(r *page.Request, file model.File, i vault.InstrumentView, sheet vault.Runsheet, start int) (*panelForm, error) {
-	types, err := p.Vault.Instruments.Types(r.Context())
-	if err != nil {
-		return nil, err
-	}
+func (p *Pages) formOf(s *viewerData, i vault.InstrumentView, start int) *panelForm {
 	form := &panelForm{Heading: "New instrument"}
 	if i.ID != 0 {
 		form.Heading = i.Type.Label()
 	}
-	context := instrumentform.Context{Types: types, Sheet: sheet, File: file.ID, Now: p.LocalNow(), Zone: p.Zone()}
+	context := instrumentform.Context{Sheet: s.Sheet, File: s.File.ID, Now: p.LocalNow(), Zone: p.Zone()}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
-	p.suggestFields(r, form, context, start)
-	return form, nil
+	s.suggestFields(form, context, start)
+	return form
 }
 
 // newForm returns the form for the instrument that state asks for. Without a choice, it is the first one
 // of the page that is shown, or else of the document. If there is none, the form is for a new instrument.
-func (p *Pages) newForm(r *page.Request, s *viewerData, state panelState, sheet vault.Runsheet) (*panelForm, error) {
-	var instrument vault.InstrumentView
-	there := page.DocumentInstruments(sheet.Instruments)[s.File.ID]
+func (p *Pages) newForm(s *viewerData, state panelState) *panelForm {
+	there := page.DocumentInstruments(s.Sheet.Instruments)[s.File.ID]
 	if len(there) > 0 && state.instrument == 0 && !state.blank {
 		onPage := func(line page.InstrumentLine) bool { return model.ContainsPage(line.Pages, state.page) }
 		state.instrument = there[max(0, slices.IndexFunc(there, onPage))].ID
 	}
-	if at := slices.IndexFunc(sheet.Instruments, func(i vault.InstrumentView) bool { return i.ID == state.instrument }); at >= 0 {
-		instrument = sheet.Instruments[at]
-	} else if len(there) == 0 {
-		types, err := p.Vault.Instruments.Types(r.Context())
-		if err != nil {
-			return nil, err
-		}
-		instrument.Instrument = suggestedInstrument(s.File, types)
+	instrument, found := s.Sheet.Find(state.instrument)
+	if !found && len(there) == 0 {
+		instrument.Instrument = suggestedInstrument(s.File, s.Sheet.Types)
 	}
-	form, err := p.formOf(r, s.File, instrument, sheet, state.start)
-	if err != nil {
-		return nil, err
-	}
+	form := p.formOf(s, instrument, state.start)
 	form.Suggested = instrument.ID == 0 && instrument.TypeID != 0
 	if instrument.ID == 0 && form.Part == nil && s.File.Pages != nil && *s.File.Pages > 1 {
 		if form.Start = min(state.start, *s.File.Pages); form.Start > 0 {
 			form.Fill(instrumentform.Pages, strconv.Itoa(form.Start))
 		}
 	}
-	return form, nil
+	return form
 }
 
 // suggestedInstrument returns what the name of a document says about its instrument. Nothing is

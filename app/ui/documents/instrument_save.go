@@ -36,14 +36,14 @@ const nothingEntered = "Nothing was entered, so no instrument was created."
 
 // saveInstrument creates or changes an instrument of a document.
 func (p *Pages) saveInstrument(r *page.Request) error {
-	s, err := p.viewerOf(r)
+	s, err := p.viewerOf(r, true)
 	if err != nil {
 		return err
 	}
 	if s.File.AbstractID == 0 {
 		return &errs.Error{Kind: errs.Conflict, Message: notInAbstract}
 	}
-	save := instrumentSaver{Pages: p, r: r, s: s, then: cmp.Or(instrumentform.Then(r), thenNext)}
+	save := &instrumentSaver{Pages: p, r: r, s: s, then: cmp.Or(instrumentform.Then(r), thenNext)}
 	save.shown, _ = strconv.Atoi(r.PostForm.Get("shown")) // 0 if unknown
 	r.PostForm.Del("shown")                               // a repeated form stays the same if the user turned a page
 	id, _ := strconv.ParseUint(r.PostForm.Get("instrument"), 10, 63)
@@ -54,11 +54,8 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 }
 
 // create records a new instrument. If nothing was entered, it records none.
-func (is instrumentSaver) create() error {
-	form, err := is.form(vault.InstrumentView{})
-	if err != nil {
-		return err
-	}
+func (is *instrumentSaver) create() error {
+	form := is.form(vault.InstrumentView{})
 	patch := form.Merge(is.r.PostForm)
 	form.Once = is.r.PostForm.Get("once")
 	if form.Part == nil {
@@ -82,12 +79,7 @@ func (is instrumentSaver) create() error {
 	}
 	pages := is.assignPages(form)
 	patch.Input["documents"] = model.RowsInput([]model.DocumentLink{{FileID: is.s.File.ID, Pages: pages}})
-	switch asks, err := form.AsksDuplicate(is.Site, is.r, is.s.File.AbstractID, patch); {
-	case err != nil:
-		return err
-	case asks:
-		return is.reject(http.StatusUnprocessableEntity, form)
-	case is.r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate:
+	if is.r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate {
 		return is.addToDuplicate(patch)
 	}
 	once := page.FormIdempotency(is.r, "", func(vault.InstrumentView) string { return is.s.PanelView() })
@@ -99,6 +91,8 @@ func (is instrumentSaver) create() error {
 	case ok && domainErr.Kind == errs.Invalid:
 		form.SetProblems(page.FieldProblems(domainErr.Fields))
 		return is.reject(http.StatusUnprocessableEntity, form)
+	case form.AsksDuplicate(is.r, patch, err):
+		return is.reject(http.StatusUnprocessableEntity, form)
 	case err != nil:
 		return err
 	}
@@ -106,30 +100,32 @@ func (is instrumentSaver) create() error {
 }
 
 // addToDuplicate adds the document to the instrument that the form repeats.
-func (is instrumentSaver) addToDuplicate(patch vault.InstrumentPatch) error {
+func (is *instrumentSaver) addToDuplicate(patch vault.InstrumentPatch) error {
 	id, notice, undo, err := instrumentform.AddTo(is.Site, is.r, is.s.File.AbstractID, is.s.File.ID, patch)
 	if err != nil {
 		return err
 	}
-	i, err := is.Vault.Instruments.Get(is.r.Context(), id)
-	if err != nil {
+	if err := is.reload(); err != nil {
 		return err
 	}
+	i, _ := is.s.Sheet.Find(id) // or else it was deleted in the meantime
 	return is.Follow(is.r, is.afterAdding(i), notice, undo)
 }
 
+// reload reads what the panel shows after a change.
+func (is *instrumentSaver) reload() (err error) {
+	is.s, err = is.viewerOf(is.r, true)
+	return err
+}
+
 // form returns the form for an instrument with its stored values.
-func (is instrumentSaver) form(i vault.InstrumentView) (*panelForm, error) {
-	sheet, err := is.Vault.Instruments.Runsheet(is.r.Context(), is.s.File.AbstractID)
-	if err != nil {
-		return nil, err
-	}
+func (is *instrumentSaver) form(i vault.InstrumentView) *panelForm {
 	start, _ := strconv.Atoi(is.r.PostForm.Get("start")) // 0 if it isn't a packet
-	return is.formOf(is.r, is.s.File, i, sheet, start)
+	return is.formOf(is.s, i, start)
 }
 
 // assignPages returns the pages of the document for a new instrument; see model.PacketPages.
-func (is instrumentSaver) assignPages(form *panelForm) string {
+func (is *instrumentSaver) assignPages(form *panelForm) string {
 	pages := form.Field(instrumentform.Pages).Value()
 	packet := is.then == thenAnother || form.Start > 0
 	if !packet || is.s.File.Pages == nil || form.Part != nil && pages == form.Part.Pages {
@@ -139,18 +135,20 @@ func (is instrumentSaver) assignPages(form *panelForm) string {
 }
 
 // change saves the changes of an instrument.
-func (is instrumentSaver) change(id uint64) error {
+func (is *instrumentSaver) change(id uint64) error {
 	var form *panelForm
 	var was uint64
-	now, again, status, err := instrumentform.Save(is.Site, is.r, id, func(old vault.InstrumentView) (*instrumentform.Form, error) {
-		if old.AbstractID != is.s.File.AbstractID {
+	now, again, status, err := instrumentform.Save(is.Site, is.r, func() (*instrumentform.Form, error) {
+		if form != nil { // changed in the meantime
+			if err := is.reload(); err != nil {
+				return nil, err
+			}
+		}
+		old, found := is.s.Sheet.Find(id)
+		if !found {
 			return nil, page.NotFound(is.r)
 		}
-		was = old.Version
-		var err error
-		if form, err = is.form(old); err != nil {
-			return nil, err
-		}
+		form, was = is.form(old), old.Version
 		return form.Form, nil
 	})
 	switch {
@@ -164,9 +162,9 @@ func (is instrumentSaver) change(id uint64) error {
 }
 
 // afterAdding returns the address of the page after the document was added to an instrument.
-func (is instrumentSaver) afterAdding(i vault.InstrumentView) string {
+func (is *instrumentSaver) afterAdding(i vault.InstrumentView) string {
 	if is.then == thenNext {
-		if start := is.nextPart(is.r, is.s.File, is.nextStart(i)); start > 0 {
+		if start := is.s.nextPart(is.nextStart(i)); start > 0 {
 			return is.partView(start)
 		}
 		if is.s.Next != nil {
@@ -177,18 +175,21 @@ func (is instrumentSaver) afterAdding(i vault.InstrumentView) string {
 }
 
 // partView returns the address of the viewer with the form for a new instrument that starts at a page.
-func (is instrumentSaver) partView(start int) string {
+func (is *instrumentSaver) partView(start int) string {
 	to := page.WithQueryValue(is.s.panelView(panelNew), "start", strconv.Itoa(start))
 	return page.WithQueryValue(to, "page", strconv.Itoa(start))
 }
 
 // reject shows the panel with the submitted values and their problems.
-func (is instrumentSaver) reject(status int, form *panelForm) error {
+func (is *instrumentSaver) reject(status int, form *panelForm) error {
 	return is.showPanel(is.r, status, is.s, panelState{}, form)
 }
 
 // follow continues after an instrument was saved. undo is the address that undoes it, or "".
-func (is instrumentSaver) follow(saved vault.InstrumentView, notice, undo string) error {
+func (is *instrumentSaver) follow(saved vault.InstrumentView, notice, undo string) error {
+	if err := is.reload(); err != nil {
+		return err
+	}
 	if saved.ID != 0 { // for a script whose user typed more in the meantime
 		is.r.W.Header().Set("Content-Location", page.WithQueryValue(is.s.PanelPath(), "instrument", strconv.FormatUint(saved.ID, 10)))
 	}
@@ -199,7 +200,7 @@ func (is instrumentSaver) follow(saved vault.InstrumentView, notice, undo string
 	case thenAnother:
 		state.start = is.nextStart(saved)
 	default:
-		if state.start = is.nextPart(is.r, is.s.File, is.nextStart(saved)); state.start > 0 {
+		if state.start = is.s.nextPart(is.nextStart(saved)); state.start > 0 {
 			break
 		}
 		if is.s.Next != nil {
@@ -211,7 +212,7 @@ func (is instrumentSaver) follow(saved vault.InstrumentView, notice, undo string
 }
 
 // stay shows the panel of the same document.
-func (is instrumentSaver) stay(state panelState) error {
+func (is *instrumentSaver) stay(state panelState) error {
 	if is.r.IsPart() {
 		return is.showPanel(is.r, http.StatusOK, is.s, state, nil)
 	}
@@ -226,7 +227,7 @@ func (is instrumentSaver) stay(state panelState) error {
 
 // nextStart returns the page after the last page of an instrument, which is the first page of the
 // next instrument of a packet. It returns 0 if that is unknown.
-func (is instrumentSaver) nextStart(saved vault.InstrumentView) int {
+func (is *instrumentSaver) nextStart(saved vault.InstrumentView) int {
 	_, last, ok := model.ParsePages(instrumentform.LinkedPages(saved.Instrument, is.s.File.ID))
 	if !ok || is.s.File.Pages == nil {
 		return 0
@@ -235,7 +236,7 @@ func (is instrumentSaver) nextStart(saved vault.InstrumentView) int {
 }
 
 // leave opens the next document with the panel.
-func (is instrumentSaver) leave(notice, undo string) error {
+func (is *instrumentSaver) leave(notice, undo string) error {
 	return is.Follow(is.r, page.WithQueryValue(is.s.Next.Path, "panel", panelNext), notice, undo)
 }
 
@@ -256,8 +257,7 @@ func (p *Pages) restoreInstrument(r *page.Request) error {
 
 // moveInstrument moves the submitted instrument to the trash or restores it, and shows the panel.
 func (p *Pages) moveInstrument(r *page.Request, undo, notice string, act func(id uint64) error) error {
-	s, err := p.viewerOf(r)
-	if err != nil {
+	if _, err := p.Vault.Files.Get(r.Context(), r.PathID); err != nil {
 		return err
 	}
 	id, err := strconv.ParseUint(r.PostForm.Get("instrument"), 10, 63)
@@ -265,6 +265,10 @@ func (p *Pages) moveInstrument(r *page.Request, undo, notice string, act func(id
 		return page.NotFound(r)
 	}
 	if err := act(id); err != nil {
+		return err
+	}
+	s, err := p.viewerOf(r, true)
+	if err != nil {
 		return err
 	}
 	state := panelState{saved: notice, undo: instrumentUndo(s.File.ID, undo, id)}

@@ -48,11 +48,10 @@ func newPanelPart(list []vault.Suggestion, n int) *panelPart {
 	return part
 }
 
-// suggestionsOf returns the instruments that a document describes, for one of its instruments or, if that is 0, for
-// a new one. missing is true if they can't be found.
-func (p *Pages) suggestionsOf(r *page.Request, file, instrument uint64) (list []vault.Suggestion, missing bool) {
+// suggestionsOf returns the instruments that a document describes. missing is true if they can't be found.
+func (p *Pages) suggestionsOf(r *page.Request, work vault.DocumentWork) (list []vault.Suggestion, missing bool) {
 	missing = p.Vault.Derive(r.Context(), vault.PartSuggestions, func() (err error) {
-		list, err = p.Vault.Instruments.SuggestFromDocument(r.Context(), file, instrument)
+		list, err = p.Vault.Instruments.SuggestFromDocument(r.Context(), work)
 		return err
 	})
 	return list, missing
@@ -65,11 +64,12 @@ func partFrom(list []vault.Suggestion, start int) int {
 
 // nextPart returns the first page of the instrument to record after one that ends before the page start. It
 // returns 0 if the document has one instrument, or none is left.
-func (p *Pages) nextPart(r *page.Request, file model.File, start int) int {
-	if file.Pages == nil || *file.Pages < 2 {
+func (v *viewerData) nextPart(start int) int {
+	if v.File.Pages == nil || *v.File.Pages < 2 {
 		return 0
 	}
-	list, _ := p.suggestionsOf(r, file.ID, 0)
+	list, _ := v.suggestions()
+	list = vault.SuggestionsFor(list, 0)
 	if len(list) == 0 || list[0].Parts < 2 {
 		return 0
 	}
@@ -80,8 +80,9 @@ func (p *Pages) nextPart(r *page.Request, file model.File, start int) int {
 // that are empty for the only instrument of a document. They have the sequence of the form, and each
 // has the line where it was read. Of several instruments of the document, a new form suggests the first one
 // that starts at the page start or after it, and else the first one.
-func (p *Pages) suggestFields(r *page.Request, form *panelForm, context instrumentform.Context, start int) {
-	list, missing := p.suggestionsOf(r, context.File, form.ID)
+func (v *viewerData) suggestFields(form *panelForm, context instrumentform.Context, start int) {
+	list, missing := v.suggestions()
+	list = vault.SuggestionsFor(list, form.ID)
 	if missing {
 		form.NoSuggestions = page.MissingText("Suggestions")
 	}

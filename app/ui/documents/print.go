@@ -5,6 +5,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
 )
 
 // printView is the template data of the print page.
@@ -32,7 +33,7 @@ func (p *Pages) printPage(r *page.Request) error {
 	if file.MIME == model.MIMEPDF { // browsers print PDFs directly
 		return p.originalDocument(r)
 	}
-	s := viewerData{File: file, As: viewPages}
+	s := viewerData{DocumentWork: vault.DocumentWork{File: file}, As: viewPages}
 	if err := p.loadContent(r, &s); err != nil {
 		return err
 	}

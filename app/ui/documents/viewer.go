@@ -29,7 +29,7 @@ const (
 
 // viewerData is the template data of the viewer.
 type viewerData struct {
-	File            model.File
+	vault.DocumentWork
 	As              viewMode
 	Place           documentHome
 	Position, Count int // position among the documents of the same place, from 1; 0 if unknown
@@ -53,6 +53,7 @@ type viewerData struct {
 	Rename          page.DocumentRow
 	Panel           *instrumentPanel // the panel beside the document; nil if it is closed
 	Instrument      uint64           // instrument that the panel shows when it is opened; 0: the one of the page
+	suggestions     func() (list []vault.Suggestion, missing bool)
 }
 
 // pageImage is the page image shown in browsers without scripts.
@@ -82,7 +83,8 @@ type trashedDocument struct {
 // ShowDocument shows the requested document and records the view. If a new document name was
 // rejected, the page also shows that problem.
 func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	state, ok := panelQuery(r)
+	s, err := p.viewerOf(r, ok)
 	if errs.KindOf(err) == errs.NotFound && r.MayWrite() {
 		if trashed, inTrash := p.Vault.Files.Trashed(r.Context(), r.PathID); inTrash == nil {
 			kept, err := p.Vault.Trash.Find(r.Context(), vault.FileOps.Name, r.PathID)
@@ -96,19 +98,14 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 	if err != nil {
 		return err
 	}
-	sheet := viewerData{File: file}
-	if err := p.loadPlace(r, &sheet); err != nil {
-		return err
-	}
-	state, ok := panelQuery(r)
-	sheet.Instrument = state.instrument
+	s.Instrument = state.instrument
 	if ok {
-		if sheet.Panel, err = p.newPanel(r, &sheet, state, nil); err != nil {
+		if s.Panel, err = p.newPanel(r, s, state, nil); err != nil {
 			return err
 		}
-		sheet.keepPanelOpen()
+		s.keepPanelOpen()
 	}
-	return p.showViewer(r, rejected.Status(), &sheet, rejected)
+	return p.showViewer(r, rejected.Status(), s, rejected)
 }
 
 // showViewer renders the viewer for a document whose place is loaded, and records the view.
@@ -251,26 +248,23 @@ func (p *Pages) loadPlace(r *page.Request, s *viewerData) error {
 }
 
 // loadAbstractNeighbors sets the previous and next documents in the abstract.
-func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) error {
-	filed, err := p.Vault.Abstracts.Get(ctx, s.File.AbstractID)
-	if err != nil {
-		return err
+func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) (err error) {
+	if s.Abstract.ID == 0 {
+		if s.AbstractWithFiles, s.Heading, err = p.Vault.Abstracts.WithHeading(ctx, s.File.AbstractID); err != nil {
+			return err
+		}
 	}
-	headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
-	if err != nil {
-		return err
-	}
-	s.Place.Name, s.Place.Path, s.Place.Section = headings[0], p.AbstractPath(filed.Abstract.ID), "abstracts"
-	at := slices.Index(filed.Abstract.Files, s.File.ID)
+	s.Place.Name, s.Place.Path, s.Place.Section = s.Heading, p.AbstractPath(s.Abstract.ID), "abstracts"
+	at := slices.Index(s.Abstract.Files, s.File.ID)
 	if at < 0 {
 		return nil
 	}
-	s.Position, s.Count = at+1, len(filed.Files)
+	s.Position, s.Count = at+1, len(s.Files)
 	if at > 0 {
-		s.Previous = s.adjacent(filed.Files[at-1])
+		s.Previous = s.adjacent(s.Files[at-1])
 	}
-	if at+1 < len(filed.Files) {
-		s.Next = s.adjacent(filed.Files[at+1])
+	if at+1 < len(s.Files) {
+		s.Next = s.adjacent(s.Files[at+1])
 	}
 	return nil
 }

@@ -49,21 +49,18 @@ var errTextLimit = errors.New("text limit reached")
 
 // documentTextPage shows the text of a document with highlighted matches.
 func (p *Pages) documentTextPage(r *page.Request) error {
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	s, err := p.viewerOf(r, false)
 	if err != nil {
 		return err
 	}
-	s := viewerData{File: file, As: viewText}
+	s.As = viewText
 	s.readFindParams(r)
-	if err := p.loadPlace(r, &s); err != nil {
-		return err
-	}
-	if err := p.loadText(r, &s); err != nil && errs.KindOf(err) != errs.NotFound {
+	if err := p.loadText(r, s); err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}
 	p.recordView(r)
 	return p.RenderPage(r, http.StatusOK, "document-text.html", page.Page{
-		Heading: file.Filename, Section: s.Place.Section, Data: s, Styles: []string{"viewer.css"},
+		Heading: s.File.Filename, Section: s.Place.Section, Data: s, Styles: []string{"viewer.css"},
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"deedkeep/app/model"
+	"deedkeep/app/vault"
 )
 
 func TestTextViewLimits(t *testing.T) {
@@ -23,7 +24,7 @@ func TestTextViewLimits(t *testing.T) {
 		{"PDF", model.MIMEPDF, "", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			data := viewerData{File: model.File{MIME: row.mime}}
+			data := viewerData{DocumentWork: vault.DocumentWork{File: model.File{MIME: row.mime}}}
 			if data.Lacks() != row.lacks || data.Plain() != row.plain {
 				t.Errorf("Lacks() = %q, Plain() = %t, want %q, %t", data.Lacks(), data.Plain(), row.lacks, row.plain)
 			}

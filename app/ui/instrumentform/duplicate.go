@@ -1,6 +1,7 @@
 package instrumentform
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,32 +45,23 @@ func Then(r *page.Request) string {
 	return r.PostForm.Get(fieldAskedThen)
 }
 
-// AsksDuplicate reports whether the user must say what to do because the form repeats an instrument of the
-// runsheet. The question is in f.Duplicate.
-func (f *Form) AsksDuplicate(p *page.Site, r *page.Request, abstract uint64, patch vault.InstrumentPatch) (bool, error) {
-	if r.PostForm.Get(Answer) != "" {
-		return false, nil
+// AsksDuplicate reports whether saving the changes failed because the form repeats an instrument of the runsheet, so
+// that the user must say what to do. The question is in f.Duplicate.
+func (f *Form) AsksDuplicate(r *page.Request, patch vault.InstrumentPatch, err error) bool {
+	repeat, ok := errors.AsType[*vault.RepeatError](err)
+	if !ok {
+		return false
 	}
-	// The same form sent twice, as by a double click, is answered like the first one.
-	if done, err := p.IsProcessed(r.Context(), page.AddedIdempotency(r, "")); err != nil || done {
-		return false, err
-	}
-	repeated, fills, err := p.Vault.Instruments.Repeated(r.Context(), r.Actor, abstract, f.ID, patch)
-	if err != nil || repeated.ID == 0 {
-		return false, err
-	}
-	d := &Duplicate{ID: repeated.ID, Position: repeated.Position, Path: page.InstrumentPath(repeated.ID), New: f.ID == 0, Possible: repeated.Duplicate.Possible,
-		Document: !patch.Input[fieldDocuments].IsBlank(), Then: Then(r), First: f.fields()[0].ID(),
-		Text: page.RepeatText(vault.Repeat{Existing: repeated.ID, Possible: repeated.Duplicate.Possible, Position: repeated.Position,
-			Title: repeated.Title(repeated.Type)})}
+	f.Duplicate = &Duplicate{ID: repeat.Existing, Position: repeat.Position, Path: page.InstrumentPath(repeat.Existing), New: f.ID == 0,
+		Possible: repeat.Possible, Document: !patch.Input[fieldDocuments].IsBlank(), Then: Then(r), First: f.fields()[0].ID(),
+		Text: page.RepeatText(repeat.Repeat)}
 	for _, field := range f.fields() {
-		if slices.ContainsFunc(field.apiNames(), func(name string) bool { return slices.Contains(fills, name) }) {
-			d.Fills = append(d.Fills, field.Label)
+		if slices.ContainsFunc(field.apiNames(), func(name string) bool { return slices.Contains(repeat.Fills, name) }) {
+			f.Duplicate.Fills = append(f.Duplicate.Fills, field.Label)
 		}
 	}
-	f.Duplicate = d
 	f.FocusField("") // the question has it
-	return true, nil
+	return true
 }
 
 // AddTo adds the document of a new instrument to the instrument that it repeats and, if the user wants that,

@@ -14,7 +14,6 @@ import (
 
 // Context is what the form needs to know besides its instrument.
 type Context struct {
-	Types     model.DocumentTypes
 	Sheet     vault.Runsheet
 	File      uint64   // the document beside the form; 0 on a page of its own
 	Documents []Choice // documents that can contain the instrument

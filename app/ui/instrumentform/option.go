@@ -69,7 +69,7 @@ func (f *Form) typeOptions(value string) []Options {
 	groups := []Options{{Choices: []Choice{{}}}}
 	for _, category := range model.Categories() {
 		group := Options{Label: category.Label()}
-		for _, t := range f.context.Types {
+		for _, t := range f.context.Sheet.Types {
 			if t.Category != category || t.Retired && formatID(t.ID) != value {
 				continue
 			}
@@ -118,11 +118,11 @@ func (f *Form) applyType() {
 // documentType returns the type that is selected in the form.
 func (f *Form) documentType() model.DocumentType {
 	selected := f.Field(fieldType).Value()
-	n := slices.IndexFunc(f.context.Types, func(t model.DocumentType) bool { return formatID(t.ID) == selected })
+	n := slices.IndexFunc(f.context.Sheet.Types, func(t model.DocumentType) bool { return formatID(t.ID) == selected })
 	if n < 0 {
 		return model.DocumentType{}
 	}
-	return f.context.Types[n]
+	return f.context.Sheet.Types[n]
 }
 
 // NeedsTarget reports whether a relation has a kind and neither a target nor a text.

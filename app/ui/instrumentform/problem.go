@@ -106,40 +106,35 @@ func (f *Form) describeConflicts(log []model.Event) {
 // Save saves the submitted form of an instrument. If other users changed fields that this form doesn't
 // change, their values are kept. If both changed the same field, or if values are invalid, it saves
 // nothing and returns the form to show again, with the status of the response. read returns the form
-// with the stored values.
-func Save(p *page.Site, r *page.Request, id uint64, read func(vault.InstrumentView) (*Form, error)) (
+// with the stored values, again if they changed in the meantime.
+func Save(p *page.Site, r *page.Request, read func() (*Form, error)) (
 	saved vault.InstrumentView, again *Form, status int, err error) {
 	err = vault.RetryEdit(func() error {
-		old, err := p.Vault.Instruments.Get(r.Context(), id)
-		if err != nil {
-			return err
-		}
-		form, err := read(old)
+		form, err := read()
 		if err != nil {
 			return err
 		}
 		patch := form.Merge(r.PostForm)
 		if form.Conflict {
-			log, err := Changes(r.Context(), p, id)
+			log, err := Changes(r.Context(), p, form.ID)
 			form.describeConflicts(log)
 			again, status = form, http.StatusPreconditionFailed
 			return err
 		}
+		again, status = form, http.StatusUnprocessableEntity
 		if form.Asks() {
 			form.Focus()
-			again, status = form, http.StatusUnprocessableEntity
 			return nil
 		}
-		if asks, err := form.AsksDuplicate(p, r, old.AbstractID, patch); err != nil || asks {
-			again, status = form, http.StatusUnprocessableEntity // callers look at err first
-			return err
-		}
-		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, id, patch, vault.MatchVersion(old.Version))
+		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, form.ID, patch, vault.MatchVersion(form.stored.Version))
 		if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 			form.SetProblems(page.FieldProblems(problem.Fields))
-			again, status = form, http.StatusUnprocessableEntity
 			return nil
 		}
+		if form.AsksDuplicate(r, patch, err) {
+			return nil
+		}
+		again = nil
 		return err
 	})
 	return saved, again, status, err

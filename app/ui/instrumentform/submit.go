@@ -88,7 +88,7 @@ func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 // changed and this user didn't keeps its stored value. If both changed it, the form has a conflict. A value that
 // can't be right for its field has a question, until the user says to keep it.
 func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
-	patch := vault.InstrumentPatch{Input: model.InstrumentInput{}}
+	patch := vault.InstrumentPatch{Input: model.InstrumentInput{}, AskRepeat: form.Get(Answer) == ""}
 	merged := f.stored.Instrument // with the dates of the form, and without a state that the form changes, too
 	if state := f.Field("state"); state != nil {
 		if mine, sent := f.submitted(state, form); sent && mine != merged.State {

@@ -77,20 +77,24 @@ func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.Doc
 	return in, nil
 }
 
-// asksAboutDuplicate reports whether the script was asked what to do because a change of a cell makes an
-// instrument repeat another one. "both" is the value with which the user keeps both.
-func (p *Pages) asksAboutDuplicate(r *page.Request, old model.Instrument, in model.InstrumentInput) (bool, error) {
-	if r.PostForm.Has("restore") || r.PostForm.Has("both") && r.PostForm.Get("both") == r.PostForm.Get("value") {
-		return false, nil
+// cellPatch returns the change of a cell. The user is asked if it makes an instrument repeat another one, unless "both"
+// is the value with which the user keeps both.
+func cellPatch(r *page.Request, in model.InstrumentInput) vault.InstrumentPatch {
+	kept := r.PostForm.Has("both") && r.PostForm.Get("both") == r.PostForm.Get("value")
+	return vault.InstrumentPatch{Input: in, AskRepeat: !kept && !r.PostForm.Has("restore")}
+}
+
+// rejectCell tells the script why a cell wasn't saved, or returns err if it isn't about the cell.
+func rejectCell(r *page.Request, err error) error {
+	if repeat, ok := errors.AsType[*vault.RepeatError](err); ok {
+		return sendJSON(r, http.StatusUnprocessableEntity, map[string]any{"question": page.RepeatText(repeat.Repeat) + ".",
+			"duplicate": repeat.Existing, "position": repeat.Position})
 	}
-	repeated, _, err := p.Vault.Instruments.Repeated(r.Context(), r.Actor, old.AbstractID, old.ID, vault.InstrumentPatch{Input: in})
-	if err != nil || repeated.ID == 0 {
-		return false, err
+	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
+		return sendJSON(r, http.StatusUnprocessableEntity, map[string]string{
+			problemKey: strings.Join(page.ProblemTexts(problem.Fields), " ")})
 	}
-	text := page.RepeatText(vault.Repeat{Existing: repeated.ID, Possible: repeated.Duplicate.Possible, Position: repeated.Position,
-		Title: repeated.Title(repeated.Type)})
-	return true, sendJSON(r, http.StatusUnprocessableEntity, map[string]any{"question": text + ".", "duplicate": repeated.ID,
-		"position": repeated.Position})
+	return err
 }
 
 // saveCell saves a cell of the runsheet. If another user changed the same cell in the meantime, it
@@ -120,16 +124,9 @@ func (p *Pages) saveCell(r *page.Request) error {
 		if denied != nil {
 			return sendJSON(r, http.StatusUnprocessableEntity, denied)
 		}
-		if asked, err := p.asksAboutDuplicate(r, old.Instrument, in); err != nil || asked {
-			return err
-		}
-		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, vault.InstrumentPatch{Input: in}, vault.MatchVersion(old.Version))
-		domainErr, ok := errors.AsType[*errs.Error](err)
-		switch {
-		case ok && domainErr.Kind == errs.Invalid:
-			return sendProblem(r, strings.Join(page.ProblemTexts(domainErr.Fields), " "))
-		case err != nil:
-			return err
+		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, cellPatch(r, in), vault.MatchVersion(old.Version))
+		if err != nil {
+			return rejectCell(r, err)
 		}
 		changed := slices.DeleteFunc(slices.Clone(cellFields[column]), func(field string) bool {
 			return !slices.ContainsFunc(old.Changes(saved.Instrument), func(c model.Change) bool { return c.Field == field })
@@ -170,23 +167,12 @@ func (p *Pages) createRow(r *page.Request) error {
 	if denied != nil {
 		return sendJSON(r, http.StatusUnprocessableEntity, denied)
 	}
-	if asked, err := p.asksAboutDuplicate(r, model.Instrument{AbstractID: r.PathID}, in); err != nil || asked {
-		return err
-	}
-	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Input: in},
+	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, cellPatch(r, in),
 		vault.Idempotency[vault.InstrumentView]{})
-	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
-		return sendProblem(r, strings.Join(page.ProblemTexts(domainErr.Fields), " "))
-	}
 	if err != nil {
-		return err
+		return rejectCell(r, err)
 	}
 	return p.sendState(r, http.StatusOK, created, sheetState{})
-}
-
-// sendProblem tells the script why nothing was saved.
-func sendProblem(r *page.Request, problem string) error {
-	return sendJSON(r, http.StatusUnprocessableEntity, map[string]string{problemKey: problem})
 }
 
 func sendJSON(r *page.Request, status int, what any) error {
@@ -200,11 +186,11 @@ func sendJSON(r *page.Request, status int, what any) error {
 // sendState sends the runsheet's state after a change of an instrument, with the rows of the
 // instrument and of those that it relates to. Without an instrument, it sends all rows.
 func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentView, state sheetState) error {
-	filed, err := p.Vault.Abstracts.Get(r.Context(), changed.AbstractID)
+	work, err := p.Vault.Instruments.Work(r.Context(), changed.AbstractID)
 	if err != nil {
 		return err
 	}
-	s, err := p.readSheet(r, filed)
+	s, err := p.newSheet(r, work)
 	if err != nil {
 		return err
 	}

@@ -23,30 +23,17 @@ type formPage struct {
 // newForm returns the form for an instrument of an abstract. A new instrument has the abstract's county
 // and state.
 func (p *Pages) newForm(ctx context.Context, i vault.InstrumentView) (form formPage, err error) {
-	filed, err := p.Vault.Abstracts.Get(ctx, i.AbstractID)
+	work, err := p.Vault.Instruments.Work(ctx, i.AbstractID)
 	if err != nil {
 		return form, err
 	}
-	headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
-	if err != nil {
-		return form, err
-	}
-	c := instrumentform.Context{Now: p.LocalNow(), Zone: p.Zone()}
-	if c.Sheet, err = p.Vault.Instruments.Runsheet(ctx, i.AbstractID); err != nil {
-		return form, err
-	}
-	if c.Types, err = p.Vault.Instruments.Types(ctx); err != nil {
-		return form, err
-	}
-	for _, f := range filed.Files {
+	c := instrumentform.Context{Sheet: work.Sheet, Now: p.LocalNow(), Zone: p.Zone()}
+	for _, f := range work.Files {
 		c.Documents = append(c.Documents, instrumentform.Choice{Value: formatID(f.ID), Label: f.Filename})
 	}
-	reader, err := p.newDocumentReader(ctx, i.AbstractID)
-	if err != nil {
-		return form, err
-	}
+	reader := p.newDocumentReader(work)
 	for _, link := range i.Documents {
-		if slices.ContainsFunc(filed.Files, func(f model.File) bool { return f.ID == link.FileID }) {
+		if slices.ContainsFunc(work.Files, func(f model.File) bool { return f.ID == link.FileID }) {
 			continue
 		}
 		other, err := reader.read(ctx, link.FileID)
@@ -58,9 +45,9 @@ func (p *Pages) newForm(ctx context.Context, i vault.InstrumentView) (form formP
 				Label: other.Name + " (not in this abstract)"})
 		}
 	}
-	form = formPage{Sheet: p.RunsheetPath(i.AbstractID), Abstract: headings[0], Path: page.InstrumentPath(i.ID)}
+	form = formPage{Sheet: p.RunsheetPath(i.AbstractID), Abstract: work.Heading, Path: page.InstrumentPath(i.ID)}
 	if i.ID == 0 {
-		i.County, i.State, form.Path = filed.Abstract.County, filed.Abstract.State, p.AbstractPath(i.AbstractID)+"/instruments"
+		i.County, i.State, form.Path = work.Abstract.County, work.Abstract.State, p.AbstractPath(i.AbstractID)+"/instruments"
 	}
 	form.Form = instrumentform.New(instrumentform.OnPage, i, c)
 	return form, nil
@@ -100,12 +87,7 @@ func (p *Pages) createInstrument(r *page.Request) error {
 		form.Focus()
 		return p.showForm(r, http.StatusUnprocessableEntity, "New instrument", form)
 	}
-	switch asks, err := form.AsksDuplicate(p.Site, r, r.PathID, patch); {
-	case err != nil:
-		return err
-	case asks:
-		return p.showForm(r, http.StatusUnprocessableEntity, "New instrument", form)
-	case r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate:
+	if r.PostForm.Get(instrumentform.Answer) == instrumentform.AddToDuplicate {
 		id, notice, undo, err := instrumentform.AddTo(p.Site, r, r.PathID, 0, patch)
 		if err != nil {
 			return err
@@ -113,7 +95,7 @@ func (p *Pages) createInstrument(r *page.Request) error {
 		return p.RedirectWithUndo(r, p.afterSaving(r, model.Instrument{ID: id, AbstractID: r.PathID}), notice, undo)
 	}
 	pathOf := func(created vault.InstrumentView) string { return p.afterSaving(r, created.Instrument) }
-	return page.CreateRecord(p.Site, r, "Instrument added.", pathOf,
+	err = page.CreateRecord(p.Site, r, "Instrument added.", pathOf,
 		func(once vault.Idempotency[vault.InstrumentView]) (vault.InstrumentView, error) {
 			return p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, patch, once)
 		},
@@ -121,6 +103,10 @@ func (p *Pages) createInstrument(r *page.Request) error {
 			form.SetProblems(rejected)
 			return p.showForm(r, status, "New instrument", form)
 		})
+	if form.AsksDuplicate(r, patch, err) {
+		return p.showForm(r, http.StatusUnprocessableEntity, "New instrument", form)
+	}
+	return err
 }
 
 // afterSaving returns the address of the page after an instrument was saved.
@@ -150,8 +136,11 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 	var form formPage
 	var heading string
 	var was uint64
-	saved, again, status, err := instrumentform.Save(p.Site, r, r.PathID, func(i vault.InstrumentView) (*instrumentform.Form, error) {
-		var err error
+	saved, again, status, err := instrumentform.Save(p.Site, r, func() (*instrumentform.Form, error) {
+		i, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+		if err != nil {
+			return nil, err
+		}
 		form, err = p.newForm(r.Context(), i)
 		heading, was = i.Heading(i.Type), i.Version
 		return form.Form, err

@@ -34,15 +34,11 @@ type pasteView struct {
 }
 
 func (p *Pages) newPasteView(r *page.Request) (view pasteView, err error) {
-	filed, err := p.Vault.Abstracts.Get(r.Context(), r.PathID)
+	_, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), r.PathID)
 	if err != nil {
 		return view, err
 	}
-	headings, err := p.Vault.Abstracts.Headings(r.Context(), filed.Abstract)
-	if err != nil {
-		return view, err
-	}
-	view = pasteView{Path: p.AbstractPath(r.PathID) + "/instruments/paste", Sheet: p.RunsheetPath(r.PathID), Abstract: headings[0],
+	view = pasteView{Path: p.AbstractPath(r.PathID) + "/instruments/paste", Sheet: p.RunsheetPath(r.PathID), Abstract: heading,
 		Text: r.PostForm.Get("text"), Column: r.PostForm.Get("column"), Once: r.PostForm.Get("once")}
 	for _, text := range r.PostForm["swapped"] {
 		if row, err := strconv.Atoi(text); err == nil && !slices.Contains(view.Swapped, row) {
@@ -87,9 +83,11 @@ func (p *Pages) pasteRows(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if view.Types, err = p.offeredTypes(r.Context()); err != nil {
+	types, err := p.Vault.Instruments.Types(r.Context())
+	if err != nil {
 		return err
 	}
+	view.Types = types.Offered()
 	once := page.AddedIdempotency(r, view.Sheet)
 	checked, err := p.checkPaste(r, &view)
 	if err != nil || r.PostForm.Get("confirm") == "" || view.Good == 0 {

@@ -79,20 +79,18 @@ type documentLink struct {
 
 // Sheet returns the template data of the runsheet of an abstract, and the number of its rows.
 func (p *Pages) Sheet(r *page.Request, filed vault.AbstractWithFiles) (data any, rows int, err error) {
-	s, err := p.readSheet(r, filed)
+	stored, err := p.Vault.Instruments.Runsheet(r.Context(), filed.Abstract.ID)
+	if err != nil {
+		return sheet{}, 0, err
+	}
+	s, err := p.newSheet(r, vault.AbstractWork{AbstractWithFiles: filed, Sheet: stored})
 	return s, len(s.Rows), err
 }
 
-func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet, error) {
-	s := sheet{Path: p.AbstractPath(filed.Abstract.ID), Sequence: []uint64{}, gaps: []gapState{}} // scripts expect lists
-	stored, err := p.Vault.Instruments.Runsheet(r.Context(), filed.Abstract.ID)
-	if err != nil {
-		return s, err
-	}
-	if s.Types, err = p.offeredTypes(r.Context()); err != nil {
-		return s, err
-	}
-	s.Chosen = stored.Chosen
+func (p *Pages) newSheet(r *page.Request, work vault.AbstractWork) (sheet, error) {
+	stored := work.Sheet
+	s := sheet{Path: p.AbstractPath(work.Abstract.ID), Types: stored.Types.Offered(), Chosen: stored.Chosen,
+		Sequence: []uint64{}, gaps: []gapState{}} // scripts expect lists
 	positions := map[uint64]int{}
 	for _, i := range stored.Instruments {
 		positions[i.ID] = i.Position
@@ -104,30 +102,22 @@ func (p *Pages) readSheet(r *page.Request, filed vault.AbstractWithFiles) (sheet
 	}
 	gaps := gapsAbove(stored, found)
 	links := relationLinks(stored.Instruments, positions)
-	files, err := p.newDocumentReader(r.Context(), filed.Abstract.ID)
-	if err != nil {
-		return s, err
-	}
-	for _, f := range filed.Files {
+	files := p.newDocumentReader(work)
+	for _, f := range work.Files {
 		files.known[f.ID] = documentLink{Name: f.Filename, Path: p.ViewerPath(f)}
 	}
 	for _, i := range stored.Instruments {
-		row := row{InstrumentView: i, Gaps: gaps[i.ID], Links: links[i.ID], Edit: r.MayWrite(), Place: i.PlaceDifferences(filed.Abstract)}
+		row := row{InstrumentView: i, Gaps: gaps[i.ID], Links: links[i.ID], Edit: r.MayWrite(), Place: i.PlaceDifferences(work.Abstract)}
 		for _, name := range row.Gaps {
 			s.gaps = append(s.gaps, gapState{i.ID, name})
 		}
+		var err error
 		if row.Files, err = files.links(r.Context(), i); err != nil {
 			return s, err
 		}
 		s.Rows = append(s.Rows, row)
 	}
 	return s, nil
-}
-
-// offeredTypes returns the document types that are not retired.
-func (p *Pages) offeredTypes(ctx context.Context) (model.DocumentTypes, error) {
-	types, err := p.Vault.Instruments.Types(ctx)
-	return types.Offered(), err
 }
 
 // gapsAbove returns the grantors whose title is not in the runsheet, by the conveyance that they made.
@@ -171,9 +161,8 @@ type documentReader struct {
 	known map[uint64]documentLink
 }
 
-func (p *Pages) newDocumentReader(ctx context.Context, abstract uint64) (documentReader, error) {
-	work, err := p.Vault.TitleWork.Get(ctx, abstract)
-	return documentReader{Pages: p, known: map[uint64]documentLink{}, homes: []uint64{abstract, work.PriorID}}, err
+func (p *Pages) newDocumentReader(work vault.AbstractWork) documentReader {
+	return documentReader{Pages: p, known: map[uint64]documentLink{}, homes: []uint64{work.Abstract.ID, work.Sheet.PriorID}}
 }
 
 // links returns the links to the documents of an instrument. The panel beside the document then has its form.

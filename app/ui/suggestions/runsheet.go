@@ -87,15 +87,11 @@ func (p *Pages) uploadPage(r *page.Request) error {
 }
 
 func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) error {
-	filed, err := p.Vault.Abstracts.Get(r.Context(), r.PathID)
+	_, abstract, err := p.Vault.Abstracts.WithHeading(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
-	headings, err := p.Vault.Abstracts.Headings(r.Context(), filed.Abstract)
-	if err != nil {
-		return err
-	}
-	view.Path, view.Abstract, view.Once = p.AbstractPath(r.PathID), headings[0], rand.Text()
+	view.Path, view.Abstract, view.Once = p.AbstractPath(r.PathID), abstract, rand.Text()
 	heading := "Import runsheet"
 	if view.Documents {
 		heading = "Suggested instruments"
