@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -196,13 +197,14 @@ func leadingRun(s string) (run string, digits bool) {
 // Gap is a break in the chain of title: Name conveyed the property but never received it in an
 // instrument further up in the runsheet.
 type Gap struct {
-	After uint64 // the conveyance before the gap
+	After uint64 // the instrument of the chain before the gap
 	Name  string // the grantor, as recorded
 }
 
 // Gaps returns the breaks in the chain of title of a sorted runsheet. The first conveyance starts
-// the chain. After that, each grantor of a conveyance must have been a grantee in a conveyance, a
-// court paper, or an affidavit or other supporting paper before it. An instrument without a type may
+// the chain, or a court paper before it with grantees, such as a probate. After that, each grantor
+// of a conveyance must have been a grantee in a conveyance, a court paper, or an affidavit or other
+// supporting paper before it. An instrument without a type may
 // be a deed, so its grantees count too. Officials, such as a sheriff, convey property that was never
 // theirs and are not checked.
 func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
@@ -214,13 +216,13 @@ func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 		if i.TypeID != 0 && t.Category != Conveyance && t.Category != Court && t.Category != Support {
 			continue
 		}
-		if t.Category == Conveyance {
+		if starts := last == 0 && t.Category == Court && len(i.Grantees) > 0; starts || t.Category == Conveyance {
 			for _, grantor := range i.Grantors {
 				name := parsePartyName(grantor)
 				switch {
 				case last == 0:
 					received.add(name) // the chain starts with these owners
-				case !name.official && !received.has(name):
+				case !name.official && !received.HasAll(grantor):
 					gaps = append(gaps, Gap{last, grantor})
 				}
 			}
@@ -250,8 +252,27 @@ func NewPartyNames() *PartyNames {
 // Add adds a name.
 func (p *PartyNames) Add(name string) { p.add(parsePartyName(name)) }
 
-// Has reports whether a name in the set matches.
-func (p *PartyNames) Has(name string) bool { return p.has(parsePartyName(name)) }
+// HasAll reports whether a name in the set matches. If the name lists several parties, as "Ann Lee and Bo Lee" does,
+// the names that match it must have all of its words between them.
+func (p *PartyNames) HasAll(name string) bool {
+	parsed := parsePartyName(name)
+	if p.known[parsed.key()] || !strings.Contains(name, "&") && !slices.Contains(PlainWords(name), "and") {
+		return p.has(parsed)
+	}
+	missing := slices.DeleteFunc(parsed.distinctWords(), func(word string) bool {
+		return utf8.RuneCountInString(word) == 1 || tenancyWords[word]
+	})
+	found := false
+	for match := range p.matching(parsed) {
+		found = true
+		missing = slices.DeleteFunc(missing, func(word string) bool {
+			return slices.ContainsFunc(match.words, func(other string) bool {
+				return other == word || isInitialOf(other, word) && !slices.Contains(parsed.words, other)
+			})
+		})
+	}
+	return found && len(missing) == 0
+}
 
 // SameParty reports whether two names match.
 func SameParty(a, b string) bool { return parsePartyName(a).matches(parsePartyName(b)) }
@@ -274,28 +295,37 @@ func (p *PartyNames) add(name partyName) {
 	p.list = append(p.list, name)
 }
 
-// has reports whether a received name matches. Names that are not the same have two equal words, so it
-// leaves out those that have only the most frequent word of the name.
+// has reports whether a received name matches.
 func (p *PartyNames) has(name partyName) bool {
 	if len(name.words) == 0 || p.known[name.key()] {
 		return len(name.words) > 0
 	}
-	words := name.distinctWords()
-	slices.SortStableFunc(words, func(a, b string) int { return len(p.byWord[a]) - len(p.byWord[b]) })
-	if len(words) == len(name.words) {
-		words = words[:len(words)-1]
+	for range p.matching(name) {
+		return true
 	}
-	for _, word := range words {
-		for _, n := range p.byWord[word] {
-			if p.work += len(name.words) * len(p.list[n].words); p.work > maxComparedWords {
-				return false
-			}
-			if name.matches(p.list[n]) {
-				return true
+	return false
+}
+
+// matching yields the names that match a name, some of them several times. Names that are not the same have two
+// equal words, so it leaves out those that have only the most frequent word of the name.
+func (p *PartyNames) matching(name partyName) iter.Seq[partyName] {
+	return func(yield func(partyName) bool) {
+		words := name.distinctWords()
+		slices.SortStableFunc(words, func(a, b string) int { return len(p.byWord[a]) - len(p.byWord[b]) })
+		if len(words) > 0 && len(words) == len(name.words) {
+			words = words[:len(words)-1]
+		}
+		for _, word := range words {
+			for _, n := range p.byWord[word] {
+				if p.work += len(name.words) * len(p.list[n].words); p.work > maxComparedWords {
+					return
+				}
+				if name.matches(p.list[n]) && !yield(p.list[n]) {
+					return
+				}
 			}
 		}
 	}
-	return false
 }
 
 // partyName is the name of a party, prepared for comparison.
@@ -347,7 +377,7 @@ func isInitialOf(word, other string) bool {
 	return utf8.RuneCountInString(word) == 1 && strings.HasPrefix(other, word)
 }
 
-// Words of party names that don't identify the party, and words of officials.
+// Words of party names that don't identify the party, words about how parties hold title, and words of officials.
 var (
 	ignoredNameWords = newSet("mr", "mrs", "ms", "dr", "jr", "sr", "ii", "iii", "iv", "et", "ux", "uxor", "vir", "al", "aka", "fka", "nka",
 		"dba",
@@ -355,6 +385,8 @@ var (
 		"administratrix", "personal", "representative", "guardian", "husband", "wife", "single", "married", "unmarried", "man", "woman",
 		"person", "widow", "widower", "his", "her", "their", "as", "by", "inc", "llc", "lp", "llp", "ltd", "co", "corp", "corporation", "company",
 		"incorporated", "limited", "na")
+	tenancyWords = newSet("tenant", "tenants", "tenancy", "joint", "jointly", "common", "entirety", "entireties",
+		"survivor", "survivors", "survivorship", "right", "rights", "with", "in", "both", "each", "spouse", "spouses", "them", "hw")
 	officialWords = newSet("sheriff", "marshal", "collector", "commissioner", "clerk", "constable", "referee", "receiver", "treasurer",
 		"secretary")
 )

@@ -139,12 +139,14 @@ func lastGrantee(s *Search, add func(about, text string) *Finding) {
 			later = append(later, i.Grantees...)
 		}
 	}
-	named := func(list []string) func(name string) bool {
-		return func(name string) bool {
-			return !slices.ContainsFunc(list, func(other string) bool { return model.SameParty(name, other) })
+	missing := func(names, list []string) bool {
+		known := model.NewPartyNames()
+		for _, name := range list {
+			known.Add(name)
 		}
+		return slices.ContainsFunc(names, func(name string) bool { return !known.HasAll(name) })
 	}
-	if slices.ContainsFunc(owners, named(later)) || len(later) == len(grantees) && slices.ContainsFunc(grantees, named(owners)) {
+	if missing(owners, later) || len(later) == len(grantees) && missing(grantees, owners) {
 		text := fmt.Sprintf("The last conveyance in this runsheet names %s as grantee. The abstract names %s as current owner.",
 			model.JoinNames(grantees, "; "), model.JoinNames(owners, "; "))
 		add("", text).Instrument = s.Instruments[last].ID
@@ -165,9 +167,9 @@ func namesNotRun(s *Search, add func(about, text string) *Finding) {
 	check := func(names []string, what string, instrument uint64) {
 		for _, name := range names {
 			switch {
-			case run.Has(name) || seen.Has(name) || model.IsOfficial(name):
+			case run.HasAll(name) || seen.HasAll(name) || model.IsOfficial(name):
 				continue
-			case pending.Has(name):
+			case pending.HasAll(name):
 				add(name, name+" hasn't been run again since the prior search.")
 			default:
 				add(name, name+" is "+what+", but not in the names run.").Instrument = instrument

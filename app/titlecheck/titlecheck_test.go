@@ -94,6 +94,19 @@ func TestChecks(t *testing.T) {
 			Instruments: runsheet(types, deed, instrument("Sheriff's or Tax Deed", "Sheriff of Wexcombe", "Bo Roe")),
 			Work:        model.TitleWork{NamesRun: names("Lee, Ann")}},
 			[]string{"name_not_run:Bo Roe: Bo Roe is in the chain, but not in the names run."}},
+		{"one of two names run", titlecheck.Search{
+			Instruments: runsheet(types, instrument("Warranty Deed", "Ann Lee", "Bo Roe and Eve Roe, husband and wife")),
+			Work:        model.TitleWork{NamesRun: both}},
+			[]string{"name_not_run:Bo Roe and Eve Roe, husband and wife: Bo Roe and Eve Roe, husband and wife is in the chain, " +
+				"but not in the names run."}},
+		{"two names run", titlecheck.Search{
+			Instruments: runsheet(types, instrument("Warranty Deed", "Ann Lee", "Bo & Eve Roe, as joint tenants")),
+			Work:        model.TitleWork{NamesRun: append(both, names("Eve Roe")...)}}, nil},
+		{"one of two grantees owns", titlecheck.Search{Abstract: owned("Bo Roe"),
+			Work:        model.TitleWork{NamesRun: append(both, names("Eve Roe")...)},
+			Instruments: runsheet(types, instrument("Warranty Deed", "Ann Lee", "Bo Roe and Eve Roe"))},
+			[]string{"last_grantee: The last conveyance in this runsheet names Bo Roe and Eve Roe as grantee. " +
+				"The abstract names Bo Roe as current owner."}},
 		{"name to run again", titlecheck.Search{Instruments: runsheet(types, deed),
 			Work: model.TitleWork{NamesRun: append(names("Lee, Ann"), model.NameRun{Name: "Roe, Bo", Pending: true})}},
 			[]string{"name_not_run:Bo Roe: Bo Roe hasn't been run again since the prior search."}},
