@@ -112,8 +112,8 @@ func (r *request) object(limit int64, known ...string) (map[string]json.RawMessa
 }
 
 // inputs converts the known members of a JSON body.
-func inputs(sent map[string]json.RawMessage, known ...string) map[string]model.Input {
-	in := map[string]model.Input{}
+func inputs(sent map[string]json.RawMessage, known ...string) model.Inputs {
+	in := model.Inputs{}
 	for _, name := range known {
 		if raw, ok := sent[name]; ok {
 			in[name] = model.JSONInput(raw)
@@ -143,7 +143,7 @@ func custom(raw json.RawMessage) model.Custom {
 		if err != nil {
 			return model.Custom{Kind: model.CustomNotJSON}
 		}
-		values := make(map[string]model.Input, len(sent))
+		values := make(model.Inputs, len(sent))
 		for key, value := range sent {
 			values[key] = model.JSONInput(value)
 		}
@@ -167,7 +167,7 @@ const customFields = "custom_fields"
 
 // bodyFields are the fields of a request that creates a record, sent as a form or as JSON.
 type bodyFields interface {
-	inputs(names ...string) map[string]model.Input
+	inputs(names ...string) model.Inputs
 	number(name string) model.IDInput
 	custom(name string) model.Custom
 }
@@ -175,16 +175,16 @@ type bodyFields interface {
 // jsonFields maps the name of a member of a JSON body to its value.
 type jsonFields map[string]json.RawMessage
 
-func (f jsonFields) inputs(names ...string) map[string]model.Input { return inputs(f, names...) }
-func (f jsonFields) number(name string) model.IDInput              { return number(f[name]) }
-func (f jsonFields) custom(name string) model.Custom               { return custom(f[name]) }
+func (f jsonFields) inputs(names ...string) model.Inputs { return inputs(f, names...) }
+func (f jsonFields) number(name string) model.IDInput    { return number(f[name]) }
+func (f jsonFields) custom(name string) model.Custom     { return custom(f[name]) }
 
 // formFields maps the name of a form field to its value. If a name is repeated, the last
 // value is kept.
 type formFields map[string]string
 
-func (f formFields) inputs(names ...string) map[string]model.Input {
-	in := map[string]model.Input{}
+func (f formFields) inputs(names ...string) model.Inputs {
+	in := model.Inputs{}
 	for _, name := range names {
 		if value, sent := f[name]; sent {
 			in[name] = model.StringInput(value)

@@ -17,8 +17,8 @@ import (
 // 02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf. A number at the start is the position in the
 // runsheet. Fields that the name doesn't contain are left out. It returns false if the name doesn't
 // describe an instrument.
-func Instrument(name string, types model.DocumentTypes) (model.InstrumentInput, bool) {
-	n := parser{text: prepareFilename(name), types: types, fields: model.InstrumentInput{}}
+func Instrument(name string, types model.DocumentTypes) (model.Inputs, bool) {
+	n := parser{text: prepareFilename(name), types: types, fields: model.Inputs{}}
 	n.takeDates()
 	n.takeNumber(labeledNumber)
 	n.takeBookPage()
@@ -70,7 +70,7 @@ func (p *parser) isOtherPaper() bool {
 type parser struct {
 	text             string // what is left; taken parts are replaced by a bar
 	types            model.DocumentTypes
-	fields           model.InstrumentInput
+	fields           model.Inputs
 	grantor, grantee string // text of the parties
 	isSuit           bool   // "Smith v Jones"
 }

@@ -95,7 +95,7 @@ func TestInstrument(t *testing.T) {
 			if ok != (row.want != "") || ok && string(got) != row.want {
 				t.Errorf("Instrument = %s, %v, want %s", got, ok, row.want)
 			}
-			if i, rejected := fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types}); ok && len(rejected) > 0 {
+			if i, rejected := model.CheckInstrument(fields, model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types}); ok && len(rejected) > 0 {
 				t.Errorf("Check = %+v, rejected %v, want nothing", i, rejected)
 			}
 		})
@@ -132,7 +132,7 @@ func FuzzInstrument(f *testing.F) {
 	types := model.NewDocumentTypes()
 	f.Fuzz(func(t *testing.T, name string) {
 		fields, ok := filename.Instrument(name, types)
-		if _, rejected := fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types}); ok && len(rejected) > 0 {
+		if _, rejected := model.CheckInstrument(fields, model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types}); ok && len(rejected) > 0 {
 			t.Errorf("filename.Instrument(%q) = %+v, rejected %v", name, fields, rejected)
 		}
 	})

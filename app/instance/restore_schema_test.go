@@ -53,7 +53,7 @@ func addTitleWork(t *testing.T, v *instance.Instance) {
 	operator := vaulttest.Operator
 	a := vaulttest.CreateAbstract(t, v)
 	input := func(text string) vault.InstrumentPatch {
-		var in model.InstrumentInput
+		var in model.Inputs
 		if err := json.Unmarshal([]byte(text), &in); err != nil {
 			t.Fatalf("decode input: %v", err)
 		}

@@ -31,7 +31,7 @@ func closedTitleWork(t *testing.T) instance.Options {
 	if err != nil {
 		t.Fatalf("SetOrder: %v", err)
 	}
-	members := map[string]model.Input{"searcher": model.JSONInput(fmt.Sprint(user.ID)), "due_date": model.JSONInput(`"2026-12-01"`)}
+	members := model.Inputs{"searcher": model.JSONInput(fmt.Sprint(user.ID)), "due_date": model.JSONInput(`"2026-12-01"`)}
 	if _, err := work.SetAssignment(t.Context(), vaulttest.Operator, abstract, members, vault.Match{}); err != nil {
 		t.Fatalf("SetAssignment: %v", err)
 	}
@@ -43,7 +43,7 @@ func closedTitleWork(t *testing.T) instance.Options {
 	if _, err := work.SetRequirements(t.Context(), vaulttest.Operator, abstract, rows, vault.Match{}); err != nil {
 		t.Fatalf("SetRequirements: %v", err)
 	}
-	certificate := vault.CertificateRequest{Members: map[string]model.Input{"effective_date": model.JSONInput(`"2026-01-02"`)}}
+	certificate := vault.CertificateRequest{Members: model.Inputs{"effective_date": model.JSONInput(`"2026-01-02"`)}}
 	if _, err := work.Certify(t.Context(), vaulttest.Operator, abstract, certificate, vault.Idempotency[model.Certificate]{}); err != nil {
 		t.Fatalf("Certify: %v", err)
 	}

@@ -41,8 +41,8 @@ func recordRelease(t *testing.T, v *instance.Instance, abstract uint64) {
 	t.Helper()
 	text := model.StringInput
 	if _, err := v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, []vault.NewInstrument{
-		{Row: 1, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Mortgage"), "book": text("417")}}},
-		{Row: 2, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Release or Satisfaction")}},
+		{Row: 1, InstrumentPatch: vault.InstrumentPatch{Input: model.Inputs{"type": text("Mortgage"), "book": text("417")}}},
+		{Row: 2, InstrumentPatch: vault.InstrumentPatch{Input: model.Inputs{"type": text("Release or Satisfaction")}},
 			Relations: []vault.RowRelation{{Kind: model.Releases, Row: 1}}},
 	}, vault.Idempotency[vault.Added]{}); err != nil {
 		t.Fatalf("record instruments: %v", err)

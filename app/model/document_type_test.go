@@ -34,7 +34,7 @@ func TestRenewDocumentTypes(t *testing.T) {
 	for name, id := range map[string]uint64{"ucc": 9, "UCC  Financing Statement": 9, "Sheriff's or Tax Deed": 5, "sheriff's deed": 13} {
 		var f validation
 		var i Instrument
-		InstrumentInput{"type": StringInput(name)}.checkType(&f, &i, renewed)
+		f.instrumentType(&i, Inputs{"type": StringInput(name)}, renewed)
 		if len(f.Fields) > 0 || i.TypeID != id {
 			t.Errorf("type %q: got %d, %+v; want %d", name, i.TypeID, f.Fields, id)
 		}

@@ -20,7 +20,7 @@ func TestAbstractDraft(t *testing.T) {
 		rejected []string
 	}{
 		{"nothing", AbstractDraft{}, template, true, nil},
-		{"no template at all", AbstractDraft{Custom: Custom{Values: map[string]Input{"kind": StringInput("B")}}}, nil, true, nil},
+		{"no template at all", AbstractDraft{Custom: Custom{Values: Inputs{"kind": StringInput("B")}}}, nil, true, nil},
 		{"a template ID that isn't an integer", AbstractDraft{TemplateID: IDInput{Present: true}}, nil, false,
 			[]string{"template_id: The template id field must be an integer."}},
 		{"an unknown template", AbstractDraft{TemplateID: IDInput{true, true, 9}}, nil, false,
@@ -40,7 +40,7 @@ func TestAbstractDraft(t *testing.T) {
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
 				"state: The state field must be a string.", "tax_map: The tax map field must be a string.", "files: The files field must be a file."}},
 		{"custom fields come last", AbstractDraft{Fields: Inputs{"tax_map": wrong},
-			Custom:      Custom{Values: map[string]Input{"kind": StringInput("B")}},
+			Custom:      Custom{Values: Inputs{"kind": StringInput("B")}},
 			NonFilePart: true},
 			template, true, []string{"tax_map: The tax map field must be a string.", "files: The files field must be a file.",
 				"custom_fields.kind: The selected kind is invalid."}},
@@ -87,7 +87,7 @@ func TestOrderDraft(t *testing.T) {
 				"state: The state field must be a string.", "custom_fields: The custom fields field must be an array."},
 			"The order number field is required. (and 6 more errors)"},
 		{"custom fields in the sequence of their definition",
-			OrderDraft{Custom: Custom{Values: map[string]Input{"fee": StringInput("x"), "note": ObjectInput(nil)}}},
+			OrderDraft{Custom: Custom{Values: Inputs{"fee": StringInput("x"), "note": ObjectInput(nil)}}},
 			[]string{"order_number: The order number field is required.", "custom_fields.note: The note field must be a string.",
 				"custom_fields.fee: The fee field must be a number."},
 			"The order number field is required. (and 2 more errors)"},

@@ -186,7 +186,7 @@ func TestCheckCustomEachType(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var f validation
 			defs := []Field{{Key: "the_key", Type: row.kind, Options: options}}
-			got := f.checkCustom(Custom{Values: map[string]Input{"the_key": JSONInput(row.sent)}}, defs, Rules{})
+			got := f.checkCustom(Custom{Values: Inputs{"the_key": JSONInput(row.sent)}}, defs, Rules{})
 			if string(got["the_key"]) != row.value {
 				t.Errorf("value = %.80s, want %.80s", got["the_key"], row.value)
 			}
@@ -232,7 +232,7 @@ func TestCheckCustomFieldSet(t *testing.T) {
 				"custom_fields.m: The m field must be a string."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var sent map[string]Input
+			var sent Inputs
 			if err := json.Unmarshal([]byte(row.sent), &sent); err != nil {
 				t.Fatalf("decode %s: %v", row.sent, err)
 			}
@@ -248,7 +248,7 @@ func TestCheckCustomFieldSet(t *testing.T) {
 
 // A draft is validated twice: before its files are stored, and inside the transaction.
 func TestMultiselectCanBeCheckedTwice(t *testing.T) {
-	sent := Custom{Values: map[string]Input{"k": JSONInput(`["Purchase","Lease"]`)}}
+	sent := Custom{Values: Inputs{"k": JSONInput(`["Purchase","Lease"]`)}}
 	defs := []Field{{Key: "k", Type: Multiselect, Options: []string{"Purchase", "Lease"}}}
 	for range 2 {
 		var f validation
@@ -266,7 +266,7 @@ func TestValuesDoNotAliasRequestBody(t *testing.T) {
 			raw = json.RawMessage(`1234`)
 		}
 		var f validation
-		got := f.checkCustom(Custom{Values: map[string]Input{"k": JSONInput(raw)}}, []Field{{Key: "k", Type: kind}}, Rules{})
+		got := f.checkCustom(Custom{Values: Inputs{"k": JSONInput(raw)}}, []Field{{Key: "k", Type: kind}}, Rules{})
 		before := string(got["k"])
 		copy(raw, "####")
 		if string(got["k"]) != before {
@@ -289,10 +289,10 @@ func FuzzCheckCustom(f *testing.F) {
 		defs = append(defs, Field{Key: string(kind), Type: kind, Options: []string{"A & B", "C", "7"}, Required: true})
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var sent map[string]Input
+		var sent Inputs
 		if json.Unmarshal(body, &sent) != nil {
 			// Callers never pass invalid JSON, but it must not cause a panic.
-			sent = map[string]Input{}
+			sent = Inputs{}
 			for _, kind := range types {
 				sent[string(kind)] = JSONInput(body)
 			}
@@ -305,7 +305,7 @@ func FuzzCheckCustom(f *testing.F) {
 			}
 		}
 		var again validation
-		stored := map[string]Input{}
+		stored := Inputs{}
 		for key, value := range values {
 			stored[key] = JSONInput(value)
 		}

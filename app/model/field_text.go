@@ -210,9 +210,9 @@ func IsMistypedAmount(text string) bool {
 }
 
 // ConsiderationInput returns the input for an instrument after a user typed a consideration.
-func ConsiderationInput(text string) InstrumentInput {
+func ConsiderationInput(text string) Inputs {
 	amount, says := ParseConsideration(text)
-	return InstrumentInput{"consideration": StringInput(amount), "consideration_text": StringInput(says)}
+	return Inputs{"consideration": StringInput(amount), "consideration_text": StringInput(says)}
 }
 
 // money validates an amount and normalizes it like NormalizeMoney. Negative amounts are

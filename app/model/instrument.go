@@ -64,7 +64,7 @@ type Party struct {
 
 // Input returns the input of the party.
 func (p Party) Input() Input {
-	return ObjectInput(map[string]Input{"role": StringInput(p.Role), "name": StringInput(p.Name)})
+	return ObjectInput(Inputs{"role": StringInput(p.Role), "name": StringInput(p.Name)})
 }
 
 // Relation says what an instrument does to another one. The target is an instrument, or text for
@@ -77,7 +77,7 @@ type Relation struct {
 
 // Input returns the input of the relation.
 func (r Relation) Input() Input {
-	members := map[string]Input{"kind": StringInput(r.Kind)}
+	members := Inputs{"kind": StringInput(r.Kind)}
 	if r.InstrumentID != 0 {
 		members["instrument_id"] = NumberInput(r.InstrumentID)
 	}
@@ -96,7 +96,7 @@ type DocumentLink struct {
 
 // Input returns the input of the link.
 func (l DocumentLink) Input() Input {
-	members := map[string]Input{"file_id": NumberInput(l.FileID)}
+	members := Inputs{"file_id": NumberInput(l.FileID)}
 	if l.Pages != "" {
 		members["pages"] = StringInput(l.Pages)
 	}
@@ -312,9 +312,9 @@ func (i Instrument) Title(t DocumentType) string {
 	return i.Heading(t)
 }
 
-// Normalize returns the input with the values that an instrument got from it.
-func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) InstrumentInput {
-	out := InstrumentInput{}
+// Normalize returns the input with the values that the instrument got from it.
+func (i Instrument) Normalize(in Inputs, types DocumentTypes) Inputs {
+	out := Inputs{}
 	for name, value := range i.input(types) {
 		if _, sent := in[name]; sent || name == "type" && in["type_id"].Kind != InputMissing {
 			out[name] = value
@@ -327,8 +327,8 @@ func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) Instrumen
 }
 
 // Input returns the input that sets the fields to the values of the instrument.
-func (i Instrument) Input(fields ...string) InstrumentInput {
-	all, in := i.input(nil), InstrumentInput{}
+func (i Instrument) Input(fields ...string) Inputs {
+	all, in := i.input(nil), Inputs{}
 	all["type_id"] = NumberInput(i.TypeID)
 	for _, name := range fields {
 		in[name] = all[name] // a missing value clears the field
@@ -337,9 +337,9 @@ func (i Instrument) Input(fields ...string) InstrumentInput {
 }
 
 // input returns the fields of the instrument that have a value.
-func (i Instrument) input(types DocumentTypes) InstrumentInput {
+func (i Instrument) input(types DocumentTypes) Inputs {
 	t, _ := types.ByID(i.TypeID)
-	in := InstrumentInput{"type": StringInput(t.Name), "other_parties": RowsInput(i.OtherParties), "relations": RowsInput(i.Relations),
+	in := Inputs{"type": StringInput(t.Name), "other_parties": RowsInput(i.OtherParties), "relations": RowsInput(i.Relations),
 		"documents": RowsInput(i.Documents)}
 	for _, field := range instrumentFields {
 		switch {

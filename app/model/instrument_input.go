@@ -29,11 +29,7 @@ const (
 	PageToAlone   errs.Code = "The {field} field must not be set without a page."
 )
 
-// InstrumentInput contains the fields of a request for an instrument. A field that isn't there stays
-// unchanged, and a blank one is cleared.
-type InstrumentInput map[string]Input
-
-// InstrumentContext is what Check needs to know about the vault.
+// InstrumentContext is what CheckInstrument needs to know about the vault.
 type InstrumentContext struct {
 	Types DocumentTypes
 	// File returns the page count of a document of the abstract or its prior. ok is false if there
@@ -44,13 +40,13 @@ type InstrumentContext struct {
 	Actor      Actor
 }
 
-// Check applies the input to old, which is the zero Instrument with an AbstractID for a new one,
+// CheckInstrument applies the input to old, which is the zero Instrument with an AbstractID for a new one,
 // and returns all errors, not just the first. It ignores the position, which isn't stored with
 // the instrument.
-func (in InstrumentInput) Check(old Instrument, about InstrumentContext) (Instrument, errs.Fields) {
+func CheckInstrument(in Inputs, old Instrument, about InstrumentContext) (Instrument, errs.Fields) {
 	var f validation
 	i := old
-	in.checkType(&f, &i, about.Types)
+	f.instrumentType(&i, in, about.Types)
 	for _, field := range instrumentFields {
 		value, sent := in[field.Name]
 		switch {
@@ -80,8 +76,8 @@ func (in InstrumentInput) Check(old Instrument, about InstrumentContext) (Instru
 	return i, f.Fields
 }
 
-// checkType sets the type from type_id or, if that isn't there, from type, which is a name.
-func (in InstrumentInput) checkType(f *validation, i *Instrument, types DocumentTypes) {
+// instrumentType sets the type from type_id or, if that isn't there, from type, which is a name.
+func (v *validation) instrumentType(i *Instrument, in Inputs, types DocumentTypes) {
 	if raw, sent := in["type_id"]; sent {
 		id, present, ok := raw.asID()
 		t, known := types.ByID(id)
@@ -89,9 +85,9 @@ func (in InstrumentInput) checkType(f *validation, i *Instrument, types Document
 		case !present:
 			i.TypeID = 0
 		case !ok:
-			f.Add("type_id", errs.NotInteger)
+			v.Add("type_id", errs.NotInteger)
 		case !known || !t.selectable() && id != i.TypeID:
-			f.Add("type_id", errs.InvalidChoice)
+			v.Add("type_id", errs.InvalidChoice)
 		default:
 			i.TypeID = id
 		}
@@ -101,13 +97,13 @@ func (in InstrumentInput) checkType(f *validation, i *Instrument, types Document
 	if !sent {
 		return
 	}
-	name := f.line("type", raw.asText(), MaxNameLength)
+	name := v.line("type", raw.asText(), MaxNameLength)
 	t, known := types.ByName(name)
 	switch {
 	case name == "":
 		i.TypeID = 0
 	case !known || !t.selectable() && t.ID != i.TypeID:
-		f.Add("type", errs.InvalidChoice)
+		v.Add("type", errs.InvalidChoice)
 	default:
 		i.TypeID = t.ID
 	}
@@ -213,7 +209,7 @@ func (v *validation) nameList(field string, in Input) (list []string) {
 func itemField(field string, n int) string { return fmt.Sprintf("%s.%d", field, n) }
 
 // members returns the members of an element, which must be an object.
-func (v *validation) members(field string, in Input) (map[string]Input, bool) {
+func (v *validation) members(field string, in Input) (Inputs, bool) {
 	if in.Kind != InputObject {
 		list, _, _ := strings.Cut(field, ".")
 		v.AddProblem(field, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(list, "_", " ")})

@@ -11,13 +11,13 @@ import (
 // pages and without a page count, and the instruments 1 and 2, of which 2 releases 1.
 func checkInstrument(t *testing.T, old Instrument, body string) (Instrument, []string) {
 	t.Helper()
-	var in InstrumentInput
+	var in Inputs
 	if err := json.Unmarshal([]byte(body), &in); err != nil {
 		t.Fatalf("body %s: %v", body, err)
 	}
 	five := 5
 	others := map[uint64]Instrument{1: {ID: 1}, 2: {ID: 2, Relations: []Relation{{Kind: Releases, InstrumentID: 1}}}}
-	i, rejected := in.Check(old, InstrumentContext{
+	i, rejected := CheckInstrument(in, old, InstrumentContext{
 		Types: NewDocumentTypes(),
 		File: func(id uint64) (*int, bool) {
 			return map[uint64]*int{10: &five}[id], id == 10 || id == 11
@@ -192,7 +192,7 @@ func TestCycleCheckReadsOnce(t *testing.T) {
 		}
 	}
 	reads := 0
-	_, rejected := InstrumentInput{"relations": RowsInput(relations(layers - 1))}.Check(Instrument{ID: 5000}, InstrumentContext{
+	_, rejected := CheckInstrument(Inputs{"relations": RowsInput(relations(layers - 1))}, Instrument{ID: 5000}, InstrumentContext{
 		Types: NewDocumentTypes(), Instrument: func(id uint64) (Instrument, bool) { reads++; i, ok := others[id]; return i, ok }})
 	if want := layers*width + width; len(rejected) > 0 || reads > want {
 		t.Errorf("Check read %d instruments and rejected %v, want at most %d reads", reads, rejected, want)
@@ -249,7 +249,7 @@ func TestTimeOfDay(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"8 am": "08:00", "8:00am": "08:00", "0800": "08:00", "12 p.m.": "12:00", "2PM": "14:00",
 		"14:05": "14:05", "2460": "", "8": "", "13 pm": "", "800": ""} {
-		i, rejected := InstrumentInput{"recorded_time": StringInput(text)}.Check(Instrument{}, InstrumentContext{})
+		i, rejected := CheckInstrument(Inputs{"recorded_time": StringInput(text)}, Instrument{}, InstrumentContext{})
 		if i.RecordedTime != want || (len(rejected) == 0) != (want != "") {
 			t.Errorf("time %q: got %q, %v, want %q", text, i.RecordedTime, rejected, want)
 		}

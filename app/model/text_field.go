@@ -2,8 +2,8 @@ package model
 
 import "cmp"
 
-// Inputs are the values of fields as received, by API name. A field that isn't there stays unchanged, and
-// a blank one is cleared.
+// Inputs are the values of a record's fields as received, by API name. A field that isn't there stays
+// unchanged, and a blank one is cleared.
 type Inputs = map[string]Input
 
 // textField is a text that every order or abstract has and that clients set. Requests, history, search,

@@ -289,7 +289,7 @@ func CheckRequirements(in Input, isInstrument func(id uint64) bool) ([]Requireme
 
 // CheckAssignment validates the members of an assignment and returns all errors. canWork reports
 // whether a user exists and may work on abstracts.
-func CheckAssignment(members map[string]Input, canWork func(user uint64) bool) (Assignment, errs.Fields) {
+func CheckAssignment(members Inputs, canWork func(user uint64) bool) (Assignment, errs.Fields) {
 	var f validation
 	var a Assignment
 	for _, person := range []struct {
@@ -312,7 +312,7 @@ func CheckAssignment(members map[string]Input, canWork func(user uint64) bool) (
 
 // CheckCertificate validates the members of a certificate and returns all errors. now is the time in the office's
 // time zone.
-func CheckCertificate(members map[string]Input, now time.Time) (Certificate, errs.Fields) {
+func CheckCertificate(members Inputs, now time.Time) (Certificate, errs.Fields) {
 	var f validation
 	c := Certificate{
 		EffectiveDate:   f.date("effective_date", members["effective_date"].asText()),

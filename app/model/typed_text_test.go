@@ -125,12 +125,12 @@ func FuzzInstrumentInput(f *testing.F) {
 				if !isJSON(raw) {
 					continue
 				}
-				in := InstrumentInput{field: JSONInput([]byte(raw))}
-				i, rejected := in.Check(Instrument{ID: 1, AbstractID: 1, Page: "1"}, about)
+				in := Inputs{field: JSONInput([]byte(raw))}
+				i, rejected := CheckInstrument(in, Instrument{ID: 1, AbstractID: 1, Page: "1"}, about)
 				if len(rejected) > 0 {
 					continue
 				}
-				again, rejected := in.Normalize(i, types).Check(Instrument{ID: 1, AbstractID: 1, Page: i.Page}, about)
+				again, rejected := CheckInstrument(i.Normalize(in, types), Instrument{ID: 1, AbstractID: 1, Page: i.Page}, about)
 				again.StatusSetBy, i.StatusSetBy = nil, nil
 				if len(rejected) > 0 || !reflect.DeepEqual(again, i) {
 					t.Errorf("%s %s is stored as %+v, and that as %+v, rejected %v", field, raw, i, again, rejected)

@@ -38,9 +38,9 @@ const (
 // Input is the value of a field as received, before validation.
 type Input struct {
 	Kind    InputKind
-	Value   string           // of a string, the digits of a number, or "true" or "false"
-	Items   []Input          // of a list
-	Members map[string]Input // of an object
+	Value   string  // of a string, the digits of a number, or "true" or "false"
+	Items   []Input // of a list
+	Members Inputs  // of an object
 }
 
 // StringInput returns an Input that holds a string.
@@ -67,7 +67,7 @@ func StringsInput(list []string) Input {
 }
 
 // ObjectInput returns an Input that holds an object.
-func ObjectInput(members map[string]Input) Input { return Input{Kind: InputObject, Members: members} }
+func ObjectInput(members Inputs) Input { return Input{Kind: InputObject, Members: members} }
 
 // isText reports whether the input is a string or missing.
 func (in Input) isText() bool { return in.Kind == InputString || in.Kind == InputMissing }
@@ -150,7 +150,7 @@ func (in *Input) decode(raw json.RawMessage, depth int) error {
 	case raw[0] == '{':
 		var members map[string]json.RawMessage
 		err := json.Unmarshal(raw, &members)
-		in.Kind, in.Members = InputObject, make(map[string]Input, len(members))
+		in.Kind, in.Members = InputObject, make(Inputs, len(members))
 		for name, member := range members {
 			var value Input
 			err = errors.Join(err, value.decode(member, depth-1))
@@ -211,7 +211,7 @@ const (
 // Custom is a custom_fields input as received.
 type Custom struct {
 	Kind   CustomKind
-	Values map[string]Input
+	Values Inputs
 	// OnUnknownKeys, if set, receives the sorted keys of Values that aren't defined. It is
 	// called again if the patch is applied again.
 	OnUnknownKeys func(keys []string)

@@ -130,7 +130,7 @@ func sendIDs(ids ...int64) Optional[IDListInput] {
 
 // customOf parses JSON text into a custom_fields input.
 func customOf(text string) Optional[Custom] {
-	sent := map[string]Input{}
+	sent := Inputs{}
 	if err := json.Unmarshal([]byte(text), &sent); err != nil {
 		panic(err)
 	}

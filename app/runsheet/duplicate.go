@@ -79,7 +79,7 @@ var identifying = []string{"type", "type_id", "instrument_number", "book_type", 
 	"recorded", "grantors", "grantees", "consideration", "consideration_text"}
 
 // Identifies reports whether duplicates are found by any of the sent fields.
-func Identifies(sent model.InstrumentInput) bool {
+func Identifies(sent model.Inputs) bool {
 	return slices.ContainsFunc(identifying, func(field string) bool { _, ok := sent[field]; return ok })
 }
 

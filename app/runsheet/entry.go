@@ -37,7 +37,7 @@ type Sheet struct {
 type Entry struct {
 	Row       int // row in the file, starting with 1
 	Position  int // No. of the row; 0 if there is none
-	Fields    model.InstrumentInput
+	Fields    model.Inputs
 	Relations []RelationEntry
 	Swapped   bool // grantors and grantees are exchanged
 }
@@ -63,7 +63,7 @@ func (t Table) Read(o Options) Sheet {
 		sheet.Columns[n].Example = truncate(t.Shown(c.Field, c.Example))
 	}
 	for _, row := range rows {
-		e := Entry{Row: row.Row, Fields: model.InstrumentInput{}}
+		e := Entry{Row: row.Row, Fields: model.Inputs{}}
 		for n, cell := range row.Cells {
 			if cell = strings.TrimSpace(cell); n < len(sheet.Columns) && cell != "" {
 				r.readCell(&e, sheet.Columns[n], cell)
@@ -300,7 +300,7 @@ var (
 )
 
 // dateAndTime returns a date as YYYY-MM-DD, and a time if the cell has one. It returns a text that isn't a
-// date unchanged, which model.InstrumentInput rejects.
+// date unchanged, which model.Inputs rejects.
 func (i *interpreter) dateAndTime(cell string, latest time.Time) (date, at string) {
 	if day, at, ok := dayNumber(cell, i.isExcel); ok {
 		return day.Format(time.DateOnly), at

@@ -69,7 +69,7 @@ func checkTable(t *testing.T, table Table, err error) {
 				t.Errorf("row %d: %s is %+v, want a field and a value", e.Row, name, raw)
 			}
 		}
-		e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: options.Types,
+		model.CheckInstrument(e.Fields, model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: options.Types,
 			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }})
 	}
 }
@@ -91,7 +91,7 @@ func FuzzRoundTrip(f *testing.F) {
 			return // an instrument without values is a blank row, which isn't read
 		}
 		role := strings.ReplaceAll(name, ":", "") // a colon ends the role in a file
-		in := model.InstrumentInput{"instrument_number": model.StringInput(number), "book_type": model.StringInput(text),
+		in := model.Inputs{"instrument_number": model.StringInput(number), "book_type": model.StringInput(text),
 			"book":     model.StringInput(number),
 			"page":     model.StringInput(number),
 			"grantors": model.StringsInput([]string{name, text}), "grantees": model.StringsInput([]string{text, name}),
@@ -99,7 +99,7 @@ func FuzzRoundTrip(f *testing.F) {
 			"other_parties": model.RowsInput([]model.Party{{Role: role, Name: text}, {Name: number}}), "legal": model.StringInput(text),
 			"remarks": model.StringInput(name),
 			"court":   model.StringInput(name), "exception": model.StringInput(number)}
-		stored, rejected := in.Check(model.Instrument{AbstractID: 1}, about)
+		stored, rejected := model.CheckInstrument(in, model.Instrument{AbstractID: 1}, about)
 		if len(rejected) > 0 {
 			return
 		}
@@ -111,7 +111,7 @@ func FuzzRoundTrip(f *testing.F) {
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("ReadCSV = %d rows, %v, want 1: %s", len(entries), err, file.Bytes())
 		}
-		read, rejected := entries[0].Fields.Check(model.Instrument{AbstractID: 1}, about)
+		read, rejected := model.CheckInstrument(entries[0].Fields, model.Instrument{AbstractID: 1}, about)
 		if len(rejected) > 0 || !reflect.DeepEqual(read, stored) {
 			t.Errorf("read back %+v, rejected %v, want %+v", read, rejected, stored)
 		}

@@ -168,7 +168,7 @@ func TestRoundTripOfSeparators(t *testing.T) {
 			t.Fatalf("%s: read = %d entries, %v, want 1", format, len(entries), err)
 		}
 		about := model.InstrumentContext{Types: model.NewDocumentTypes()}
-		got, rejected := entries[0].Fields.Check(model.Instrument{}, about)
+		got, rejected := model.CheckInstrument(entries[0].Fields, model.Instrument{}, about)
 		if len(rejected) > 0 || len(entries[0].Relations) > 0 {
 			t.Errorf("%s: rejected %v, relations to rows %v, want none", format, rejected, entries[0].Relations)
 		}

@@ -17,7 +17,7 @@ import (
 // patchInstrument changes an instrument. fields is a JSON object.
 func patchInstrument(t testing.TB, v *instance.Instance, id uint64, fields string) {
 	t.Helper()
-	var in model.InstrumentInput
+	var in model.Inputs
 	err := json.Unmarshal([]byte(fields), &in)
 	if err == nil {
 		_, err = v.Instruments.Patch(t.Context(), vaulttest.Operator, id, vault.InstrumentPatch{Input: in}, vault.Match{})

@@ -661,7 +661,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 
 // customValues returns custom field values from pairs of key and JSON value.
 func customValues(pairs ...string) model.Custom {
-	values := map[string]model.Input{}
+	values := model.Inputs{}
 	for i := 0; i < len(pairs); i += 2 {
 		values[pairs[i]] = model.JSONInput(pairs[i+1])
 	}

@@ -21,7 +21,7 @@ func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint6
 	operator := model.Actor{Kind: "operator"}
 	var ids []uint64
 	for n := range 3 {
-		input := model.InstrumentInput{"type": model.StringInput("Mortgage"), "book": model.NumberInput(2417 + n)}
+		input := model.Inputs{"type": model.StringInput("Mortgage"), "book": model.NumberInput(2417 + n)}
 		created, err := r.vault.Instruments.Create(t.Context(), operator, abstract, vault.InstrumentPatch{Input: input},
 			vault.Idempotency[vault.InstrumentView]{})
 		if err != nil {
@@ -47,7 +47,7 @@ func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint6
 		"/notes/90000013", fmt.Sprint("/notes/", note.ID),
 	}
 	if path == "/abstracts/{id}/certificate/{n}/void" {
-		request := vault.CertificateRequest{Members: map[string]model.Input{"effective_date": model.StringInput("2026-05-01")}}
+		request := vault.CertificateRequest{Members: model.Inputs{"effective_date": model.StringInput("2026-05-01")}}
 		if _, err := r.vault.TitleWork.Certify(t.Context(), author, abstract, request, vault.Idempotency[model.Certificate]{}); err != nil {
 			t.Fatalf("certify: %v", err)
 		}

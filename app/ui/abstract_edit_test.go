@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-func textInputs(values map[string]string) map[string]model.Input {
-	inputs := map[string]model.Input{}
+func textInputs(values map[string]string) model.Inputs {
+	inputs := model.Inputs{}
 	for key, text := range values {
 		inputs[key] = model.StringInput(text)
 	}

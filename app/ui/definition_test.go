@@ -138,7 +138,7 @@ func TestTemplateChangeLosingValues(t *testing.T) {
 	}
 	defer staged.Discard()
 	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor,
-		model.AbstractDraft{Custom: model.Custom{Values: map[string]model.Input{"search_type": model.StringInput("30 Year"),
+		model.AbstractDraft{Custom: model.Custom{Values: model.Inputs{"search_type": model.StringInput("30 Year"),
 			"tax_status": model.StringInput("Paid")}}}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
@@ -198,7 +198,7 @@ func TestOrderDefinitions(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	order, err := h.vault.Orders.Create(t.Context(), admin.actor,
 		model.OrderDraft{Fields: model.Inputs{"order_number": model.StringInput("2026-1")},
-			Custom: model.Custom{Values: map[string]model.Input{"rush": model.StringInput("Rush")}}},
+			Custom: model.Custom{Values: model.Inputs{"rush": model.StringInput("Rush")}}},
 		vault.Idempotency[model.Order]{})
 	if err != nil || order.Status != "active" {
 		t.Fatalf("Orders.Create = %+v, %v, want an active order", order, err)

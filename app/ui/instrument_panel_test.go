@@ -238,7 +238,7 @@ func TestInstrumentConflict(t *testing.T) {
 		t.Fatalf("fingerprints in the form = %v, want one for each field", mine)
 	}
 	_, other := p.createSession(t, "Ann Poe", model.RoleStaff)
-	change := func(input model.InstrumentInput) {
+	change := func(input model.Inputs) {
 		t.Helper()
 		if _, err := p.vault.Instruments.Patch(t.Context(), other, i.ID, vault.InstrumentPatch{Input: input}, vault.Match{}); err != nil {
 			t.Fatalf("Instruments.Patch: %v", err)
@@ -253,13 +253,13 @@ func TestInstrumentConflict(t *testing.T) {
 		}
 		return p.post(want, p.deed, form)
 	}
-	change(model.InstrumentInput{"remarks": model.JSONInput(`"by Ann"`)})
+	change(model.Inputs{"remarks": model.JSONInput(`"by Ann"`)})
 	send(200, "book", "8", "grantors", "Kim", "remarks", "")
 	if now := p.only(); now.Book != "8" || now.Remarks != "by Ann" || !slices.Equal(now.Grantors, []string{"Kim"}) {
 		t.Errorf("instrument = %+v, want book 8 and the remarks by Ann", now)
 	}
 	mine = inputs(p.staff.get(t, 200, p.path(p.deed, "/instruments")+"&instrument="+number, "HX-Request", "true"), "was.")
-	change(model.InstrumentInput{"book": model.JSONInput(`"9"`)})
+	change(model.Inputs{"book": model.JSONInput(`"9"`)})
 	got := send(412, "book", "10", "grantors", "Kim", "remarks", "by Ann")
 	got.has(t, "Ann Poe changed this to “9” on ", `value="10"`, `name="pick.instrument.book"`, "yours are not saved yet")
 	got.lacks(t, `value="mine" checked`) // whose value is saved is a choice

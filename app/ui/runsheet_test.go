@@ -30,7 +30,7 @@ func (ts *testServer) abstractID(t *testing.T, opaque string) uint64 {
 // the API.
 func (ts *testServer) createInstrument(t *testing.T, abstract uint64, fields string) uint64 {
 	t.Helper()
-	var in model.InstrumentInput
+	var in model.Inputs
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("fields of an instrument: %v in %s", err, fields)
 	}
@@ -158,7 +158,7 @@ func TestAbstractWorkHeader(t *testing.T) {
 	if _, err := h.vault.TitleWork.SetOrder(t.Context(), staff.actor, created.Abstract.ID, order.ID, vault.Match{}); err != nil {
 		t.Fatalf("TitleWork.SetOrder: %v", err)
 	}
-	members := map[string]model.Input{"searcher": model.JSONInput(fmt.Sprint(staff.actor.ID)), "due_date": model.JSONInput(`"2030-12-01"`)}
+	members := model.Inputs{"searcher": model.JSONInput(fmt.Sprint(staff.actor.ID)), "due_date": model.JSONInput(`"2030-12-01"`)}
 	if _, err := h.vault.TitleWork.SetAssignment(t.Context(), staff.actor, created.Abstract.ID, members, vault.Match{}); err != nil {
 		t.Fatalf("TitleWork.SetAssignment: %v", err)
 	}
@@ -333,7 +333,7 @@ func TestSaveCellConflict(t *testing.T) {
 // patchInstrument changes an instrument as another user.
 func (ts *testServer) patchInstrument(t *testing.T, id uint64, fields string) {
 	t.Helper()
-	var in model.InstrumentInput
+	var in model.Inputs
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("fields of an instrument: %v", err)
 	}

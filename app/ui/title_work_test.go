@@ -16,7 +16,7 @@ import (
 // addInstrument records an instrument. fields is a JSON object of the API.
 func (ts *testServer) addInstrument(t *testing.T, abstract uint64, fields string) model.Instrument {
 	t.Helper()
-	var in model.InstrumentInput
+	var in model.Inputs
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("decode %s: %v", fields, err)
 	}

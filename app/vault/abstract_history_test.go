@@ -20,7 +20,7 @@ func createAbstractNumbered(t *testing.T, v *instance.Instance, number, parcel, 
 	t.Helper()
 	draft := model.AbstractDraft{Fields: model.Inputs{"tax_map": model.StringInput(parcel),
 		"address": model.StringInput(address)}}
-	draft.Custom.Values = map[string]model.Input{"file_number": model.StringInput(number)}
+	draft.Custom.Values = model.Inputs{"file_number": model.StringInput(number)}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, docs...),
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {

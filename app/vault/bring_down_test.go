@@ -14,7 +14,7 @@ import (
 
 // customTexts returns custom fields. pairs are keys and JSON values.
 func customTexts(pairs ...string) model.Custom {
-	custom := model.Custom{Values: map[string]model.Input{}}
+	custom := model.Custom{Values: model.Inputs{}}
 	for n := 0; n < len(pairs); n += 2 {
 		custom.Values[pairs[n]] = model.JSONInput(pairs[n+1])
 	}
@@ -40,7 +40,7 @@ func TestBringDown(t *testing.T) {
 	mortgage := addInstrument(t, v, id, `{"type":"Mortgage"}`)
 	set := func(_ model.TitleWork, err error) { t.Helper(); vaulttest.NoError(t, err) }
 	set(v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, id, order.ID, vault.Match{}))
-	set(v.TitleWork.SetAssignment(t.Context(), vaulttest.Operator, id, map[string]model.Input{"due_date": model.JSONInput(`"2026-12-01"`),
+	set(v.TitleWork.SetAssignment(t.Context(), vaulttest.Operator, id, model.Inputs{"due_date": model.JSONInput(`"2026-12-01"`),
 		"searcher": model.JSONInput(fmt.Sprint(kim.ID)), "examiner": model.JSONInput(fmt.Sprint(gone.ID))}, vault.Match{}))
 	set(v.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, id, model.JSONInput(
 		`[{"name":"Lee, Ann","from":"1966-01-01","to":"2026-01-02","indexes":["Deeds"],"result":"None"},{"name":"Lee, Ann","result":"2nd"}]`),
@@ -90,16 +90,16 @@ func TestBringDown(t *testing.T) {
 
 	// The template has no field for the start of the search. It is the prior effective date, also if a person entered that.
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, a.ID, model.AbstractPatch{Custom: model.Some(model.Custom{
-		Values: map[string]model.Input{"prior_effective_date": model.StringInput("2026-01-03"),
+		Values: model.Inputs{"prior_effective_date": model.StringInput("2026-01-03"),
 			"new_effective_date": model.StringInput("2026-02-03")}})}, vault.Match{})
 	vaulttest.NoError(t, err)
 	certificate, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, a.ID, vault.CertificateRequest{
-		Members: map[string]model.Input{"effective_time": model.JSONInput(`"8:00 am"`)}}, vault.Idempotency[model.Certificate]{})
+		Members: model.Inputs{"effective_time": model.JSONInput(`"8:00 am"`)}}, vault.Idempotency[model.Certificate]{})
 	if err != nil || certificate.SearchFrom != "2026-01-03" || certificate.EffectiveDate != "2026-02-03" {
 		t.Errorf("Certify: got %+v, %v, want the period of the bring-down's own fields", certificate, err)
 	}
 	_, err = v.TitleWork.Certify(t.Context(), vaulttest.Operator, a.ID, vault.CertificateRequest{
-		Members: map[string]model.Input{"effective_date": model.JSONInput(`"2026-02-04"`), "search_from": model.JSONInput(`"2026-01-01"`)}},
+		Members: model.Inputs{"effective_date": model.JSONInput(`"2026-02-04"`), "search_from": model.JSONInput(`"2026-01-01"`)}},
 		vault.Idempotency[model.Certificate]{})
 	vaulttest.NoError(t, err)
 	after, err := v.Abstracts.Get(t.Context(), a.ID)
@@ -184,7 +184,7 @@ func TestVoidCertificate(t *testing.T) {
 	kim, lee, admin := f.Actor(t, "Kim"), f.Actor(t, "Lee"), f.Actor(t, "Ann")
 	certify := func(date string) model.Certificate {
 		t.Helper()
-		c, err := v.TitleWork.Certify(t.Context(), kim, id, vault.CertificateRequest{Members: map[string]model.Input{
+		c, err := v.TitleWork.Certify(t.Context(), kim, id, vault.CertificateRequest{Members: model.Inputs{
 			"effective_date": model.StringInput(date), "accepted": model.JSONInput(`[{"check":"effective_time","reason":"Not known"}]`)}},
 			vault.Idempotency[model.Certificate]{})
 		vaulttest.NoError(t, err)

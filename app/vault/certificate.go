@@ -32,7 +32,7 @@ const fieldAccepted = "accepted"
 // CertificateRequest is the input for a certificate.
 type CertificateRequest struct {
 	// Members are the fields of the certificate. One that is absent defaults to the abstract's field.
-	Members map[string]model.Input
+	Members model.Inputs
 	// Match is a condition on Checks.Version.
 	Match Match
 	// AllAccepted rejects the certificate unless each finding is accepted.
@@ -240,7 +240,7 @@ func (d *certificateDraft) complete(findings []titlecheck.Finding, document mode
 }
 
 // newCertificate validates a certificate against the abstract and its template.
-func (tw *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[string]model.Input) (d certificateDraft, err error) {
+func (tw *TitleWork) newCertificate(t *store.Tx, abstract uint64, members model.Inputs) (d certificateDraft, err error) {
 	if d.result, err = AbstractOps.get(t, abstract); err != nil {
 		return d, err
 	}
@@ -254,8 +254,8 @@ func (tw *TitleWork) newCertificate(t *store.Tx, abstract uint64, members map[st
 			return d, err
 		}
 	}
-	all := map[string]model.Input{fieldAccepted: members[fieldAccepted]}
-	custom := model.Custom{Values: map[string]model.Input{}}
+	all := model.Inputs{fieldAccepted: members[fieldAccepted]}
+	custom := model.Custom{Values: model.Inputs{}}
 	for _, key := range []string{fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched} {
 		value, sent := members[key]
 		field, found := template.CertificateField(key)
@@ -285,7 +285,7 @@ type Checks struct {
 
 // Checks returns what to fix or to accept before the search of an abstract is certified. members are those of the
 // certificate, as for Certify; invalid ones count as missing.
-func (tw *TitleWork) Checks(ctx context.Context, abstract uint64, members map[string]model.Input) (checks Checks, err error) {
+func (tw *TitleWork) Checks(ctx context.Context, abstract uint64, members model.Inputs) (checks Checks, err error) {
 	if err := tw.v.events.FlushViews(ctx); err != nil {
 		return checks, err
 	}

@@ -271,7 +271,7 @@ func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts in
 	read.CompareKnown(d.parcels, d.abstract.County)
 	fields, named := filename.Instrument(f.Filename, d.types)
 	if !named || parts > 1 {
-		fields, named = model.InstrumentInput{}, false
+		fields, named = model.Inputs{}, false
 	}
 	g = Suggestion{Row: 1, Fields: fields, Evidence: map[string]Evidence{}, Files: []model.File{f}}
 	if _, found := read[extract.Book]; found {
@@ -313,13 +313,13 @@ func pageRange(first, last int) string {
 func (d suggestionDraft) validate(g Suggestion, f model.File) (Suggestion, bool) {
 	about := model.InstrumentContext{Types: d.types, File: func(uint64) (*int, bool) { return f.Pages, true }}
 	var invalid errs.Fields
-	if g.Instrument, invalid = g.Fields.Check(newInstrument(d.abstract, g.Fields), about); len(invalid) > 0 {
+	if g.Instrument, invalid = model.CheckInstrument(g.Fields, newInstrument(d.abstract, g.Fields), about); len(invalid) > 0 {
 		for _, problem := range invalid {
 			name, _, _ := strings.Cut(problem.Field, ".")
 			delete(g.Fields, name)
 			delete(g.Evidence, name)
 		}
-		if g.Instrument, invalid = g.Fields.Check(newInstrument(d.abstract, g.Fields), about); len(invalid) > 0 {
+		if g.Instrument, invalid = model.CheckInstrument(g.Fields, newInstrument(d.abstract, g.Fields), about); len(invalid) > 0 {
 			return g, false
 		}
 	}

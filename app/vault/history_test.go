@@ -51,7 +51,7 @@ func (w *auditWalk) addNote(text string) model.Note {
 	return n
 }
 
-func members(text string) (m map[string]model.Input) {
+func members(text string) (m model.Inputs) {
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
 		panic(err)
 	}

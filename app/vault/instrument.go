@@ -142,7 +142,7 @@ func (ins *Instruments) SetTypes(ctx context.Context, actor model.Actor, types m
 
 // newInstrument returns a blank instrument of an abstract, in its county and state. If the input names another county,
 // the state isn't known, because that county can be in another state.
-func newInstrument(a model.Abstract, in model.InstrumentInput) model.Instrument {
+func newInstrument(a model.Abstract, in model.Inputs) model.Instrument {
 	i := model.Instrument{AbstractID: a.ID, County: a.County, State: a.State}
 	if (model.Instrument{County: in["county"].Value}).IsInOtherCounty(a) {
 		i.State = ""
@@ -227,7 +227,7 @@ func (r instrumentRules) check(t *store.Tx, actor model.Actor, old model.Instrum
 	belongs := func(abstract uint64) bool {
 		return abstract == old.AbstractID || abstract == r.work.PriorID && abstract != 0
 	}
-	now, rejected := p.Input.Check(old, model.InstrumentContext{
+	now, rejected := model.CheckInstrument(p.Input, old, model.InstrumentContext{
 		Types: r.types,
 		File: func(id uint64) (*int, bool) {
 			f, err := t.File(id)
@@ -264,7 +264,7 @@ func (ins *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView
 // InstrumentPatch is the input for changing an instrument. Position is its new place in the
 // runsheet, starting with 1; 0 leaves it where it is.
 type InstrumentPatch struct {
-	Input    model.InstrumentInput
+	Input    model.Inputs
 	Position int
 	Rejected errs.Fields // why Position is invalid
 	// AskRepeat is true if nothing is stored and a RepeatError is returned in case the instrument repeats another one.

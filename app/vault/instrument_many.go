@@ -317,7 +317,7 @@ func (ins *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item 
 
 // typedOnly returns what the input for a new instrument results in without the county and state of its
 // abstract.
-func typedOnly(in model.InstrumentInput, i model.Instrument) model.Instrument {
+func typedOnly(in model.Inputs, i model.Instrument) model.Instrument {
 	if in["county"].IsBlank() {
 		i.County = ""
 	}
@@ -381,13 +381,13 @@ func (s StoredInstrument) isIn(i model.Instrument) bool {
 // removeFrom returns an instrument without the documents that it got and, if it didn't change in the
 // meantime, without the fields.
 func (s StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
-	blank := model.InstrumentInput{}
+	blank := model.Inputs{}
 	for _, field := range s.Fields {
 		if i.Version == s.Version {
 			blank[field] = model.Input{}
 		}
 	}
-	i, _ = blank.Check(i, model.InstrumentContext{})
+	i, _ = model.CheckInstrument(blank, i, model.InstrumentContext{})
 	i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(link model.DocumentLink) bool {
 		return slices.Contains(s.Documents, link)
 	})

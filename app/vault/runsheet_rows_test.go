@@ -141,7 +141,7 @@ func TestPositionsFollowChanges(t *testing.T) {
 		{"create", func() error { return nil }, []uint64{1, 2, 3}, []uint64{4}},
 		{"patch, which moves it to its place by date", func() error {
 			_, err := v.Instruments.Patch(ctx, operator, 1,
-				vault.InstrumentPatch{Input: model.InstrumentInput{"recorded": model.JSONInput(`"2019-05-01"`)}}, vault.Match{})
+				vault.InstrumentPatch{Input: model.Inputs{"recorded": model.JSONInput(`"2019-05-01"`)}}, vault.Match{})
 			return err
 		}, []uint64{2, 3, 1}, []uint64{4}},
 		{"trash", func() error { return v.Instruments.Trash(ctx, operator, 3, vault.Match{}) }, []uint64{2, 1}, []uint64{4}},
@@ -247,7 +247,7 @@ func BenchmarkCreate(b *testing.B) {
 		list := make([]vault.NewInstrument, count)
 		for n := range list {
 			list[n].Row, list[n].Position = n+1, n+1
-			list[n].Input = model.InstrumentInput{"type_id": model.JSONInput("1"), "book": model.StringInput(fmt.Sprint(n)),
+			list[n].Input = model.Inputs{"type_id": model.JSONInput("1"), "book": model.StringInput(fmt.Sprint(n)),
 				"recorded": model.JSONInput(`"2019-04-17"`), "grantors": model.JSONInput(`["Cole, Bea"]`)}
 		}
 		b.Run(fmt.Sprintf("rows=%d", count), func(b *testing.B) {
@@ -283,7 +283,7 @@ func BenchmarkPatch(b *testing.B) {
 	for _, field := range []string{"remarks", "page"} {
 		b.Run(field, func(b *testing.B) {
 			for n := 0; b.Loop(); n++ {
-				input := model.InstrumentInput{field: model.StringInput(fmt.Sprint(n))}
+				input := model.Inputs{field: model.StringInput(fmt.Sprint(n))}
 				if _, err := v.Instruments.Patch(b.Context(), vaulttest.Operator, uint64(*benchRows/2), vault.InstrumentPatch{Input: input},
 					vault.Match{}); err != nil {
 					b.Fatalf("Patch: %v", err)

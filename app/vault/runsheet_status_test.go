@@ -110,7 +110,7 @@ func FuzzRunsheet(f *testing.F) {
 func createRows(t *testing.T, v *instance.Instance, abstract uint64, rows []derivedRow) (ids []uint64, ok bool) {
 	var list []vault.NewInstrument
 	for n, row := range rows {
-		in := model.InstrumentInput{"type": model.StringInput(row.kind), "book": model.NumberInput(n + 1)}
+		in := model.Inputs{"type": model.StringInput(row.kind), "book": model.NumberInput(n + 1)}
 		for name, value := range map[string]string{"status": row.status, "expires": row.expires} {
 			if value != "" {
 				in[name] = model.StringInput(value)

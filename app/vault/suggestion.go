@@ -22,18 +22,18 @@ import (
 // Suggestion is an instrument that a row of a runsheet, the text of a document, or its name describes.
 // Nothing is stored until someone accepts it.
 type Suggestion struct {
-	Row        int                   // row of the runsheet, or number of the document, starting with 1
-	Fields     model.InstrumentInput // valid input for the instrument, with its position if there is one
-	Relations  []RowRelation         // to other suggestions
-	Instrument model.Instrument      // what Fields results in
-	Type       model.DocumentType    // zero if the instrument has no type
-	Evidence   map[string]Evidence   // by field: where it was read in the text of the document
-	Files      []model.File          // documents whose name this is, such as the PDF and the TIFF of a deed
-	Reading    bool                  // text of one of the documents is still being read
-	Part       int                   // counts the instruments of the document, from 1
-	Parts      int                   // instruments of the document
-	Pages      string                // of the document, if it has several instruments: "3-7"
-	recorded   []uint64              // instruments that are recorded for this part of the document
+	Row        int                 // row of the runsheet, or number of the document, starting with 1
+	Fields     model.Inputs        // valid input for the instrument, with its position if there is one
+	Relations  []RowRelation       // to other suggestions
+	Instrument model.Instrument    // what Fields results in
+	Type       model.DocumentType  // zero if the instrument has no type
+	Evidence   map[string]Evidence // by field: where it was read in the text of the document
+	Files      []model.File        // documents whose name this is, such as the PDF and the TIFF of a deed
+	Reading    bool                // text of one of the documents is still being read
+	Part       int                 // counts the instruments of the document, from 1
+	Parts      int                 // instruments of the document
+	Pages      string              // of the document, if it has several instruments: "3-7"
+	recorded   []uint64            // instruments that are recorded for this part of the document
 	Repeat
 }
 
@@ -134,10 +134,10 @@ func (ins *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract ui
 		about := model.InstrumentContext{Types: d.types, Actor: actor,
 			File:       func(uint64) (*int, bool) { return nil, false },
 			Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false }}
-		i, invalid := e.Fields.Check(newInstrument(d.abstract, e.Fields), about)
+		i, invalid := model.CheckInstrument(e.Fields, newInstrument(d.abstract, e.Fields), about)
 		if kind, _ := d.types.ByID(i.TypeID); i.Status != "" && i.Status == derivedStatus(i, kind, ended[e.Position], ins.v.localNow()) {
 			delete(e.Fields, "status") // so that it follows later changes
-			i, invalid = e.Fields.Check(newInstrument(d.abstract, e.Fields), about)
+			i, invalid = model.CheckInstrument(e.Fields, newInstrument(d.abstract, e.Fields), about)
 		}
 		if len(i.Relations)+len(e.Relations) > model.MaxListItems {
 			invalid.Add("relations", model.TooManyItems, model.MaxListItems)
@@ -257,7 +257,7 @@ func draftOf(a model.Abstract, types model.DocumentTypes, list []model.Instrumen
 
 // finish computes the type and the existing instrument of a suggestion from its fields.
 func (d suggestionDraft) finish(g *Suggestion) {
-	g.Fields = g.Fields.Normalize(g.Instrument, d.types)
+	g.Fields = g.Instrument.Normalize(g.Fields, d.types)
 	g.Type, _ = d.types.ByID(g.Instrument.TypeID)
 	d.findRepeat(g)
 }

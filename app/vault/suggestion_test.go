@@ -20,7 +20,7 @@ import (
 // newInstrument returns the input for an instrument, which is JSON.
 func newInstrument(t *testing.T, row int, text string, relations ...vault.RowRelation) vault.NewInstrument {
 	t.Helper()
-	var in model.InstrumentInput
+	var in model.Inputs
 	if err := json.Unmarshal([]byte(text), &in); err != nil {
 		t.Fatalf("decode %s: %v", text, err)
 	}

@@ -172,7 +172,7 @@ func (p *purgeRun) unlinkOrder(t *store.Tx, order uint64) error {
 }
 
 // SetAssignment sets who works on an abstract. It returns Invalid, listing every invalid field.
-func (tw *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members map[string]model.Input, match Match,
+func (tw *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members model.Inputs, match Match,
 ) (model.TitleWork, error) {
 	return tw.change(ctx, actor, abstract, assignmentPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		return checkAssignment(t, members, &work.Assignment)
@@ -181,7 +181,7 @@ func (tw *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstr
 
 // checkAssignment replaces an assignment with the validated members. Only enabled users who may make
 // changes can work on an abstract, but people who already do stay valid.
-func checkAssignment(t *store.Tx, members map[string]model.Input, a *model.Assignment) error {
+func checkAssignment(t *store.Tx, members model.Inputs, a *model.Assignment) error {
 	assignment, rejected := model.CheckAssignment(members, func(id uint64) bool {
 		u, err := t.User(id)
 		known := id == a.SearcherID || id == a.ExaminerID
@@ -194,7 +194,7 @@ func checkAssignment(t *store.Tx, members map[string]model.Input, a *model.Assig
 // CreateForOrder is like Abstracts.Create. In the same transaction, it links the abstract to an order
 // and sets who works on it. It returns Invalid for the field order_id if there is no such order.
 func (tw *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order uint64, draft model.AbstractDraft,
-	assignment map[string]model.Input, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	assignment model.Inputs, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	var work model.TitleWork
 	check := func(t *store.Tx) error {
 		work = model.TitleWork{OrderID: order, Versions: model.TitleWorkVersions{Order: 1, Assignment: 1}}
@@ -343,7 +343,7 @@ func (tw *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (versi
 				}
 				if part.name() == assignmentPart.name() {
 					a := before.Assignment
-					return checkAssignment(t, map[string]model.Input{"searcher": model.NumberInput(a.SearcherID),
+					return checkAssignment(t, model.Inputs{"searcher": model.NumberInput(a.SearcherID),
 						"examiner": model.NumberInput(a.ExaminerID), "due_date": model.StringInput(a.DueDate)}, &work.Assignment)
 				}
 				part.copy(work, &before)

@@ -23,7 +23,7 @@ import (
 // addInstrument records an instrument. fields is a JSON object of the API.
 func addInstrument(t *testing.T, v *instance.Instance, abstract uint64, fields string) model.Instrument {
 	t.Helper()
-	var in model.InstrumentInput
+	var in model.Inputs
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("decode %s: %v", fields, err)
 	}
@@ -41,7 +41,7 @@ func TestCreateForOrder(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	order := vaulttest.CreateOrder(t, v, "2026-1")
 	create := func(order uint64, due string) (vault.AbstractWithFiles, error) {
-		members := map[string]model.Input{"due_date": model.JSONInput(due)}
+		members := model.Inputs{"due_date": model.JSONInput(due)}
 		return v.TitleWork.CreateForOrder(t.Context(), vaulttest.Operator, order, model.AbstractDraft{}, members,
 			vaulttest.StageDocs(t, v), vaulttest.IdempotencyKey[vault.AbstractWithFiles](1))
 	}
@@ -96,7 +96,7 @@ func TestCertifyChangingRunsheet(t *testing.T) {
 			abstract := vaulttest.CreateAbstract(t, v).Abstract.ID
 			record = func() { addInstrument(t, v, abstract, `{"type":"Mortgage"}`) }
 			left.Store(row.changes)
-			members := map[string]model.Input{"effective_date": model.JSONInput(`"2026-05-01"`)}
+			members := model.Inputs{"effective_date": model.JSONInput(`"2026-05-01"`)}
 			got, err := v.TitleWork.Certify(t.Context(), vaulttest.Operator, abstract, vault.CertificateRequest{Members: members},
 				vault.Idempotency[model.Certificate]{})
 			left.Store(0)
@@ -127,7 +127,7 @@ func TestAssignedTo(t *testing.T) {
 	for n, due := range []string{"", "2026-12-02", "2026-12-01"} {
 		a := vaulttest.CreateAbstract(t, v)
 		ids = append(ids, a.Abstract.ID)
-		members := map[string]model.Input{"searcher": model.JSONInput(fmt.Sprint(user.ID)),
+		members := model.Inputs{"searcher": model.JSONInput(fmt.Sprint(user.ID)),
 			"due_date": model.JSONInput(fmt.Sprintf("%q", due))}
 		if n == 0 {
 			members["examiner"] = members["searcher"]
@@ -196,7 +196,7 @@ func TestMoveToAbstract(t *testing.T) {
 		t.Errorf("moved instrument: got %+v, %v, want its relation", moved, err)
 	}
 	// An instrument whose target stayed behind can still be changed.
-	in := model.InstrumentInput{"remarks": model.JSONInput(`"x"`),
+	in := model.Inputs{"remarks": model.JSONInput(`"x"`),
 		"relations": model.JSONInput(fmt.Sprintf(`[{"kind":"releases","instrument_id":%d}]`, mortgage.ID))}
 	if _, err := v.Instruments.Patch(t.Context(), vaulttest.Operator, deed.ID, vault.InstrumentPatch{Input: in}, vault.Match{}); err != nil {
 		t.Errorf("Instruments.Patch: %v", err)

@@ -66,7 +66,7 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 			return []any{o.Number, o.DueDate, o.Status, o.Custom}, o.Version, err
 		}},
 		"instrument": {vault.Edit{Type: "instrument", ID: deed}, func(ctx context.Context, n int) error {
-			_, err := p.Instruments.Patch(ctx, actor, deed, vault.InstrumentPatch{Input: model.InstrumentInput{
+			_, err := p.Instruments.Patch(ctx, actor, deed, vault.InstrumentPatch{Input: model.Inputs{
 				"remarks": model.StringInput(text(n)), "grantors": model.StringsInput([]string{"Cole", "Alder"}[n%2:])}}, always)
 			return err
 		}, func(ctx context.Context) (any, uint64, error) {
@@ -83,7 +83,7 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 			return list[0].Text, list[0].Version, err
 		}},
 		"people": {vault.Edit{Type: "abstract", ID: abstract, Part: "assignment"}, func(ctx context.Context, n int) error {
-			members := map[string]model.Input{"due_date": model.StringInput([]string{"", "2026-12-01"}[n%2])}
+			members := model.Inputs{"due_date": model.StringInput([]string{"", "2026-12-01"}[n%2])}
 			_, err := p.TitleWork.SetAssignment(ctx, actor, abstract, members, always)
 			return err
 		}, work(func(w model.TitleWork) (any, uint64) { return w.Assignment, w.Versions.Assignment })},
@@ -179,7 +179,7 @@ func TestUndoEditChecks(t *testing.T) {
 	kim := p.Actor(t, "Kim")
 	filed := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a"))
 	deed := vaulttest.CreateInstrument(t, p.Instance, filed.Abstract.ID, `{"documents":[{"file_id":1}]}`)
-	none := vault.InstrumentPatch{Input: model.InstrumentInput{"documents": model.ListInput()}}
+	none := vault.InstrumentPatch{Input: model.Inputs{"documents": model.ListInput()}}
 	unlinked, err := p.Instruments.Patch(t.Context(), kim, deed.ID, none, vault.Match{})
 	vaulttest.NoError(t, err)
 	vaulttest.NoError(t, p.Files.Trash(t.Context(), kim, filed.Files[0].ID, vault.Match{}))
@@ -198,7 +198,7 @@ func TestUndoAssignmentOfDisabledUser(t *testing.T) {
 	kim, lee := p.Actor(t, "Kim"), p.Actor(t, "Lee")
 	abstract := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a")).Abstract.ID
 	for _, searcher := range []uint64{lee.ID, 0} {
-		_, err := p.TitleWork.SetAssignment(t.Context(), kim, abstract, map[string]model.Input{"searcher": model.NumberInput(searcher)},
+		_, err := p.TitleWork.SetAssignment(t.Context(), kim, abstract, model.Inputs{"searcher": model.NumberInput(searcher)},
 			vault.Match{})
 		vaulttest.NoError(t, err)
 	}

@@ -34,7 +34,7 @@ func CreateAbstract(t *testing.T, v *instance.Instance, docs ...Doc) vault.Abstr
 // CreateAbstractFromTemplate creates an abstract with a template and custom fields. The field values are JSON.
 func CreateAbstractFromTemplate(t testing.TB, v *instance.Instance, template int64, custom map[string]string) model.Abstract {
 	t.Helper()
-	values := map[string]model.Input{}
+	values := model.Inputs{}
 	for key, value := range custom {
 		values[key] = model.JSONInput(value)
 	}
@@ -78,7 +78,7 @@ func CreateOrderForProperty(t *testing.T, v *instance.Instance, number, due, par
 // CreateInstrument records an instrument of an abstract. fields is a JSON object of the API.
 func CreateInstrument(t testing.TB, v *instance.Instance, abstract uint64, fields string) model.Instrument {
 	t.Helper()
-	var in model.InstrumentInput
+	var in model.Inputs
 	if err := json.Unmarshal([]byte(fields), &in); err != nil {
 		t.Fatalf("fields of an instrument: %v in %s", err, fields)
 	}
@@ -129,7 +129,7 @@ func MergeInputs(lists ...model.Inputs) model.Inputs {
 
 // CustomText returns a custom field with a value in JSON.
 func CustomText(key, value string) model.Custom {
-	return model.Custom{Values: map[string]model.Input{key: model.JSONInput(value)}}
+	return model.Custom{Values: model.Inputs{key: model.JSONInput(value)}}
 }
 
 // IDInput returns n as the value of a request field.

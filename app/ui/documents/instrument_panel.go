@@ -274,7 +274,7 @@ func suggestedInstrument(file model.File, types model.DocumentTypes) model.Instr
 	if !ok {
 		return model.Instrument{}
 	}
-	suggested, rejected := input.Check(model.Instrument{}, model.InstrumentContext{
+	suggested, rejected := model.CheckInstrument(input, model.Instrument{}, model.InstrumentContext{
 		Types: types, File: func(uint64) (*int, bool) { return nil, false },
 		Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false },
 	})

@@ -154,7 +154,7 @@ func (d definition) named(of model.DocumentType) string {
 }
 
 // InputQuestion returns the first question about the fields of an input for an instrument of a type, or "".
-func InputQuestion(old model.Instrument, of model.DocumentType, in model.InstrumentInput, now time.Time) string {
+func InputQuestion(old model.Instrument, of model.DocumentType, in model.Inputs, now time.Time) string {
 	for _, d := range definitions {
 		text := in[d.Name].Value
 		if d.control == money && text == "" {

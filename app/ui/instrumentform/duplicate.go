@@ -74,7 +74,7 @@ func AddTo(p *page.Site, r *page.Request, abstract, file uint64, patch vault.Ins
 	}
 	input := patch.Input
 	if r.PostForm.Get(fieldFill) == "" {
-		input = model.InstrumentInput{fieldDocuments: patch.Input[fieldDocuments]}
+		input = model.Inputs{fieldDocuments: patch.Input[fieldDocuments]}
 	}
 	once := page.AddedIdempotency(r, page.InstrumentPath(id))
 	added, _, err := p.CreateInstruments(r, abstract,

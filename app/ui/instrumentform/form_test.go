@@ -61,7 +61,7 @@ func FuzzForm(f *testing.F) {
 		field := form.fields()[int(choice/2)%len(form.fields())]
 		typed := url.Values{field.Name: {text}, field.Name + ".0.kind": {"references"}, field.Name + ".0.text": {text},
 			field.Name + ".0.file_id": {"1"}, field.Name + ".0.pages": {text}}
-		i, rejected := form.Merge(typed).Input.Check(old.Instrument, about)
+		i, rejected := model.CheckInstrument(form.Merge(typed).Input, old.Instrument, about)
 		if len(rejected) > 0 {
 			return
 		}

@@ -88,7 +88,7 @@ func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 // changed and this user didn't keeps its stored value. If both changed it, the form has a conflict. A value that
 // can't be right for its field has a question, until the user says to keep it.
 func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
-	patch := vault.InstrumentPatch{Input: model.InstrumentInput{}, AskRepeat: form.Get(Answer) == ""}
+	patch := vault.InstrumentPatch{Input: model.Inputs{}, AskRepeat: form.Get(Answer) == ""}
 	merged := f.stored.Instrument // with the dates of the form, and without a state that the form changes, too
 	if state := f.Field("state"); state != nil {
 		if mine, sent := f.submitted(state, form); sent && mine != merged.State {
@@ -136,7 +136,7 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 		in = model.ListInput()
 		for _, line := range nonEmptyLines(value) {
 			cells := splitCells(line, 2)
-			in.Items = append(in.Items, model.ObjectInput(map[string]model.Input{
+			in.Items = append(in.Items, model.ObjectInput(model.Inputs{
 				"file_id": model.StringInput(cells[0]), "pages": model.StringInput(cells[1])}))
 		}
 	case pages:
@@ -167,7 +167,7 @@ func relationsInput(patch *vault.InstrumentPatch, value string) model.Input {
 			patch.Rejected.Add(fmt.Sprintf("%s.%d.instrument_id", fieldRelations, n), noTarget, strings.ToLower(strings.TrimSuffix(words, " by")))
 			continue
 		}
-		in.Items = append(in.Items, model.ObjectInput(map[string]model.Input{"kind": model.StringInput(cells[0]),
+		in.Items = append(in.Items, model.ObjectInput(model.Inputs{"kind": model.StringInput(cells[0]),
 			"instrument_id": model.StringInput(cells[1]), "text": model.StringInput(cells[2])}))
 	}
 	return in

@@ -32,7 +32,7 @@ type sheetState struct {
 	Undo     string      `json:"undo,omitempty"`    // address that undoes the change
 	Problem  string      `json:"problem,omitempty"` // why the change was not saved
 	// Before has the fields as they were before a cell was saved. The script sends them back to undo the change.
-	Before model.InstrumentInput `json:"before,omitempty"`
+	Before model.Inputs `json:"before,omitempty"`
 }
 
 // rowMarkup is the HTML of a row of the runsheet.
@@ -55,7 +55,7 @@ func isScript(r *page.Request) bool {
 // cellInput returns the input for an instrument after a user changed a cell, or says why nothing can be saved.
 // "restore" has the fields as they were, to undo a change. "keep" is a doubtful value that the user keeps.
 func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.DocumentTypes) (
-	in model.InstrumentInput, denied map[string]string,
+	in model.Inputs, denied map[string]string,
 ) {
 	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
 	if restored := r.PostForm.Get("restore"); restored != "" {
@@ -79,7 +79,7 @@ func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.Doc
 
 // cellPatch returns the change of a cell. The user is asked if it makes an instrument repeat another one, unless "both"
 // is the value with which the user keeps both.
-func cellPatch(r *page.Request, in model.InstrumentInput) vault.InstrumentPatch {
+func cellPatch(r *page.Request, in model.Inputs) vault.InstrumentPatch {
 	kept := r.PostForm.Has("both") && r.PostForm.Get("both") == r.PostForm.Get("value")
 	return vault.InstrumentPatch{Input: in, AskRepeat: !kept && !r.PostForm.Has("restore")}
 }

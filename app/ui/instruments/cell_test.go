@@ -37,7 +37,7 @@ func FuzzCell(f *testing.F) {
 		if problem != "" {
 			return old, false
 		}
-		i, rejected := in.Check(old, model.InstrumentContext{Types: types})
+		i, rejected := model.CheckInstrument(in, old, model.InstrumentContext{Types: types})
 		return i, len(rejected) == 0
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -103,7 +103,7 @@ func FuzzPaste(f *testing.F) {
 					t.Errorf("row %d: %s is %+v, want a field and a value", e.Row, name, raw)
 				}
 			}
-			i, rejected := e.Fields.Check(model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types})
+			i, rejected := model.CheckInstrument(e.Fields, model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types})
 			row := tablerow.New(table, e.Row, cells[e.Row-1], sheet.Columns)
 			kind, _ := types.ByID(i.TypeID)
 			if len(rejected) == 0 {

@@ -60,12 +60,12 @@ func cellText(i vault.InstrumentView, column string) string {
 // parseCell returns the input for an instrument after a user typed text into a column. If the text
 // can't be meant, it returns a problem instead. The vault validates the values. Text that is shown already
 // changes nothing, even if it would be read in another way.
-func parseCell(column, text string, old model.Instrument, types model.DocumentTypes, now time.Time) (in model.InstrumentInput,
+func parseCell(column, text string, old model.Instrument, types model.DocumentTypes, now time.Time) (in model.Inputs,
 	problem string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	kind, _ := types.ByID(old.TypeID)
 	if text == normalized(cellText(vault.InstrumentView{Instrument: old, Type: kind}, column)) {
-		return model.InstrumentInput{}, ""
+		return model.Inputs{}, ""
 	}
 	typedDate := func(text string) string {
 		return model.TypedDate(text, model.LatestPast(now))
@@ -76,35 +76,35 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		if !found && text != "" {
 			return nil, tablerow.UnknownType(text) + " Select one from the list."
 		}
-		return model.InstrumentInput{"type_id": model.NumberInput(t.ID)}, ""
+		return model.Inputs{"type_id": model.NumberInput(t.ID)}, ""
 	case "dated":
-		return model.InstrumentInput{"dated": model.StringInput(typedDate(text))}, ""
+		return model.Inputs{"dated": model.StringInput(typedDate(text))}, ""
 	case columnRecorded:
 		date, at, _ := strings.Cut(text, " ")
 		if _, err := time.Parse(time.DateOnly, typedDate(date)); err != nil { // such as "Jan 2, 2006"
 			date, at = text, ""
 		}
-		return model.InstrumentInput{"recorded": model.StringInput(typedDate(date)),
+		return model.Inputs{"recorded": model.StringInput(typedDate(date)),
 			"recorded_time": model.StringInput(strings.TrimSpace(at))}, ""
 	case columnBookPage:
 		place := runsheet.ParseBookPage(text)
 		if place.BookType == "" && place.Book != "" {
 			place.BookType = old.BookType // typing only 1022/311 keeps it
 		}
-		return model.InstrumentInput{"book_type": model.StringInput(place.BookType), "book": model.StringInput(place.Book),
+		return model.Inputs{"book_type": model.StringInput(place.BookType), "book": model.StringInput(place.Book),
 			"page": model.StringInput(place.Page), "page_to": model.StringInput(place.PageTo)}, ""
 	case columnStatus:
 		status, found := findStatus(text)
 		if !found {
 			return nil, "“" + page.Truncate(text, 100) + "” isn't a status. Select one from the list."
 		}
-		return model.InstrumentInput{column: model.StringInput(status)}, ""
+		return model.Inputs{column: model.StringInput(status)}, ""
 	case "consideration":
 		return model.ConsiderationInput(text), ""
 	case "grantors", "grantees":
-		return model.InstrumentInput{column: model.StringsInput(model.SplitNames(text))}, ""
+		return model.Inputs{column: model.StringsInput(model.SplitNames(text))}, ""
 	}
-	return model.InstrumentInput{column: model.StringInput(text)}, ""
+	return model.Inputs{column: model.StringInput(text)}, ""
 }
 
 // findStatus returns the status that a text names completely, or "" if the status is automatic.

@@ -48,7 +48,7 @@ func normalizeNewlines(s string) string { return strings.ReplaceAll(s, "\r\n", "
 // SubmittedCustom returns the values of the custom fields in the form. Fields that the form doesn't
 // contain are omitted.
 func SubmittedCustom(defs []model.Field, form url.Values, now time.Time) model.Custom {
-	sent := map[string]model.Input{}
+	sent := model.Inputs{}
 	for _, def := range defs {
 		if values, there := form[CustomFieldName(def.Key)]; there {
 			sent[def.Key] = customInput(def.Type, SubmittedValues(def.Type, def.Key, values, now))

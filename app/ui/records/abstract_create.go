@@ -167,7 +167,7 @@ func (p *Pages) createAbstract(r *page.Request) error {
 				return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
 			}
 			due := model.StringInput(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))
-			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]model.Input{"due_date": due}, tray,
+			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, model.Inputs{"due_date": due}, tray,
 				idempotency)
 		}, p.renderNewAbstract)
 }

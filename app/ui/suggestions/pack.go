@@ -19,14 +19,14 @@ import (
 // packedRow is a suggestion in the form of the review page, which stores nothing on the server. When
 // the form is submitted, its values are validated like those of any other form.
 type packedRow struct {
-	Row       int                   `json:"row"`
-	Fields    model.InstrumentInput `json:"fields"`
-	Relations []vault.RowRelation   `json:"relations,omitempty"`
-	Type      string                `json:"type,omitempty"`
-	Shown     model.Instrument      `json:"shown"`
-	Repeat    vault.Repeat          `json:"repeat,omitzero"`
-	Files     []model.File          `json:"files,omitempty"` // only their names
-	Reading   bool                  `json:"reading,omitempty"`
+	Row       int                 `json:"row"`
+	Fields    model.Inputs        `json:"fields"`
+	Relations []vault.RowRelation `json:"relations,omitempty"`
+	Type      string              `json:"type,omitempty"`
+	Shown     model.Instrument    `json:"shown"`
+	Repeat    vault.Repeat        `json:"repeat,omitzero"`
+	Files     []model.File        `json:"files,omitempty"` // only their names
+	Reading   bool                `json:"reading,omitempty"`
 }
 
 // packedReview is what a review page has besides the choices of the user. Columns and Table are empty if the

@@ -231,8 +231,8 @@ func (p *Pages) nameCertifier(r *page.Request, view *Certificates) error {
 }
 
 // certificateMembers returns the submitted fields of a certificate.
-func (s source) certificateMembers(form url.Values, now time.Time) map[string]model.Input {
-	members := map[string]model.Input{}
+func (s source) certificateMembers(form url.Values, now time.Time) model.Inputs {
+	members := model.Inputs{}
 	for _, def := range certificateFields {
 		sent, there := form[def.Key]
 		if !there {
@@ -258,7 +258,7 @@ func acceptedRows(groups []CheckGroup) model.Input {
 	rows := model.ListInput()
 	add := func(check, reason string) {
 		if reason != "" {
-			row := map[string]model.Input{"check": model.StringInput(check), "reason": model.StringInput(reason)}
+			row := model.Inputs{"check": model.StringInput(check), "reason": model.StringInput(reason)}
 			rows.Items = append(rows.Items, model.ObjectInput(row))
 		}
 	}

@@ -118,7 +118,7 @@ func (p *Pages) savePeople(r *page.Request) error {
 		return err
 	}
 	form := r.PostForm
-	members := map[string]model.Input{"searcher": model.StringInput(formText(form, "searcher", 0)),
+	members := model.Inputs{"searcher": model.StringInput(formText(form, "searcher", 0)),
 		"examiner": model.StringInput(formText(form, "examiner", 0)),
 		"due_date": model.StringInput(page.TypedDate("due_date", formText(form, "due_date", 0), p.LocalNow()))}
 	work, err := p.Vault.TitleWork.SetAssignment(r.Context(), r.Actor, s.abstract.ID, members, match(r))

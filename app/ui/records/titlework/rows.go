@@ -58,7 +58,7 @@ func (r Row) isBlank(fields []model.FieldLabel) bool {
 
 // input returns the input of the row.
 func (r Row) input(fields []model.FieldLabel) model.Input {
-	members := map[string]model.Input{}
+	members := model.Inputs{}
 	for _, f := range fields {
 		if members[f.Name] = model.StringInput(r.values[f.Name]); f.Rows != nil {
 			members[f.Name] = model.StringsInput(splitList(r.values[f.Name]))
