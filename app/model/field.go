@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"deedkeep/app/errs"
 )
@@ -131,23 +130,6 @@ func (v *validation) text(field string, def Field, in Input) json.RawMessage {
 		return nil
 	}
 	return encodeJSON(value)
-}
-
-// paragraph validates multi-line text and keeps its white space.
-func (v *validation) paragraph(field string, in Input) string {
-	if !in.isText() {
-		v.Add(field, errs.NotString)
-		return ""
-	}
-	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		v.Add(field, errs.InvalidCharacters)
-		return ""
-	}
-	if utf8.RuneCountInString(in.Value) > MaxParagraphLength {
-		v.Add(field, errs.TooLong, MaxParagraphLength)
-		return ""
-	}
-	return in.Value
 }
 
 // number accepts a JSON number, or a string that contains one, and keeps the digits as sent.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -177,27 +178,26 @@ func (v *validation) timeOfDay(field string, in Input) string {
 	})
 }
 
-// items returns the elements of a list. A value that isn't a list counts as a list of one if single is
-// true.
-func (v *validation) items(field string, in Input, single bool) []Input {
+// items returns the elements of a list, which can have up to limit.
+func (v *validation) items(field string, in Input, limit int) []Input {
 	switch {
 	case in.IsBlank():
-		return nil
-	case in.Kind != InputList && single:
-		return []Input{in}
 	case in.Kind != InputList:
 		v.Add(field, errs.NotArray)
-		return nil
-	case len(in.Items) > MaxListItems:
-		v.Add(field, TooManyItems, MaxListItems)
-		return nil
+	case len(in.Items) > limit:
+		v.Add(field, TooManyItems, limit)
+	default:
+		return in.Items
 	}
-	return in.Items
+	return nil
 }
 
-// nameList validates a list of names or numbers. It omits empty ones.
+// nameList validates a list of names or numbers. It omits empty ones. A value that isn't a list counts as a list of one.
 func (v *validation) nameList(field string, in Input) (list []string) {
-	for _, item := range v.items(field, in, true) {
+	if !in.IsBlank() && in.Kind != InputList {
+		in = ListInput(in)
+	}
+	for _, item := range v.items(field, in, MaxListItems) {
 		if name := v.line(field, item.asText(), MaxNameLength); name != "" {
 			list = append(list, name)
 		}
@@ -205,31 +205,29 @@ func (v *validation) nameList(field string, in Input) (list []string) {
 	return list
 }
 
-// itemField returns the name of an element in field errors, such as "documents.0".
-func itemField(field string, n int) string { return fmt.Sprintf("%s.%d", field, n) }
-
-// members returns the members of an element, which must be an object.
-func (v *validation) members(field string, in Input) (Inputs, bool) {
-	if in.Kind != InputObject {
-		list, _, _ := strings.Cut(field, ".")
-		v.AddProblem(field, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(list, "_", " ")})
-		return nil, false
+// objects iterates over the members of the elements of a list, which must be objects. The key is the start of their names in
+// field errors, such as "documents.0.".
+func (v *validation) objects(field string, items []Input) iter.Seq2[string, Inputs] {
+	return func(yield func(string, Inputs) bool) {
+		for n, item := range items {
+			at := fmt.Sprintf("%s.%d", field, n)
+			if item.Kind != InputObject {
+				v.AddProblem(at, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(field, "_", " ")})
+			} else if !yield(at+".", item.Members) {
+				return
+			}
+		}
 	}
-	return in.Members, true
 }
 
 func (v *validation) parties(field string, in Input) (list []Party) {
-	for n, item := range v.items(field, in, false) {
-		members, ok := v.members(itemField(field, n), item)
-		if !ok {
-			continue
-		}
+	for at, members := range v.objects(field, v.items(field, in, MaxListItems)) {
 		p := Party{
-			Role: v.line(itemField(field, n)+".role", members["role"].asText(), MaxNameLength),
-			Name: v.line(itemField(field, n)+".name", members["name"].asText(), MaxNameLength),
+			Role: v.line(at+"role", members["role"].asText(), MaxNameLength),
+			Name: v.line(at+"name", members["name"].asText(), MaxNameLength),
 		}
 		if p.Name == "" && p.Role != "" {
-			v.Add(itemField(field, n)+".name", errs.Required)
+			v.Add(at+"name", errs.Required)
 		}
 		if p.Name != "" {
 			list = append(list, p)
@@ -240,20 +238,16 @@ func (v *validation) parties(field string, in Input) (list []Party) {
 
 func (v *validation) relations(field string, in Input, self uint64, find func(uint64) (Instrument, bool)) (list []Relation) {
 	seen := map[uint64]bool{}
-	for n, item := range v.items(field, in, false) {
-		members, ok := v.members(itemField(field, n), item)
-		if !ok {
-			continue
-		}
-		r := Relation{Kind: v.line(itemField(field, n)+".kind", members["kind"].asText(), MaxLineLength)}
+	for at, members := range v.objects(field, v.items(field, in, MaxListItems)) {
+		r := Relation{Kind: v.line(at+"kind", members["kind"].asText(), MaxLineLength)}
 		switch {
 		case r.Kind == "":
-			v.Add(itemField(field, n)+".kind", errs.Required)
+			v.Add(at+"kind", errs.Required)
 		case !slices.Contains(RelationKinds(), r.Kind):
-			v.Add(itemField(field, n)+".kind", errs.InvalidChoice)
+			v.Add(at+"kind", errs.InvalidChoice)
 		}
-		target := itemField(field, n) + ".instrument_id"
-		r.Text = v.line(itemField(field, n)+".text", members["text"].asText(), MaxLineLength)
+		target := at + "instrument_id"
+		r.Text = v.line(at+"text", members["text"].asText(), MaxLineLength)
 		id, present, valid := members["instrument_id"].asID()
 		switch {
 		case !valid:
@@ -306,25 +300,20 @@ func (v *validation) checkTarget(field string, r Relation, self uint64, find fun
 // if its document was moved or is in the trash.
 func (v *validation) documents(field string, in Input, old []DocumentLink, find func(uint64) (pages *int, ok bool),
 ) (list []DocumentLink) {
-	for n, item := range v.items(field, in, false) {
-		members, ok := v.members(itemField(field, n), item)
-		if !ok {
-			continue
-		}
+	for at, members := range v.objects(field, v.items(field, in, MaxListItems)) {
 		id, present, valid := members["file_id"].asID()
-		at := itemField(field, n) + ".file_id"
 		count, known := find(id)
 		switch {
 		case !present:
-			v.Add(at, errs.Required)
+			v.Add(at+"file_id", errs.Required)
 		case !valid:
-			v.Add(at, errs.NotInteger)
+			v.Add(at+"file_id", errs.NotInteger)
 		case !known && !slices.ContainsFunc(old, func(d DocumentLink) bool { return d.FileID == id }):
-			v.Add(at, errs.InvalidChoice)
+			v.Add(at+"file_id", errs.InvalidChoice)
 		}
 		link := DocumentLink{FileID: id}
-		if text := v.line(itemField(field, n)+".pages", members["pages"].asText(), MaxLineLength); text != "" {
-			link.Pages = v.pages(itemField(field, n)+".pages", text, count, known)
+		if text := v.line(at+"pages", members["pages"].asText(), MaxLineLength); text != "" {
+			link.Pages = v.pages(at+"pages", text, count, known)
 		}
 		if !slices.Contains(list, link) {
 			list = append(list, link)

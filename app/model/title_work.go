@@ -1,6 +1,8 @@
 package model
 
 import (
+	"iter"
+	"reflect"
 	"slices"
 	"time"
 
@@ -88,18 +90,9 @@ func SequenceChanges(from, to []uint64) []Change {
 	return c
 }
 
-// search is what a NameRun says besides who added it and when.
-type search struct {
-	Name    string   `json:"name"`
-	From    string   `json:"from,omitempty"`
-	To      string   `json:"to,omitempty"`
-	Indexes []string `json:"indexes,omitempty"`
-	Result  string   `json:"result,omitempty"`
-}
-
-func searchesOf(list []NameRun) (searches []search) {
+func searchesOf(list []NameRun) (searches []NameRun) {
 	for _, r := range list {
-		searches = append(searches, search{r.Name, r.From, r.To, r.Indexes, r.Result})
+		searches = append(searches, r.search())
 	}
 	return searches
 }
@@ -112,8 +105,14 @@ type NameRun struct {
 	Indexes []string  `json:"indexes,omitempty"`
 	Result  string    `json:"result,omitempty"`
 	Pending bool      `json:"pending,omitempty"` // carried over by a bring-down and not run again yet
-	By      Actor     `json:"by"`
-	At      time.Time `json:"at"`
+	By      Actor     `json:"by,omitzero"`
+	At      time.Time `json:"at,omitzero"`
+}
+
+// search returns the row without who added it, when, and whether it is pending.
+func (r NameRun) search() NameRun {
+	r.By, r.At, r.Pending = Actor{}, time.Time{}, false
+	return r
 }
 
 // Kinds of a RequirementRow.
@@ -196,26 +195,12 @@ const DateBefore errs.Code = "The {field} field must not be before the %s field.
 // DateInFuture is the code of a date through which nothing can be searched yet.
 const DateInFuture errs.Code = "The {field} field must not be in the future."
 
-// rows returns the elements of a list of up to MaxTitleRows objects.
-func (v *validation) rows(field string, in Input) []Input {
-	switch {
-	case in.IsBlank():
-	case in.Kind != InputList:
-		v.Add(field, errs.NotArray)
-	case len(in.Items) > MaxTitleRows:
-		v.Add(field, TooManyItems, MaxTitleRows)
-	default:
-		return in.Items
-	}
-	return nil
-}
-
-// list is like rows, but the list is required: it replaces another one, which only an empty list clears.
-func (v *validation) list(field string, in Input) []Input {
+// rows returns the rows that replace a list. They are required, because only an empty list clears it.
+func (v *validation) rows(in Input) iter.Seq2[string, Inputs] {
 	if in.Kind == InputMissing {
-		v.Add(field, errs.Required)
+		v.Add("rows", errs.Required)
 	}
-	return v.rows(field, in)
+	return v.objects("rows", v.items("rows", in, MaxTitleRows))
 }
 
 // CheckNamesRun validates a list of names run and returns all errors. A row that the current list
@@ -223,23 +208,18 @@ func (v *validation) list(field string, in Input) []Input {
 func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
 	var f validation
 	var list []NameRun
-	for n, item := range f.list("rows", in) {
-		field := itemField("rows", n)
-		members, ok := f.members(field, item)
-		if !ok {
-			continue
-		}
+	for row, members := range f.rows(in) {
 		run := NameRun{
-			Name:    f.line(field+".name", members["name"].asText(), MaxNameLength),
-			From:    f.date(field+".from", members["from"].asText()),
-			To:      f.date(field+".to", members["to"].asText()),
-			Indexes: f.nameList(field+".indexes", members["indexes"]),
-			Result:  f.optionalParagraph(field+".result", members["result"].asText()),
+			Name:    f.line(row+"name", members["name"].asText(), MaxNameLength),
+			From:    f.date(row+"from", members["from"].asText()),
+			To:      f.date(row+"to", members["to"].asText()),
+			Indexes: f.nameList(row+"indexes", members["indexes"]),
+			Result:  f.optionalParagraph(row+"result", members["result"].asText()),
 			By:      Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}, At: at,
 		}
-		f.require(field+".name", run.Name)
+		f.require(row+"name", run.Name)
 		if run.From != "" && run.To != "" && run.To < run.From {
-			f.Add(field+".to", DateBefore, "from")
+			f.Add(row+"to", DateBefore, "from")
 		}
 		if old := slices.IndexFunc(current, run.sameSearch); old >= 0 {
 			run.By, run.At, run.Pending = current[old].By, current[old].At, current[old].Pending
@@ -250,35 +230,30 @@ func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]Na
 }
 
 // sameSearch reports whether two rows describe the same search.
-func (r NameRun) sameSearch(other NameRun) bool {
-	return r.Name == other.Name && r.From == other.From && r.To == other.To && r.Result == other.Result && slices.Equal(r.Indexes,
-		other.Indexes)
-}
+func (r NameRun) sameSearch(other NameRun) bool { return reflect.DeepEqual(r.search(), other.search()) }
 
 // CheckRequirements validates a list of requirements and exceptions and returns all errors. It
 // ignores rows whose source is an instrument, because they follow from the instrument.
 func CheckRequirements(in Input, isInstrument func(id uint64) bool) ([]RequirementRow, errs.Fields) {
 	var f validation
 	var list []RequirementRow
-	for n, item := range f.list("rows", in) {
-		field := itemField("rows", n)
-		members, ok := f.members(field, item)
-		if !ok || members["source"].Value == "instrument" {
+	for at, members := range f.rows(in) {
+		if members["source"].Value == "instrument" {
 			continue
 		}
 		row := RequirementRow{
-			Kind:    choiceOf(RequirementKind, ExceptionKind)(&f, field+".kind", members["kind"].asText()),
-			Text:    f.optionalParagraph(field+".text", members["text"].asText()),
-			Cleared: f.date(field+".cleared", members["cleared"].asText()),
+			Kind:    choiceOf(RequirementKind, ExceptionKind)(&f, at+"kind", members["kind"].asText()),
+			Text:    f.optionalParagraph(at+"text", members["text"].asText()),
+			Cleared: f.date(at+"cleared", members["cleared"].asText()),
 		}
-		f.require(field+".kind", row.Kind)
-		f.require(field+".text", row.Text)
+		f.require(at+"kind", row.Kind)
+		f.require(at+"text", row.Text)
 		id, present, valid := members["instrument_id"].asID()
 		switch {
 		case !valid:
-			f.Add(field+".instrument_id", errs.NotInteger)
+			f.Add(at+"instrument_id", errs.NotInteger)
 		case present && !isInstrument(id):
-			f.Add(field+".instrument_id", errs.InvalidChoice)
+			f.Add(at+"instrument_id", errs.InvalidChoice)
 		default:
 			row.InstrumentID = id
 		}
@@ -341,18 +316,13 @@ func CheckVoidReason(in Input) (string, errs.Fields) {
 
 // accepted validates the findings that a certificate accepts.
 func (v *validation) accepted(in Input) (list []AcceptedCheck) {
-	for n, item := range v.rows("accepted", in) {
-		field := itemField("accepted", n)
-		members, ok := v.members(field, item)
-		if !ok {
-			continue
-		}
+	for at, members := range v.objects("accepted", v.items("accepted", in, MaxTitleRows)) {
 		row := AcceptedCheck{
-			Check:  v.line(field+".check", members["check"].asText(), MaxLineLength),
-			Reason: v.line(field+".reason", members["reason"].asText(), MaxLineLength),
+			Check:  v.line(at+"check", members["check"].asText(), MaxLineLength),
+			Reason: v.line(at+"reason", members["reason"].asText(), MaxLineLength),
 		}
-		v.require(field+".check", row.Check)
-		v.require(field+".reason", row.Reason)
+		v.require(at+"check", row.Check)
+		v.require(at+"reason", row.Reason)
 		list = append(list, row)
 	}
 	return list

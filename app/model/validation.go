@@ -232,9 +232,19 @@ func (c Custom) reportUnknownKeys(defs []Field) {
 	c.OnUnknownKeys(keys)
 }
 
-// line trims and validates one-line text. The text must be valid UTF-8 without NUL and at most
-// limit code points long. line returns "" after an error.
+// line trims and validates one-line text of up to limit code points. It returns "" after an error.
 func (v *validation) line(field string, in Input, limit int) string {
+	in.Value = strings.TrimSpace(in.Value)
+	return v.plainText(field, in, limit)
+}
+
+// paragraph validates multi-line text and keeps its white space.
+func (v *validation) paragraph(field string, in Input) string {
+	return v.plainText(field, in, MaxParagraphLength)
+}
+
+// plainText validates a text, which must be valid UTF-8 without NUL and at most limit code points long.
+func (v *validation) plainText(field string, in Input, limit int) string {
 	if !in.isText() {
 		v.Add(field, errs.NotString)
 		return ""
@@ -243,12 +253,11 @@ func (v *validation) line(field string, in Input, limit int) string {
 		v.Add(field, errs.InvalidCharacters)
 		return ""
 	}
-	value := strings.TrimSpace(in.Value)
-	if utf8.RuneCountInString(value) > limit {
+	if utf8.RuneCountInString(in.Value) > limit {
 		v.Add(field, errs.TooLong, limit)
 		return ""
 	}
-	return value
+	return in.Value
 }
 
 // date validates a calendar date in the format YYYY-MM-DD.
