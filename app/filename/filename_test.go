@@ -11,6 +11,7 @@ import (
 
 func TestInstrument(t *testing.T) {
 	types := model.NewDocumentTypes()
+	about := model.InstrumentContext{Types: types}
 	for _, row := range []struct{ name, want string }{ // want: "" if the name doesn't describe an instrument
 		// sequence, type, date, book and page, parties
 		{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf",
@@ -95,7 +96,7 @@ func TestInstrument(t *testing.T) {
 			if ok != (row.want != "") || ok && string(got) != row.want {
 				t.Errorf("Instrument = %s, %v, want %s", got, ok, row.want)
 			}
-			if i, rejected := model.CheckInstrument(fields, model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types}); ok && len(rejected) > 0 {
+			if i, rejected := model.CheckInstrument(fields, model.Instrument{AbstractID: 1}, about); ok && len(rejected) > 0 {
 				t.Errorf("Check = %+v, rejected %v, want nothing", i, rejected)
 			}
 		})
@@ -130,9 +131,10 @@ func FuzzInstrument(f *testing.F) {
 	}
 	f.Add("Deed $10000000000000")
 	types := model.NewDocumentTypes()
+	about := model.InstrumentContext{Types: types}
 	f.Fuzz(func(t *testing.T, name string) {
 		fields, ok := filename.Instrument(name, types)
-		if _, rejected := model.CheckInstrument(fields, model.Instrument{AbstractID: 1}, model.InstrumentContext{Types: types}); ok && len(rejected) > 0 {
+		if _, rejected := model.CheckInstrument(fields, model.Instrument{AbstractID: 1}, about); ok && len(rejected) > 0 {
 			t.Errorf("filename.Instrument(%q) = %+v, rejected %v", name, fields, rejected)
 		}
 	})

@@ -192,7 +192,7 @@ func (v *validation) items(field string, in Input, limit int) []Input {
 	return nil
 }
 
-// nameList validates a list of names or numbers. It omits empty ones. A value that isn't a list counts as a list of one.
+// nameList validates a list of names or numbers. It omits empty ones. A value that isn't a list is a list of one.
 func (v *validation) nameList(field string, in Input) (list []string) {
 	if !in.IsBlank() && in.Kind != InputList {
 		in = ListInput(in)
@@ -205,14 +205,15 @@ func (v *validation) nameList(field string, in Input) (list []string) {
 	return list
 }
 
-// objects iterates over the members of the elements of a list, which must be objects. The key is the start of their names in
-// field errors, such as "documents.0.".
+// objects iterates over the elements of a list, which must be objects. The key is what the names of their members
+// start with in field errors, such as "documents.0.".
 func (v *validation) objects(field string, items []Input) iter.Seq2[string, Inputs] {
 	return func(yield func(string, Inputs) bool) {
 		for n, item := range items {
 			at := fmt.Sprintf("%s.%d", field, n)
 			if item.Kind != InputObject {
-				v.AddProblem(at, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(field, "_", " ")})
+				name := strings.ReplaceAll(field, "_", " ")
+				v.AddProblem(at, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: name})
 			} else if !yield(at+".", item.Members) {
 				return
 			}

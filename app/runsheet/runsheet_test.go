@@ -75,7 +75,8 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("read = %d entries, %v, want 2", len(entries), err)
 			}
 			for n, row := range sample() {
-				got, rejected := model.CheckInstrument(entries[n].Fields, model.Instrument{}, model.InstrumentContext{Types: model.NewDocumentTypes()})
+				got, rejected := model.CheckInstrument(entries[n].Fields, model.Instrument{},
+					model.InstrumentContext{Types: model.NewDocumentTypes()})
 				if len(rejected) > 0 {
 					t.Errorf("row %d: rejected %v, want nothing", n, rejected)
 				}
