@@ -22,6 +22,20 @@ I, the Clerk of Courts, certify that on March 4, 2019, judgment was rendered in 
 against John A. Doe in the amount of $12,345.67 plus interest at 5.00% per annum and costs of $143.00.
 `
 
+const satisfaction = `201100098765
+Filed for Record in WEXCOMBE COUNTY, OHIO
+10-03-2011 At 09:01 am.
+SATISFACTN 28.00
+OR Book 1500 Page 22 - 22
+
+SATISFACTION OF MORTGAGE
+FIRST NATIONAL BANK OF WEXCOMBE, holder of a certain mortgage from
+JOHN A. DOE and JANE B. DOE, dated February 27, 2004, in the amount of
+$125,000.00, recorded March 9, 2004 in OR Book 1234, Page 567, Instrument No.
+200400012345, hereby certifies that the same is fully paid and satisfied.
+Dated: September 21, 2011
+`
+
 // The forms of Ohio name the parties, the amount, and the court in their own ways.
 func TestFormsOfOhio(t *testing.T) {
 	rules, types := extract.DefaultRules(), model.NewDocumentTypes()
@@ -54,6 +68,14 @@ and Richard Roe (the "Grantees"), does hereby grant, bargain, sell and convey un
 
 For the sum of $185,000.00 paid, JOHN DOE, unmarried, releases and quitclaims to MARY ROE all right, title, and interest.
 `, map[string]string{"type": "Quitclaim Deed", "grantors": "JOHN DOE", "grantees": "MARY ROE", "consideration": "185000.00"}},
+		{"stamp above a release", satisfaction, map[string]string{"type": "Release or Satisfaction",
+			"instrument_number": "201100098765", "book": "1500", "page": "22", "recorded": "2011-10-03"}},
+		{"a mortgage that stays", `QUIT-CLAIM DEED
+
+KNOW ALL MEN BY THESE PRESENTS, That Robert J. Smith, the Grantor, does remise, release and forever quit-claim the
+premises in Wexcombe County, being Permanent Parcel No. 12-
+00345.000, subject to a mortgage to Citizens Bank, of Wexcombe County, which the grantee assumes.
+`, map[string]string{"type": "Quitclaim Deed", "grantees": "", "parcels": "12-00345.000"}},
 		{"certificate of judgment", judgmentLien, map[string]string{"type": "Judgment", "grantors": "JOHN A. DOE",
 			"grantees": "CAPITAL BANK (USA), N.A.", "case_number": "19 CV 004512", "dated": "2019-03-04", "consideration": "12345.67"}},
 		{"labeled judgment", `CERTIFICATE OF JUDGMENT
@@ -87,13 +109,15 @@ recorded in Official Record 512, Page 88, is paid and satisfied.
 IN WITNESS WHEREOF, the undersigned has set its hand this 1st day of March, 2019.
 First National Bank
 `
-	list := extract.ReadAll([]extract.Page{extract.PlainText(release), extract.PlainText(judgmentLien)}, extract.DefaultRules(),
-		model.NewDocumentTypes())
-	var got []string
-	for _, i := range list {
-		got = append(got, i.Fields["type"].Value()+" "+i.Fields["case_number"].Value())
-	}
-	if want := []string{"Release or Satisfaction ", "Judgment 19 CV 004512"}; !slices.Equal(got, want) {
-		t.Errorf("ReadAll() = %q, want %q", got, want)
+	for _, first := range []string{release, satisfaction} {
+		list := extract.ReadAll([]extract.Page{extract.PlainText(first), extract.PlainText(judgmentLien)}, extract.DefaultRules(),
+			model.NewDocumentTypes())
+		var got []string
+		for _, i := range list {
+			got = append(got, i.Fields["type"].Value()+" "+i.Fields["case_number"].Value())
+		}
+		if want := []string{"Release or Satisfaction ", "Judgment 19 CV 004512"}; !slices.Equal(got, want) {
+			t.Errorf("ReadAll() = %q, want %q; the release is\n%s", got, want, first)
+		}
 	}
 }

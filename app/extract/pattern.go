@@ -139,7 +139,13 @@ func (r *reader) mayStart(p *pattern, at int) bool {
 	if len(p.types) > 0 && !slices.Contains(p.types, r.kind) || slices.Contains(p.notTypes, r.kind) {
 		return false
 	}
-	return r.source.inZone(p.zone, at) && (!p.lineStart || r.source.atLineStart(at))
+	return r.source.inZone(p.zone, at) && (!p.lineStart || r.source.atLineStart(at)) && !r.isAfter(p.notAfter, at)
+}
+
+// isAfter reports whether one of some words is right before an offset in the text.
+func (r *reader) isAfter(words []string, at int) bool {
+	before := strings.Fields(r.source.text[max(0, at-maxPreposition):at])
+	return len(before) > 0 && slices.Contains(words, strings.ToLower(before[len(before)-1]))
 }
 
 // try returns what a pattern finds in a window of the text. at is the offset of the window.
@@ -170,10 +176,12 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 		}
 		from, to := at+m[2*n], at+m[2*n+1]
 		values, ok := cleaners[name](r, from, to)
-		c := candidate{rank: p.rank, at: from, name: name, running: p.zone == inStamp && name != Recorded && r.isRunning(from)}
+		c := candidate{rank: p.rank, at: from, name: name, running: p.zone == inStamp && name != Recorded && r.isRunning(at+m[0])}
 		switch {
 		case !ok:
 			c.doubtful = true
+		case len(values) == 0 && name == Grantors:
+			return nil // what follows isn't the other side
 		case len(values) == 0:
 			continue
 		default:

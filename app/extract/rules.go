@@ -71,6 +71,7 @@ type patternRule struct {
 	At        string   `yaml:"at"`         // words that Find starts with; "#" is a number
 	In        string   `yaml:"in"`         // part of the document, see zones
 	LineStart bool     `yaml:"line_start"` // only at the start of a line
+	NotAfter  string   `yaml:"not_after"`  // words that Find doesn't follow
 	Near      string   `yaml:"near"`       // a regular expression that must match within nearLines
 	Types     []string `yaml:"types"`      // only in instruments of these types
 	NotTypes  []string `yaml:"not_types"`  // not in instruments of these types
@@ -185,6 +186,7 @@ type pattern struct {
 	at              []string
 	zone            zone
 	lineStart       bool
+	notAfter        []string
 	near            *regexp.Regexp
 	types, notTypes []string
 }
@@ -207,7 +209,8 @@ func (s *patternSet) add(p *pattern) {
 }
 
 func (rule patternRule) compile(m macros) (*pattern, error) {
-	p := &pattern{at: strings.Fields(rule.At), zone: zone(rule.In), lineStart: rule.LineStart, types: rule.Types, notTypes: rule.NotTypes}
+	p := &pattern{at: strings.Fields(rule.At), zone: zone(rule.In), lineStart: rule.LineStart,
+		notAfter: strings.Fields(rule.NotAfter), types: rule.Types, notTypes: rule.NotTypes}
 	start := ""
 	if len(p.at) > 0 {
 		start = `\A`

@@ -153,7 +153,7 @@ func (r *reader) parcels(from, to int) (list []string, ok bool) {
 		return nil, false
 	}
 	rest := parcelRest.FindString(r.source.text[to:])
-	parts := parcelEnd.Split(r.text(from, to), -1)
+	parts := parcelEnd.Split(lineAtDash.ReplaceAllString(r.text(from, to), "-"), -1)
 	for n, text := range parts {
 		number, ok := parcelNumber(strings.Trim(text, " .,:;-#"))
 		if !ok {
@@ -170,6 +170,9 @@ func (r *reader) parcels(from, to int) (list []string, ok bool) {
 	}
 	return list, true
 }
+
+// lineAtDash matches a dash at the end of a line, after which a parcel number continues.
+var lineAtDash = regexp.MustCompile(`- *\r?\n *`)
 
 // blankAtDash matches a dash with a blank, which OCR reads into a parcel number.
 var blankAtDash = regexp.MustCompile(` ?- | -`)
