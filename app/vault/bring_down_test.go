@@ -210,9 +210,16 @@ func TestVoidCertificate(t *testing.T) {
 	vaulttest.WantKind(t, "void without a reason", err, errs.Invalid)
 	_, err = void(kim, 99, "Wrong date")
 	vaulttest.WantKind(t, "void no certificate", err, errs.NotFound)
+	before, err := v.Abstracts.Get(t.Context(), id)
+	vaulttest.NoError(t, err)
 	voided, err := void(kim, first.ID, "Wrong date")
 	if err != nil || voided.Voided == nil || voided.Voided.Reason != "Wrong date" || voided.Voided.By.Name != "Kim" {
 		t.Fatalf("void: got %+v, %v, want Kim and the reason", voided.Voided, err)
+	}
+	after, err := v.Abstracts.Get(t.Context(), id)
+	if err != nil || after.Abstract.Version != before.Abstract.Version+1 || !after.Abstract.UpdatedAt.After(before.Abstract.UpdatedAt) {
+		t.Errorf("abstract after voiding: got version %d of %v, %v, want one after %d of %v, as certifying gives it",
+			after.Abstract.Version, after.Abstract.UpdatedAt, err, before.Abstract.Version, before.Abstract.UpdatedAt)
 	}
 	_, err = void(admin, first.ID, "Again")
 	vaulttest.WantKind(t, "void twice", err, errs.Conflict)

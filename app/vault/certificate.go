@@ -129,17 +129,19 @@ var errNotCertifier = &errs.Error{Kind: errs.Forbidden,
 	Message: "Only the person who certified the search or an administrator can void this certificate."}
 
 // Void voids a certificate that was issued by mistake. It stays in the list with the reason, but the search counts as
-// certified only by another one. Void returns NotFound if there is no such certificate, Forbidden unless the actor issued it or may
-// administer the vault, Invalid without a reason, or Conflict if it is voided already.
+// certified only by another one. The abstract gets a new version, so that clients that list changes see it. Void returns
+// NotFound if there is no such certificate, Forbidden unless the actor issued it or may administer the vault, Invalid
+// without a reason, or Conflict if it is voided already.
 func (tw *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id uint64, reason model.Input,
 	idempotency Idempotency[model.Certificate]) (certificate model.Certificate, err error) {
+	var record model.Abstract
 	var work model.TitleWork
 	var at int
 	err = tw.v.Write(ctx, actor, func(t *store.Tx) error {
 		if err := idempotency.CheckUnused(t, tw.v); err != nil {
 			return err
 		}
-		if _, err := t.Abstract(abstract); err != nil {
+		if record, err = t.Abstract(abstract); err != nil {
 			return err
 		}
 		if work, err = t.TitleWork(abstract); err != nil {
@@ -162,9 +164,10 @@ func (tw *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id u
 		before, now := work.Certificates[at], certificate.Voided.At
 		work.Certificates = slices.Clone(work.Certificates)
 		work.Certificates[at] = certificate
-		return errors.Join(t.PutTitleWork(work), tw.v.AddEntry(t, model.Event{At: now, Actor: actor, Kind: "certificate.voided",
-			Record: model.RecordRef(AbstractOps.Name, abstract), Changes: before.Changes(certificate),
-			Detail: map[string]string{"certificate": fmt.Sprint(id), "effective_date": certificate.EffectiveDate}}),
+		return errors.Join(t.PutTitleWork(work), t.PutAbstract(nextVersion(record, now)), // as certifying does
+			tw.v.AddEntry(t, model.Event{At: now, Actor: actor, Kind: "certificate.voided",
+				Record: model.RecordRef(AbstractOps.Name, abstract), Changes: before.Changes(certificate),
+				Detail: map[string]string{"certificate": fmt.Sprint(id), "effective_date": certificate.EffectiveDate}}),
 			idempotency.SaveResponse(t, now, certificate))
 	})
 	return certificate, err
