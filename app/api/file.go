@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -165,7 +164,7 @@ func (h fileHandler) text(r *request) (response, error) {
 	}
 	var status jobs.TextStatus
 	page, err := readPage(h.server, r, lq.Query, func(ctx context.Context, q vault.Query) (page vault.Page[pagetext.Page], err error) {
-		offset, limit := textRange(q)
+		offset, limit := itemRange(q)
 		part, err := h.server.Vault.Previews.PageTexts(ctx, r.actor, id, offset, limit, q.MaxBytes)
 		status = part.Status
 		page = vault.Page[pagetext.Page]{Items: part.Pages, Bytes: part.Bytes, Truncated: part.Next > 0 && len(part.Pages) < limit}
@@ -181,17 +180,6 @@ func (h fileHandler) text(r *request) (response, error) {
 	list := newPage(h.server, r, lq, page, pageText)
 	data := apitypes.TextPages{Status: string(status), OCREnabled: h.server.Vault.Settings.ReadsScans, Pages: list.Data}
 	return okResponse(apitypes.FileText{Data: data, Links: list.Links, Meta: list.Meta})
-}
-
-// textRange returns the offset and the number of the pages that a query asks for.
-func textRange(q vault.Query) (offset, limit int) {
-	at, _ := binary.Uvarint(q.Position) // q.Position is empty or was encoded by positions
-	offset, limit = int(at), q.Limit    // the position is encrypted, so clients can't change it
-	if q.Backward {
-		limit = min(limit, offset)
-		offset -= limit
-	}
-	return offset, limit
 }
 
 func pageText(p pagetext.Page) apitypes.PageText {

@@ -223,18 +223,16 @@ func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) 
 // for which the search index is needed, and list otherwise. find is nil if the list can't be searched. shape converts each record to its
 // JSON form.
 func listPage[T, W any](s *server, r *request, spec listSpec, list func(context.Context, vault.Query) (vault.Page[T], error),
-	find func(context.Context, model.Actor, search.Query, int) (search.RecordPage[T], error), shape func(T) W,
+	find func(context.Context, model.Actor, search.Query, int) (search.Page[T], error), shape func(T) W,
 ) (response, error) {
 	lq, err := s.list(r, spec)
 	if err != nil {
 		return response{}, err
 	}
 	if lq.searched {
-		list = func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
+		list = func(ctx context.Context, q vault.Query) (vault.Page[T], error) {
 			found, err := find(ctx, r.actor, lq.search(q), q.MaxBytes)
-			page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Truncated}
-			page.Next, page.Prev = positions(found.Offset, found.NextOffset)
-			return page, err
+			return listed(found), err
 		}
 	}
 	page, err := readPage(s, r, lq.Query, list)

@@ -42,13 +42,7 @@ func (h searchHandler) search(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	page := vault.Page[search.Hit]{Items: found.Hits}
-	next := 0
-	if found.More {
-		next = q.Offset + q.Limit
-	}
-	page.Next, page.Prev = positions(q.Offset, next)
-	return okResponse(newPage(h.server, r, lq, page, h.server.hit))
+	return okResponse(newPage(h.server, r, lq, listed(found), h.server.hit))
 }
 
 // indexState returns the state of the search index, and how many documents the search q of a list
@@ -151,24 +145,37 @@ func (l listSpec) rejectUnsupported(field string, values map[string]string, inva
 // search returns the search query for the list. q contains the position and the page size.
 func (lq listQuery) search(q vault.Query) search.Query {
 	out := search.QueryFromList(lq.text, q)
-	at, _ := binary.Uvarint(q.Position) // q.Position is empty or was encoded by positions
-	out.Offset = int(min(at, search.MaxHits))
-	if q.Backward {
-		out.Limit = min(out.Limit, out.Offset)
-		out.Offset -= out.Limit
-	}
+	out.Offset, out.Limit = itemRange(q)
 	return out
 }
 
-// positions returns the encoded positions of the next and previous pages of a search. from
-// is the offset of the current page, and next is the offset of the next page, or 0 if there
-// isn't one.
+// listed returns a page of a search as a page of a list.
+func listed[T any](found search.Page[T]) vault.Page[T] {
+	page := vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Truncated}
+	page.Next, page.Prev = positions(found.Offset, found.Next)
+	return page
+}
+
+// itemRange returns the offset and the number of the items that a query asks for, in a list whose positions are
+// offsets; see positions.
+func itemRange(q vault.Query) (offset, limit int) {
+	at, _ := binary.Uvarint(q.Position) // empty, or encoded by positions: clients can't change an encrypted cursor
+	offset, limit = int(at), q.Limit
+	if q.Backward {
+		limit = min(limit, offset)
+		offset -= limit
+	}
+	return offset, limit
+}
+
+// positions returns the encoded positions of the next and previous pages of a list whose positions are offsets. from
+// is the offset of the current page, and next is the offset of the next page, or 0 if there isn't one.
 func positions(from, next int) (after, before []byte) {
 	if next > 0 {
-		after = binary.AppendUvarint(nil, uint64(next)) // at most search.MaxHits
+		after = binary.AppendUvarint(nil, uint64(next))
 	}
 	if from > 0 {
-		before = binary.AppendUvarint(nil, uint64(from)) // likewise
+		before = binary.AppendUvarint(nil, uint64(from))
 	}
 	return after, before
 }

@@ -10,21 +10,12 @@ import (
 	"deedkeep/app/vault"
 )
 
-// foundRecord is a hit with the data for its snippet and its match type.
-type foundRecord struct {
-	Hit
-	fields []fieldText              // fields that the snippet may show
-	terms  func() model.SearchTerms // returns its search terms, including its numbers
-	// owners and others are the parties of an instrument; see model.DocumentType.SplitParties.
-	owners, others []string
-}
-
 // matchType returns how the record matches a text.
-func (f foundRecord) matchType(hit query.Hit, text string) MatchType {
+func (h *Hit) matchType(found query.Hit, text string) MatchType {
 	switch {
-	case hit.MayMatchNumber && query.MatchesNumber(text, f.terms().Numbers):
+	case found.MayMatchNumber && query.MatchesNumber(text, h.terms().Numbers):
 		return MatchExact
-	case hit.Approximate:
+	case found.Approximate:
 		return MatchSimilar
 	}
 	return MatchWords
@@ -32,20 +23,20 @@ func (f foundRecord) matchType(hit query.Hit, text string) MatchType {
 
 // readHits reads the live records of the hits. It skips records that have been deleted or no longer
 // match the filters.
-func (s *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord, err error) {
+func (s *Service) readHits(t *store.Tx, f indexResult) (hits []Hit, err error) {
 	cache := newDefinitionCache(t)
-	for _, hit := range f.result.Hits {
-		var record foundRecord
+	for _, found := range f.result.Hits {
+		var hit Hit
 		var fits bool
-		switch hit.Kind {
+		switch found.Kind {
 		case query.Abstract:
-			record, fits, err = s.readAbstract(cache, hit.ID, &f.query)
+			hit, fits, err = s.readAbstract(cache, found.ID, &f.query)
 		case query.Order:
-			record, fits, err = readOrder(cache, hit.ID, &f.query)
+			hit, fits, err = readOrder(cache, found.ID, &f.query)
 		case query.File:
-			record, fits, err = s.readFile(t, hit.ID, &f.query)
+			hit, fits, err = s.readFile(t, found.ID, &f.query)
 		case query.Instrument:
-			record, fits, err = s.readInstrument(t, hit.ID, &f.query)
+			hit, fits, err = s.readInstrument(t, found.ID, &f.query)
 		}
 		switch {
 		case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged): // an integrity check reports it
@@ -54,21 +45,21 @@ func (s *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord, e
 			return nil, err
 		}
 		if fits {
-			record.Score, record.Match = hit.Score, record.matchType(hit, f.query.Text)
-			records = append(records, record)
+			hit.Score, hit.Match = found.Score, hit.matchType(found, f.query.Text)
+			hits = append(hits, hit)
 		}
 	}
-	return records, nil
+	return hits, nil
 }
 
-func (s *Service) readAbstract(cache *definitionCache, id uint64, q *Query) (found foundRecord, fits bool, err error) {
+func (s *Service) readAbstract(cache *definitionCache, id uint64, q *Query) (h Hit, fits bool, err error) {
 	a, err := cache.t.Abstract(id)
 	if err != nil {
-		return found, false, err
+		return h, false, err
 	}
-	found.Hit = s.abstractHit(cache.t, &a)
-	found.fields, found.terms = abstractFields(&a, cache.templateFields(a.TemplateID)), a.SearchTerms
-	return found, q.Matches(filterValues(a.TemplateID, a.Property, a.Status), a.CreatedAt), nil
+	h = s.abstractHit(cache.t, &a)
+	h.fields, h.terms = abstractFields(&a, cache.templateFields(a.TemplateID)), a.SearchTerms
+	return h, q.Matches(filterValues(a.TemplateID, a.Property, a.Status), a.CreatedAt), nil
 }
 
 func (s *Service) abstractHit(t *store.Tx, a *model.Abstract) Hit {
@@ -76,14 +67,14 @@ func (s *Service) abstractHit(t *store.Tx, a *model.Abstract) Hit {
 		Documents: len(a.Files), CreatedAt: a.CreatedAt, property: a.Property}
 }
 
-func readOrder(cache *definitionCache, id uint64, q *Query) (s foundRecord, fits bool, err error) {
+func readOrder(cache *definitionCache, id uint64, q *Query) (h Hit, fits bool, err error) {
 	o, err := cache.t.Order(id)
 	if err != nil {
-		return s, false, err
+		return h, false, err
 	}
-	s.Hit = orderHit(&o)
-	s.fields, s.terms = orderFields(&o, cache.orderFields()), o.SearchTerms
-	return s, q.Matches(filterValues(0, o.Property, o.Status), o.CreatedAt), nil
+	h = orderHit(&o)
+	h.fields, h.terms = orderFields(&o, cache.orderFields()), o.SearchTerms
+	return h, q.Matches(filterValues(0, o.Property, o.Status), o.CreatedAt), nil
 }
 
 func orderHit(o *model.Order) Hit {
@@ -93,10 +84,10 @@ func orderHit(o *model.Order) Hit {
 
 // readFile reads a document. The filters apply to the template and the property of its abstract. fits
 // reports whether the document passes them.
-func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord, fits bool, err error) {
+func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (h Hit, fits bool, err error) {
 	file, err := t.File(id)
 	if err != nil {
-		return found, false, err
+		return h, false, err
 	}
 	var abstract model.Abstract
 	var location string
@@ -108,23 +99,23 @@ func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord,
 		err = nil // documents of a damaged abstract are still found; an integrity check reports the damage
 	}
 	if err != nil {
-		return found, false, err
+		return h, false, err
 	}
-	found.Hit = Hit{Kind: vault.FileOps.Name, ID: id, Heading: file.Filename, Subheading: location, CreatedAt: file.CreatedAt,
+	h = Hit{Kind: vault.FileOps.Name, ID: id, Heading: file.Filename, Subheading: location, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
-	found.fields, found.terms = []fieldText{{value: file.Filename}}, file.SearchTerms
-	return found, q.Matches(filterValues(abstract.TemplateID, abstract.Property, ""), file.CreatedAt), nil
+	h.fields, h.terms = []fieldText{{value: file.Filename}}, file.SearchTerms
+	return h, q.Matches(filterValues(abstract.TemplateID, abstract.Property, ""), file.CreatedAt), nil
 }
 
 // readInstrument reads an instrument. fits reports whether it passes the filters.
-func (s *Service) readInstrument(t *store.Tx, id uint64, q *Query) (found foundRecord, fits bool, err error) {
+func (s *Service) readInstrument(t *store.Tx, id uint64, q *Query) (h Hit, fits bool, err error) {
 	i, err := t.Instrument(id)
 	if err != nil {
-		return found, false, err
+		return h, false, err
 	}
 	abstract, err := t.Abstract(i.AbstractID)
 	if err != nil && !errors.Is(err, store.ErrDamaged) {
-		return found, false, err
+		return h, false, err
 	}
 	heading := ""
 	if err == nil { // instruments of a damaged abstract are still found; an integrity check reports the damage
@@ -132,13 +123,13 @@ func (s *Service) readInstrument(t *store.Tx, id uint64, q *Query) (found foundR
 	}
 	types, err := t.DocumentTypes()
 	if err != nil {
-		return found, false, err
+		return h, false, err
 	}
 	documentType, _ := types.ByID(i.TypeID)
-	found.Hit = Hit{Kind: query.Instrument, ID: id, Heading: i.Heading(documentType), Subheading: heading, Recorded: i.Recorded,
+	h = Hit{Kind: query.Instrument, ID: id, Heading: i.Heading(documentType), Subheading: heading, Recorded: i.Recorded,
 		Filed: documentType.IsFiled(), CreatedAt: i.CreatedAt, AbstractID: i.AbstractID}
-	found.fields = instrumentFields(&i, documentType)
-	found.terms = func() model.SearchTerms { return i.SearchTerms(documentType.Name) }
-	found.owners, found.others = documentType.SplitInstrument(i)
-	return found, q.Matches(instrumentValues(&i), i.CreatedAt), nil
+	h.fields = instrumentFields(&i, documentType)
+	h.terms = func() model.SearchTerms { return i.SearchTerms(documentType.Name) }
+	h.owners, h.others = documentType.SplitInstrument(i)
+	return h, q.Matches(instrumentValues(&i), i.CreatedAt), nil
 }

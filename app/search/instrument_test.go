@@ -49,7 +49,7 @@ func instrumentIDs(t testing.TB, v *instance.Instance, q search.Query) string {
 		for _, i := range page.Items {
 			list = append(list, i.ID)
 		}
-		if q.Offset = page.NextOffset; q.Offset == 0 {
+		if q.Offset = page.Next; q.Offset == 0 {
 			return strings.Trim(fmt.Sprint(list), "[]")
 		}
 	}
@@ -132,11 +132,11 @@ func TestInstrumentHits(t *testing.T) {
 	vaulttest.CreateOrderForProperty(t, v, "T-2417", "", "", elmStreet("Troy", "Rensselaer"))
 	vaulttest.WaitIndexed(t, v)
 	page := searchRecords(t, v, search.Query{Text: "2417/0883"})
-	if len(page.Hits) != 1 || page.Counts["instrument"] != 1 {
+	if len(page.Items) != 1 || page.Counts["instrument"] != 1 {
 		t.Fatalf("page = %+v, want one instrument", page)
 	}
 	const heading = "Warranty Deed · Deed Book 2417, Page 0883; Inst. 201904170093382 · Elm Street Holdings, L.L.C. to Quill, Ada B. et al."
-	if h := page.Hits[0]; h.Kind != "instrument" || h.ID != 1 || h.Heading != heading || h.Subheading != "26-0017" ||
+	if h := page.Items[0]; h.Kind != "instrument" || h.ID != 1 || h.Heading != heading || h.Subheading != "26-0017" ||
 		h.AbstractID != abstract.ID || h.Match != search.MatchExact || h.Page != 0 || !strings.Contains(markedText(h.Snippet),
 		"[2417, Page 0883]") {
 		t.Errorf("hit = %+v with snippet %s, want %s", h, markedText(h.Snippet), heading)
@@ -147,7 +147,7 @@ func TestInstrumentHits(t *testing.T) {
 		"47-0312-B-119":  "Parcel IDs: [47-0312-B-119.04]",
 		"april 17, 2019": "Recorded: [2019-04-17]",
 	} {
-		if h := searchRecords(t, v, search.Query{Text: text}).Hits[0]; markedText(h.Snippet) != want {
+		if h := searchRecords(t, v, search.Query{Text: text}).Items[0]; markedText(h.Snippet) != want {
 			t.Errorf("snippet for %q = %q, want %q", text, markedText(h.Snippet), want)
 		}
 	}

@@ -104,14 +104,14 @@ func spokenName(name string) string {
 // namesOwner reports whether a hit names the party of a clue as owner or borrower. Lenders, trustees, and
 // plaintiffs have many properties in common. The text of a document counts unless all of its instruments name
 // the party only as one of these.
-func (f *priorFinder) namesOwner(t *store.Tx, c clue, record foundRecord) (bool, error) {
+func (f *priorFinder) namesOwner(t *store.Tx, c clue, hit Hit) (bool, error) {
 	switch {
 	case c.Reason.Kind == SameParty:
-		return isOwner(c.Reason.Value, record.owners, record.others), nil
+		return isOwner(c.Reason.Value, hit.owners, hit.others), nil
 	case c.Reason.Kind != SameName:
 		return true, nil
 	}
-	instruments, err := t.InstrumentsOfFile(record.ID)
+	instruments, err := t.InstrumentsOfFile(hit.ID)
 	linked := false
 	for _, i := range instruments {
 		if i.Trashed != nil {

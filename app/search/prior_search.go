@@ -367,28 +367,28 @@ func (f *priorFinder) searchFor(ctx context.Context, c clue) error {
 // addHits adds the abstracts and documents that the hits for a clue belong to. added is false if there
 // are none but those of the subject and of other counties.
 func (f *priorFinder) addHits(t *store.Tx, c clue, result query.Result) (added bool, err error) {
-	records, err := f.readHits(t, indexResult{query: c.Query, result: result})
+	hits, err := f.readHits(t, indexResult{query: c.Query, result: result})
 	if err != nil {
 		return false, err
 	}
-	for _, record := range records {
-		prior, reason := record.Hit, c.Reason
-		abstract := record.AbstractID
-		if record.Kind == query.Abstract {
-			abstract = record.ID
+	for _, hit := range hits {
+		prior, reason := hit, c.Reason
+		abstract := hit.AbstractID
+		if hit.Kind == query.Abstract {
+			abstract = hit.ID
 		} else {
-			reason.In = record.Hit
+			reason.In = hit
 		}
 		if slices.Contains(f.own, abstract) {
 			continue
 		}
-		if ok, err := f.namesOwner(t, c, record); err != nil {
+		if ok, err := f.namesOwner(t, c, hit); err != nil {
 			return false, err
 		} else if !ok {
 			continue
 		}
-		if record.AbstractID != 0 {
-			a, err := t.Abstract(record.AbstractID)
+		if hit.AbstractID != 0 {
+			a, err := t.Abstract(hit.AbstractID)
 			if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) { // an integrity check reports damage
 				continue
 			}

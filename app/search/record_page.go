@@ -9,19 +9,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// RecordPage is a page of complete records of one type, best match first. It may have fewer records
-// than Query.Limit because deleted records are omitted and maxBytes limits the size.
-type RecordPage[T any] struct {
-	Items      []T
-	Offset     int // Query.Offset of this page
-	NextOffset int // Query.Offset of the next page; 0 if this is the last page
-	Bytes      int // stored size of the records, including the files of abstracts
-	Truncated  bool
-}
-
 // Abstracts searches abstracts and returns them with their documents. maxBytes is the maximum stored size
 // of the page; 0 means 4 MB. Abstracts returns the same errors as Records.
-func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, maxBytes int) (RecordPage[vault.AbstractWithFiles], error) {
+func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[vault.AbstractWithFiles], error) {
 	q.Kind = vault.AbstractOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (page vault.Page[vault.AbstractWithFiles], consumed int, err error) {
 		found, consumed, err := t.ListAbstractsByID(ids, maxBytes, func(a *model.Abstract) bool {
@@ -35,7 +25,7 @@ func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, max
 }
 
 // Orders searches orders. It is like Abstracts.
-func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query, maxBytes int) (RecordPage[model.Order], error) {
+func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[model.Order], error) {
 	q.Kind = vault.OrderOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (vault.Page[model.Order], int, error) {
 		return t.ListOrdersByID(ids, maxBytes, func(o *model.Order) bool {
@@ -45,7 +35,7 @@ func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query, maxByt
 }
 
 // Files is the same as Abstracts for documents.
-func (s *Service) Files(ctx context.Context, actor model.Actor, q Query, maxBytes int) (RecordPage[model.File], error) {
+func (s *Service) Files(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[model.File], error) {
 	q.Kind = vault.FileOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (vault.Page[model.File], int, error) {
 		// The other filters apply to the abstract of a file, and the index has already checked them.
@@ -56,7 +46,7 @@ func (s *Service) Files(ctx context.Context, actor model.Actor, q Query, maxByte
 
 // Instruments is the same as Abstracts for instruments. It finds them by Query.Text, Query.Party, or
 // both.
-func (s *Service) Instruments(ctx context.Context, actor model.Actor, q Query, maxBytes int) (RecordPage[vault.InstrumentView], error) {
+func (s *Service) Instruments(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[vault.InstrumentView], error) {
 	q.Kind = query.Instrument
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (page vault.Page[vault.InstrumentView], consumed int, err error) {
 		found, consumed, err := t.ListInstrumentsByID(ids, maxBytes, func(i *model.Instrument) bool {
@@ -81,7 +71,7 @@ func filterValues(template uint64, p model.Property, status string) query.Docume
 
 // readPage searches records and reads them with read, which returns how many of the IDs it processed.
 func readPage[T any](ctx context.Context, s *Service, actor model.Actor, q Query,
-	read func(t *store.Tx, ids []uint64) (page vault.Page[T], consumed int, err error)) (m RecordPage[T], err error) {
+	read func(t *store.Tx, ids []uint64) (page vault.Page[T], consumed int, err error)) (m Page[T], err error) {
 	q.SkipCounts = true
 	err = s.runSearch(ctx, actor, q, func(_ context.Context, f indexResult) error {
 		ids := make([]uint64, 0, len(f.result.Hits))
@@ -90,9 +80,9 @@ func readPage[T any](ctx context.Context, s *Service, actor model.Actor, q Query
 		}
 		return s.Store.View(ctx, func(t *store.Tx) error {
 			page, consumed, err := read(t, ids)
-			m = RecordPage[T]{Items: page.Items, Offset: f.query.Offset, Bytes: page.Bytes, Truncated: page.Truncated}
+			m = Page[T]{Items: page.Items, Offset: f.query.Offset, Bytes: page.Bytes, Truncated: page.Truncated}
 			if consumed < len(ids) || f.more() {
-				m.NextOffset = f.query.Offset + consumed
+				m.Next = f.query.Offset + consumed
 			}
 			return err
 		})

@@ -45,6 +45,11 @@ type Hit struct {
 	Value    string // value of Field
 	Exact    bool   // the complete Value matches, not only a prefix
 	property model.Property
+
+	// Only set by readHits:
+	fields         []fieldText              // fields that the snippet may show
+	terms          func() model.SearchTerms // returns its search terms, including its numbers
+	owners, others []string                 // parties of an instrument; see model.DocumentType.SplitParties
 }
 
 // MatchType is how well a record matches a text.
@@ -60,14 +65,20 @@ const (
 // SnippetPiece is a part of a snippet.
 type SnippetPiece = query.Piece
 
-// Page is a page of hits, best first. It may have fewer hits than Query.Limit because records that were
-// deleted or changed after they were indexed are omitted.
-type Page struct {
-	Hits    []Hit
-	More    bool           // there are more hits after this page
+// Page is a page of hits or of complete records, best match first. It may have fewer items than Query.Limit because
+// records that were deleted or changed after they were indexed are omitted.
+type Page[T any] struct {
+	Items        []T
+	Offset, Next int // Query.Offset of this page and of the next one, which is 0 after the last page
+
+	// Only set by Records:
 	Counts  map[string]int // number of matches by record type, regardless of Query.Kind
 	Fuzzy   bool           // some hits match with another spelling
 	Relaxed bool           // some hits lack some of the words
+
+	// Only set for complete records:
+	Bytes     int  // stored size of the records, including the files of abstracts
+	Truncated bool // the page is smaller than Query.Limit because it reached the maximum size
 }
 
 // Limits of a search.
@@ -82,14 +93,18 @@ const (
 // the field "q" or "kind" if the query is not valid. It returns Unavailable if there is no complete
 // index, the search takes too long, or too many other searches are running. The audit log records that
 // the actor searched, but not the text.
-func (s *Service) Records(ctx context.Context, actor model.Actor, q Query) (page Page, err error) {
+func (s *Service) Records(ctx context.Context, actor model.Actor, q Query) (page Page[Hit], err error) {
 	err = s.runSearch(ctx, actor, q, func(within context.Context, found indexResult) error {
-		records, err := store.Read(ctx, s.Store, func(t *store.Tx) ([]foundRecord, error) { return s.readHits(t, found) })
+		hits, err := store.Read(ctx, s.Store, func(t *store.Tx) ([]Hit, error) { return s.readHits(t, found) })
 		if err != nil {
 			return err
 		}
-		page = Page{Hits: s.snippets(within, found.highlighter(), records), More: found.more(), Counts: found.result.Counts,
+		s.addSnippets(within, found.highlighter(), hits)
+		page = Page[Hit]{Items: hits, Offset: found.query.Offset, Counts: found.result.Counts,
 			Fuzzy: found.result.Fuzzy, Relaxed: found.result.Relaxed}
+		if found.more() {
+			page.Next = found.query.Offset + found.query.Limit
+		}
 		return nil
 	})
 	return page, err

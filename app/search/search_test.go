@@ -117,7 +117,7 @@ func markedText(pieces []search.SnippetPiece) string {
 }
 
 // searchRecords runs a search as the operator and returns the page of hits.
-func searchRecords(t *testing.T, v *instance.Instance, q search.Query) search.Page {
+func searchRecords(t *testing.T, v *instance.Instance, q search.Query) search.Page[search.Hit] {
 	t.Helper()
 	page, err := v.Search.Records(t.Context(), vaulttest.Operator, q)
 	if err != nil {
@@ -127,9 +127,9 @@ func searchRecords(t *testing.T, v *instance.Instance, q search.Query) search.Pa
 }
 
 // hitIDs returns the hits, formatted as "type id".
-func hitIDs(page search.Page) []string {
+func hitIDs(page search.Page[search.Hit]) []string {
 	list := []string{}
-	for _, h := range page.Hits {
+	for _, h := range page.Items {
 		list = append(list, fmt.Sprintf("%s %d", h.Kind, h.ID))
 	}
 	return list
@@ -237,8 +237,8 @@ func TestSearchQueriesIndex(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f.lastQuery = query.Query{}
 			page := searchRecords(t, v, row.q)
-			if f.lastQuery != row.want || page.More != row.more {
-				t.Errorf("query = %+v, more %t; want %+v, %t", f.lastQuery, page.More, row.want, row.more)
+			if f.lastQuery != row.want || page.Next > 0 != row.more {
+				t.Errorf("query = %+v, more %t; want %+v, %t", f.lastQuery, page.Next > 0, row.want, row.more)
 			}
 		})
 	}
@@ -257,13 +257,13 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	f.fuzzy, f.relaxed = true, true
 	page := searchRecords(t, v, search.Query{Text: "elm"})
 	if got := hitIDs(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy ||
-		!page.Relaxed || page.More {
+		!page.Relaxed || page.Next > 0 {
 		t.Fatalf("hits = %q of %+v, want order 1, order 2, abstract 1, and file 1, fuzzy and relaxed, without more", got, page)
 	}
 	if c := page.Counts; c["order"] != 2 || c["abstract"] != 1 || c["file"] != 2 || len(c) != 3 {
 		t.Errorf("Counts = %v, want 2 orders, 1 abstract, and 2 files", c)
 	}
-	orderHit, abstractHit, fileHit := page.Hits[0], page.Hits[2], page.Hits[3]
+	orderHit, abstractHit, fileHit := page.Items[0], page.Items[2], page.Items[3]
 	if orderHit.Heading != "26-100" || orderHit.Subheading != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" ||
 		orderHit.Status != "active" || orderHit.DueDate != "2026-06-01" || orderHit.Score != 9 {
 		t.Errorf("hit = %+v, want order 26-100 at 12 Elm St., Troy", orderHit)
@@ -328,17 +328,17 @@ func TestSearchDocumentsOfAbstract(t *testing.T) {
 	vaulttest.ProcessingFailure(t, v, file.ID)
 	f.hits = []query.Hit{hit(query.File, file.ID)}
 	page := searchRecords(t, v, search.Query{Text: "elm", Kind: "file", County: "rensselaer", Template: created.Abstract.TemplateID})
-	if len(page.Hits) != 1 {
+	if len(page.Items) != 1 {
 		t.Fatalf("page = %+v, want one hit", page)
 	}
-	if h := page.Hits[0]; h.Subheading != "F-7" || h.AbstractID != created.Abstract.ID || markedText(h.Snippet) != "of [elm]" || h.Page != 2 {
+	if h := page.Items[0]; h.Subheading != "F-7" || h.AbstractID != created.Abstract.ID || markedText(h.Snippet) != "of [elm]" || h.Page != 2 {
 		t.Errorf("hit = %+v, want \"of [elm]\" on page 2 of abstract F-7", h)
 	}
 	for name, q := range map[string]search.Query{"other county": {County: "Albany"}, "status": {Status: created.Abstract.Status}} {
 		q.Text = "elm"
 		t.Run(name, func(t *testing.T) {
-			if got := searchRecords(t, v, q); len(got.Hits) != 0 {
-				t.Errorf("hits = %+v, want none", got.Hits)
+			if got := searchRecords(t, v, q); len(got.Items) != 0 {
+				t.Errorf("hits = %+v, want none", got.Items)
 			}
 		})
 	}
@@ -366,7 +366,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(row.name, row.text))[0]
 			vaulttest.ProcessingFailure(t, v, file.ID)
 			f.hits = []query.Hit{hit(query.File, file.ID)}
-			h := searchRecords(t, v, search.Query{Text: "elm oak"}).Hits[0]
+			h := searchRecords(t, v, search.Query{Text: "elm oak"}).Items[0]
 			if got := markedText(h.Snippet); got != row.want || h.Page != row.page {
 				t.Errorf("snippet = %q on page %d, want %q on %d", got, h.Page, row.want, row.page)
 			}
@@ -379,7 +379,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 		t.Fatalf("remove previews: %v", err)
 	}
 	f.hits = []query.Hit{hit(query.File, file.ID)}
-	if h := searchRecords(t, v, search.Query{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
+	if h := searchRecords(t, v, search.Query{Text: "elm"}).Items[0]; h.Snippet != nil || h.Page != 0 {
 		t.Errorf("hit = %+v, want no snippet", h)
 	}
 }
@@ -391,13 +391,13 @@ func TestSearchReturnsHitsAtDeadline(t *testing.T) {
 	id := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "an elm"))[0].ID
 	vaulttest.ProcessingFailure(t, v, id)
 	f.hits, f.late = []query.Hit{hit(query.File, id)}, true
-	page := retryUnavailable(t, func() (search.Page, error) {
+	page := retryUnavailable(t, func() (search.Page[search.Hit], error) {
 		return v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
 	})
-	if len(page.Hits) != 1 || page.Hits[0].ID != id || page.Hits[0].Snippet != nil {
+	if len(page.Items) != 1 || page.Items[0].ID != id || page.Items[0].Snippet != nil {
 		t.Errorf("Records() = %+v, want file %d without a snippet", page, id)
 	}
-	list := retryUnavailable(t, func() (search.RecordPage[model.File], error) {
+	list := retryUnavailable(t, func() (search.Page[model.File], error) {
 		return v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, 0)
 	})
 	if len(list.Items) != 1 || list.Items[0].ID != id {
@@ -417,10 +417,10 @@ func TestSearchSnippetStopsAtDeadline(t *testing.T) {
 	id := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", strings.Repeat("grounds and parish of ", 1<<20/22)+"grantar"))[0].ID
 	vaulttest.ProcessingFailure(t, v, id)
 	f.hits, f.fuzzy = []query.Hit{hit(query.File, id)}, true
-	page := retryUnavailable(t, func() (search.Page, error) {
+	page := retryUnavailable(t, func() (search.Page[search.Hit], error) {
 		return v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: text.String()})
 	})
-	if len(page.Hits) != 1 || page.Hits[0].Snippet != nil {
+	if len(page.Items) != 1 || page.Items[0].Snippet != nil {
 		t.Errorf("Records() = %+v, want one hit without a snippet", page)
 	}
 }
@@ -439,7 +439,7 @@ func retryUnavailable[T any](t *testing.T, find func() (T, error)) (found T) {
 	return found
 }
 
-// Each page of complete records continues at NextOffset, regardless of whether the limit or the maximum
+// Each page of complete records continues at Next, regardless of whether the limit or the maximum
 // size ended the previous page.
 func TestSearchLists(t *testing.T) {
 	t.Parallel()
@@ -479,13 +479,13 @@ func TestSearchLists(t *testing.T) {
 					t.Fatalf("search for orders: %v", err)
 				}
 				if page.Offset != q.Offset || row.maxBytes > 1 && len(page.Items) > 2 ||
-					page.Truncated != (row.maxBytes > 0 && page.NextOffset > 0) {
+					page.Truncated != (row.maxBytes > 0 && page.Next > 0) {
 					t.Errorf("page at offset %d = %+v, want Truncated only if the size ended it", q.Offset, page)
 				}
 				for _, o := range page.Items {
 					got = append(got, o.Number)
 				}
-				if q.Offset = page.NextOffset; page.NextOffset == 0 {
+				if q.Offset = page.Next; page.Next == 0 {
 					break
 				}
 			}
@@ -544,7 +544,7 @@ func TestSearchSnippetHasEllipses(t *testing.T) {
 				t.Fatalf("create order: %v", err)
 			}
 			f.hits = []query.Hit{hit(query.File, file.ID), hit(query.Order, order.ID)}
-			for _, h := range searchRecords(t, v, search.Query{Text: "elm"}).Hits {
+			for _, h := range searchRecords(t, v, search.Query{Text: "elm"}).Items {
 				got := strings.TrimPrefix(markedText(h.Snippet), "Notes: ")
 				if !strings.Contains(got, "[elm]") || strings.HasPrefix(got, "… ") != row.before ||
 					strings.HasSuffix(got, " …") != row.after || strings.Count(got, "…") > 2 {
@@ -571,7 +571,7 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 				t.Fatalf("create order: %v", err)
 			}
 			f.hits = []query.Hit{hit(query.Order, order.ID)}
-			h := searchRecords(t, v, search.Query{Text: "elm"}).Hits[0]
+			h := searchRecords(t, v, search.Query{Text: "elm"}).Items[0]
 			if got := markedText(h.Snippet); !strings.Contains(got, row.want) || row.want == "" && got != "" || !utf8.ValidString(got) {
 				t.Errorf("snippet = %.100q, want %q in valid UTF-8", got, row.want)
 			}
@@ -607,10 +607,10 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			page := searchRecords(t, v, search.Query{Text: row.text})
-			if got := markedText(page.Hits[0].Snippet); got != row.order {
+			if got := markedText(page.Items[0].Snippet); got != row.order {
 				t.Errorf("snippet of the order = %q, want %q", got, row.order)
 			}
-			if got := markedText(page.Hits[1].Snippet); got != row.abstract {
+			if got := markedText(page.Items[1].Snippet); got != row.abstract {
 				t.Errorf("snippet of the abstract = %q, want %q", got, row.abstract)
 			}
 		})
@@ -647,7 +647,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			var labels []string
-			snippet := markedText(searchRecords(t, v, search.Query{Text: text}).Hits[0].Snippet)
+			snippet := markedText(searchRecords(t, v, search.Query{Text: text}).Items[0].Snippet)
 			for _, part := range strings.Split(snippet, " · ") {
 				label, _, _ := strings.Cut(part, ":")
 				labels = append(labels, label)

@@ -130,7 +130,8 @@ func (s *Service) Await(ctx context.Context, report func(done, total uint64)) (S
 
 // limiter limits the number of concurrent searches, which also limits their memory use. Excess searches
 // wait in order of arrival. No client gets more than half of the slots, so at least one is always left
-// for other clients.
+// for other clients. Channels count the slots, because all searches weigh the same; a semaphore with weights
+// would not be shorter.
 type limiter struct {
 	slots chan struct{} // contains a value for each running search
 

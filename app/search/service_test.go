@@ -424,8 +424,8 @@ func TestDocumentsOfDamagedAbstractAreFound(t *testing.T) {
 	if _, err := v.Abstracts.Get(t.Context(), created.Abstract.ID); err == nil {
 		t.Fatal("Abstracts.Get of the damaged abstract succeeded, want an error")
 	}
-	if page := searchRecords(t, v, search.Query{Text: "zebra"}); len(page.Hits) != 1 || page.Hits[0].Kind != "file" ||
-		page.Hits[0].Subheading != "" {
+	if page := searchRecords(t, v, search.Query{Text: "zebra"}); len(page.Items) != 1 || page.Items[0].Kind != "file" ||
+		page.Items[0].Subheading != "" {
 		t.Errorf("page = %+v, want the file without a subheading", page)
 	}
 }
@@ -439,8 +439,8 @@ func TestFiltersOfIndexAndRecordsAgree(t *testing.T) {
 	for county, want := range map[string]int{"DOÑA ana": 1, "Dona Ana": 1, " Doña  Ana County": 1, "Doña": 0, "Anna": 0} {
 		t.Run(county, func(t *testing.T) {
 			page, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "KX100", County: county})
-			if err != nil || len(page.Hits) != want || page.Counts["order"] != want {
-				t.Errorf("got %d hits, counts %v, %v; want %d", len(page.Hits), page.Counts, err, want)
+			if err != nil || len(page.Items) != want || page.Counts["order"] != want {
+				t.Errorf("got %d hits, counts %v, %v; want %d", len(page.Items), page.Counts, err, want)
 			}
 		})
 	}

@@ -21,21 +21,18 @@ const (
 	snippetAfter = 64 << 10 // after the first page with a match
 )
 
-// snippets returns the hits with snippets. After the deadline of ctx, the remaining hits have none.
-func (s *Service) snippets(ctx context.Context, highlighter *query.Highlighter, records []foundRecord) []Hit {
-	hits := make([]Hit, len(records))
-	for i, record := range records {
-		hits[i] = record.Hit
+// addSnippets sets the snippets of hits until the deadline of ctx.
+func (s *Service) addSnippets(ctx context.Context, highlighter *query.Highlighter, hits []Hit) {
+	for i := range hits {
 		if ctx.Err() != nil {
-			continue
+			return
 		}
 		var score int
-		hits[i].Snippet, score = snippetOfFields(ctx, highlighter, record.fields)
-		if record.File != nil {
+		hits[i].Snippet, score = snippetOfFields(ctx, highlighter, hits[i].fields)
+		if hits[i].File != nil {
 			s.snippetOfText(ctx, highlighter, score, &hits[i])
 		}
 	}
-	return hits
 }
 
 // snippetOfText sets the snippet to the page of the document text with the highest score. On a tie, the

@@ -105,7 +105,7 @@ func (p *Pages) searchRecords(r *page.Request, text string) (list []matchedRecor
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil
 	}
-	for _, hit := range answer.Hits {
+	for _, hit := range answer.Items {
 		list = append(list, p.newMatchedRecord(hit.Kind, hit.ID, hit.Heading, hit.Subheading))
 	}
 	return list, err

@@ -81,7 +81,7 @@ func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 			for _, hit := range hits.Items {
 				list = append(list, hit.Abstract)
 			}
-			return list, hits.NextOffset > 0, err
+			return list, hits.Next > 0, err
 		})
 	} else {
 		p.ApplyCursor(r, list.Asked, &q)

@@ -100,12 +100,12 @@ func (p *Pages) runFind(r *page.Request, q search.Query, from string, problems m
 	if err != nil {
 		return f, err
 	}
-	f.More, f.Counts, f.Counted = found.More, found.Counts, true
+	f.More, f.Counts, f.Counted = found.Next > 0, found.Counts, true
 	f.About, f.Late = !state.Complete(), state.Late()
 	if found.Fuzzy {
 		f.marker = f.exactMarker.Fuzzy()
 	}
-	for _, hit := range found.Hits {
+	for _, hit := range found.Items {
 		f.add(p, hit)
 	}
 	f.Fuzzy = found.Fuzzy && len(f.Rows) > 0

@@ -73,7 +73,7 @@ func (p *Pages) loadOrders(r *page.Request, list *orderList) (err error) {
 				return nil, false, nil // full-text search doesn't support these filters
 			}
 			found, err := p.Vault.Search.Orders(r.Context(), r.Actor, search.QueryFromList(text, q), q.MaxBytes)
-			return found.Items, found.NextOffset > 0, err
+			return found.Items, found.Next > 0, err
 		})
 		return err
 	}

@@ -57,7 +57,7 @@ func FindRecords(p *page.Site, r *page.Request, kind, text string, limit int) ([
 	for _, hit := range hits {
 		seen[hit.ID] = true
 	}
-	for _, hit := range found.Hits {
+	for _, hit := range found.Items {
 		if !seen[hit.ID] && len(hits) < limit {
 			hits = append(hits, hit)
 		}
