@@ -26,6 +26,7 @@ type InstrumentField struct {
 	Not Look
 
 	IsFuture bool // a date that is usually in the future
+	InGrid   bool // has a column of its own in the runsheet on pages, where users edit it
 }
 
 // Values returns the texts or names that an instrument has in the field, without blank ones.
@@ -97,6 +98,7 @@ var instrumentFields = []InstrumentField{
 	{FieldLabel: FieldLabel{Name: "instrument_number", Label: "Instrument number"},
 		Text: func(i *Instrument) *string { return &i.Number }, check: lineUpTo(MaxInstrumentNumber),
 		As: "the instrument number", Not: notNumber, find: foundAsNumber,
+		InGrid: true,
 		Column: FileColumn{Title: "Instrument Number", Width: 18, Aliases: []string{"Document No", "Reception No", "Reception", "File No",
 			"Recording No", "Record No", "Entry No", "Clerk's File No", "Clerk File No", "CFN", "Auditor's No", "Recorder's No", "Register No",
 			"Number"}}},
@@ -128,17 +130,20 @@ var instrumentFields = []InstrumentField{
 	{FieldLabel: FieldLabel{Name: "dated", Label: "Dated", Type: Date},
 		Text: func(i *Instrument) *string { return &i.Dated }, check: (*validation).date,
 		As: "the date of the instrument", Not: LooksEarly | LooksLate, find: foundAsText,
+		InGrid: true,
 		Column: FileColumn{Title: "Dated", Width: 11, Aliases: []string{"Date", "Instrument Date", "Document Date", "Deed Date",
 			"Date of Instrument", "Date of Document", "Date of Deed", "Executed", "Date Executed", "Execution Date", "Signed", "Date Signed"}}},
 	{FieldLabel: FieldLabel{Name: "grantors", Label: "Grantor", Rows: namesOnly}, Hint: "One name per line",
 		List: func(i *Instrument) *[]string { return &i.Grantors },
 		Not:  notParty, find: foundAsName,
+		InGrid: true,
 		Column: FileColumn{Title: "Grantors", Width: 28, Aliases: []string{"Mortgagor", "Grantor/Mortgagor", "Seller", "Vendor", "From",
 			"Debtor", "Judgment Debtor", "Borrower", "Obligor", "Assignor", "Trustor", "Lessor", "Landlord", "Releasor", "Defendant",
 			"Principal", "Decedent", "Taxpayer", "Affiant", "First Party", "Grantor Name"}}},
 	{FieldLabel: FieldLabel{Name: "grantees", Label: "Grantee", Rows: namesOnly}, Hint: "One name per line",
 		List: func(i *Instrument) *[]string { return &i.Grantees },
 		Not:  notParty, find: foundAsName,
+		InGrid: true,
 		Column: FileColumn{Title: "Grantees", Width: 28, Aliases: []string{"Mortgagee", "Grantee/Mortgagee", "Buyer", "Purchaser", "Vendee",
 			"To", "Creditor", "Judgment Creditor", "Lender", "Obligee", "Assignee", "Beneficiary", "Lessee", "Tenant", "Releasee", "Plaintiff",
 			"Secured Party", "Claimant", "Lienor", "Lienholder", "Lien Holder", "Attorney-in-Fact", "Taxing Authority",
@@ -151,6 +156,7 @@ var instrumentFields = []InstrumentField{
 		Hint: "An amount, or what the instrument says, such as $10 & OVC",
 		Text: func(i *Instrument) *string { return &i.Consideration }, check: (*validation).money,
 		As: "the amount", Not: LooksLikeDate | LooksLikePlace | LooksLarge | LooksLikeLetter | LooksMistyped, find: foundAsText,
+		InGrid: true,
 		Column: FileColumn{Title: "Consideration", Width: 14, Aliases: []string{"Amount", "Consid", "Cons", "Price", "Loan Amount",
 			"Mortgage Amount", "Lien Amount", "Judgment Amount", "Sale Price", "Purchase Price", "Principal Amount", "Debt"}}},
 	{FieldLabel: FieldLabel{Name: "consideration_text", Label: "Consideration as stated"},
@@ -197,6 +203,7 @@ var instrumentFields = []InstrumentField{
 	{FieldLabel: FieldLabel{Name: "status", Label: "Status", Type: Choice},
 		Hint: "Automatic: open until an instrument in this runsheet releases it or it expires",
 		Text: func(i *Instrument) *string { return &i.Status }, check: choiceOf(InstrumentStatuses()...),
+		InGrid: true,
 		Column: FileColumn{Title: "Status", Width: 13}},
 	{FieldLabel: FieldLabel{Name: "relations", Label: "Related instruments", Rows: []FieldLabel{
 		{Name: "kind", Type: Choice}, {Name: "instrument_id", Label: "Instrument", Refers: "instrument"}, {Name: "text", Label: "Reference"}}},
@@ -217,6 +224,7 @@ var instrumentFields = []InstrumentField{
 	{FieldLabel: FieldLabel{Name: "remarks", Label: "Remarks", Type: Paragraph},
 		Text: func(i *Instrument) *string { return &i.Remarks }, check: (*validation).optionalParagraph,
 		As: "the remarks", Not: LooksLikeCharacter, find: foundAsText,
+		InGrid: true,
 		Column: FileColumn{Title: "Remarks", Width: 36, Aliases: []string{"Comment", "Note", "Memo"}}},
 	{FieldLabel: FieldLabel{Name: "documents", Label: "Documents", Rows: []FieldLabel{{Name: "file_id", Refers: "file"},
 		{Name: "pages", Label: "Pages"}}}, rows: func(i *Instrument) any { return i.Documents }},

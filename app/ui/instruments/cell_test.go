@@ -150,3 +150,32 @@ func FuzzRelationLinks(f *testing.F) {
 		}
 	})
 }
+
+// A field whose declaration says so has a column before the remarks.
+func TestColumnOfAnotherField(t *testing.T) {
+	another := model.InstrumentField{FieldLabel: model.FieldLabel{Name: "filed", Label: "Filed", Type: model.Date}, InGrid: true,
+		Text: func(i *model.Instrument) *string { return &i.Expires }}
+	if list := moreColumnsOf(append(slices.Clone(model.InstrumentFields()), another)); len(list) != len(moreColumns)+1 ||
+		list[len(list)-1].Label != "Filed" {
+		t.Errorf("columns of further fields = %+v, want Filed at the end", list)
+	}
+	if got, want := fieldText(another, model.Instrument{Expires: "2026-05-29"}), "5/29/2026"; got != want {
+		t.Errorf("fieldText() = %q, want %q", got, want)
+	}
+}
+
+// Cells that are pasted without a header go to the columns from the selected one on.
+func TestFieldsOfPastedCells(t *testing.T) {
+	all := sheetFields("")
+	if all[0] != "type" || all[len(all)-2-len(moreColumns)] != runsheet.LeaveOut || all[len(all)-1] != "remarks" {
+		t.Errorf("sheetFields() = %q, want type, the documents left out, and remarks", all)
+	}
+	if got := sheetFields("status"); got[0] != "status" || !slices.Contains(got, "remarks") {
+		t.Errorf("sheetFields(status) = %q, want status and remarks", got)
+	}
+	for _, column := range usualColumns {
+		if column != columnDocuments && cellFields[column] == nil {
+			t.Errorf("users can't edit the column %s", column)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package instruments
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +18,35 @@ const (
 	columnRecorded = "recorded"
 	columnBookPage = "book_page"
 	columnStatus   = "status"
+
+	columnDocuments = "documents" // not edited in place
 )
 
-// cellFields maps the editable columns of the runsheet to the fields of an instrument.
-var cellFields = map[string][]string{
-	columnType: {"type_id"}, "dated": {"dated"}, columnRecorded: {"recorded", "recorded_time"},
-	columnBookPage: {"book_type", "book", "page", "page_to"}, "instrument_number": {"instrument_number"}, "grantors": {"grantors"},
-	"grantees": {"grantees"}, "consideration": {"consideration", "consideration_text"}, columnStatus: {"status"}, "remarks": {"remarks"},
+// usualColumns are the columns of the runsheet in sequence, after the number of the row.
+var usualColumns = []string{columnType, "dated", columnRecorded, columnBookPage, "instrument_number", "grantors", "grantees",
+	"consideration", columnStatus, columnDocuments, "remarks"}
+
+// moreColumns are the other fields that have a column. It comes before the remarks.
+var moreColumns = moreColumnsOf(model.InstrumentFields())
+
+func moreColumnsOf(fields []model.InstrumentField) []model.InstrumentField {
+	return slices.DeleteFunc(slices.Clone(fields), func(f model.InstrumentField) bool {
+		return !f.InGrid || slices.Contains(usualColumns, f.Name)
+	})
 }
+
+// cellFields maps the editable columns of the runsheet to the fields of an instrument.
+var cellFields = func() map[string][]string {
+	of := map[string][]string{columnType: {"type_id"}, columnRecorded: {"recorded", "recorded_time"},
+		columnBookPage: {"book_type", "book", "page", "page_to"}}
+	for _, f := range model.InstrumentFields() {
+		if f.InGrid {
+			of[f.Name] = []string{f.Name}
+		}
+	}
+	of["consideration"] = append(of["consideration"], "consideration_text")
+	return of
+}()
 
 // automaticStatus is what users type for a status that no person sets.
 const automaticStatus = "Automatic"
@@ -35,26 +57,31 @@ func cellText(i vault.InstrumentView, column string) string {
 	switch column {
 	case columnType:
 		return i.Type.Name
-	case "dated":
-		return page.FormatTypedDate(i.Dated)
 	case columnRecorded:
 		return strings.TrimSpace(page.FormatTypedDate(i.Recorded) + " " + page.FormatTimeOfDay(i.RecordedTime))
 	case columnBookPage:
 		return runsheet.FormatBookPage(i.Instrument)
-	case "instrument_number":
-		return i.Number
-	case "grantors":
-		return model.JoinNames(i.Grantors, "; ")
-	case "grantees":
-		return model.JoinNames(i.Grantees, "; ")
 	case "consideration":
 		return page.FormatConsideration(i.Instrument)
 	case columnStatus:
 		return page.InstrumentStatus(i.Type, i.Instrument.Status)
-	case "remarks":
-		return i.Remarks
 	}
-	return ""
+	field, _ := model.InstrumentFieldByName(column)
+	return fieldText(field, i.Instrument)
+}
+
+// fieldText returns the text of the cell of a field in a column of its own.
+func fieldText(field model.InstrumentField, i model.Instrument) string {
+	values := field.Values(&i)
+	switch {
+	case field.List != nil:
+		return model.JoinNames(values, "; ")
+	case len(values) == 0:
+		return ""
+	case field.Type == model.Date:
+		return page.FormatTypedDate(values[0])
+	}
+	return values[0]
 }
 
 // parseCell returns the input for an instrument after a user typed text into a column. If the text
@@ -77,8 +104,6 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 			return nil, tablerow.UnknownType(text) + " Select one from the list."
 		}
 		return model.Inputs{"type_id": model.NumberInput(t.ID)}, ""
-	case "dated":
-		return model.Inputs{"dated": model.StringInput(typedDate(text))}, ""
 	case columnRecorded:
 		date, at, _ := strings.Cut(text, " ")
 		if _, err := time.Parse(time.DateOnly, typedDate(date)); err != nil { // such as "Jan 2, 2006"
@@ -101,8 +126,12 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 		return model.Inputs{column: model.StringInput(status)}, ""
 	case "consideration":
 		return model.ConsiderationInput(text), ""
-	case "grantors", "grantees":
+	}
+	switch field, _ := model.InstrumentFieldByName(column); {
+	case field.List != nil:
 		return model.Inputs{column: model.StringsInput(model.SplitNames(text))}, ""
+	case field.Type == model.Date:
+		text = typedDate(text)
 	}
 	return model.Inputs{column: model.StringInput(text)}, ""
 }

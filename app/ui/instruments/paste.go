@@ -21,11 +21,18 @@ const (
 	maxPastedColumns = tablerow.MaxColumns
 )
 
-// sheetFields are the fields of the columns of the runsheet, to which pasted cells go if they have no header.
-var sheetFields = []struct{ column, field string }{
-	{columnType, "type"}, {"dated", "dated"}, {columnRecorded, "recorded"}, {columnBookPage, "book_page"},
-	{"instrument_number", "instrument_number"}, {"grantors", "grantors"}, {"grantees", "grantees"}, {"consideration", "consideration"},
-	{columnStatus, "status"}, {"documents", runsheet.LeaveOut}, {"remarks", "remarks"},
+// sheetFields returns the fields to which pasted cells without a header go: those of the columns of the runsheet that
+// start with the named one.
+func sheetFields(first string) (fields []string) {
+	for _, f := range moreColumns {
+		fields = append(fields, f.Name)
+	}
+	fields = slices.Insert(slices.Clone(usualColumns), len(usualColumns)-1, fields...)
+	fields = fields[max(0, slices.Index(fields, first)):]
+	if at := slices.Index(fields, columnDocuments); at >= 0 {
+		fields[at] = runsheet.LeaveOut
+	}
+	return fields
 }
 
 // pastedTable returns pasted cells as a table. Without a header, fields are those of the columns of the
@@ -34,10 +41,7 @@ func pastedTable(cells [][]string, first string) (table runsheet.Table, fields [
 	if runsheet.IsHeader(cells[0]) {
 		table.Header = cells[0]
 	} else {
-		at := max(0, slices.IndexFunc(sheetFields, func(c struct{ column, field string }) bool { return c.column == first }))
-		for _, c := range sheetFields[at:] {
-			fields = append(fields, c.field)
-		}
+		fields = sheetFields(first)
 	}
 	for n, row := range cells {
 		if n > 0 || table.Header == nil {

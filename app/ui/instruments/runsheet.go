@@ -31,6 +31,18 @@ func (s sheet) Categories() []model.Category {
 	})
 }
 
+// Columns returns the number of columns, with that of the tools if users can edit the runsheet.
+func (s sheet) Columns(mayEdit bool) int {
+	n := 1 + len(usualColumns) + len(moreColumns)
+	if mayEdit {
+		n++
+	}
+	return n
+}
+
+// More returns the fields with a column before the remarks.
+func (s sheet) More() []model.InstrumentField { return moreColumns }
+
 // Statuses returns the statuses that users can type.
 func (s sheet) Statuses() []string {
 	return append([]string{automaticStatus}, slices.Sorted(maps.Keys(statusTexts()))...)
@@ -45,6 +57,9 @@ type row struct {
 	Edit  bool // the user may edit the row
 	Place []model.PlaceDifference
 }
+
+// More returns the fields with a column before the remarks.
+func (r row) More() []model.InstrumentField { return moreColumns }
 
 // Text returns the text of a cell as users type it.
 func (r row) Text(field string) string { return cellText(r.InstrumentView, field) }
