@@ -83,6 +83,18 @@ func (w TitleWork) LastCertificate() Certificate {
 	return Certificate{}
 }
 
+// IsVoidThrough reports whether the search was certified through a date, but only by certificates that were voided.
+func (w TitleWork) IsVoidThrough(date string) bool {
+	voided := false
+	for _, c := range w.Certificates {
+		if c.EffectiveDate == date && c.Voided == nil {
+			return false
+		}
+		voided = voided || c.EffectiveDate == date
+	}
+	return voided
+}
+
 // SequenceChanges returns the differences between two sequences of a runsheet.
 func SequenceChanges(from, to []uint64) []Change {
 	var c changes

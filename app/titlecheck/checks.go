@@ -30,6 +30,14 @@ func missingStart(s *Search, add func(about, text string) *Finding) {
 	}
 }
 
+// voidPrior finds a search that continues another one from the date of a certificate that was voided.
+func voidPrior(s *Search, add func(about, text string) *Finding) {
+	if from := s.Certificate.SearchFrom; s.Prior.IsVoidThrough(from) {
+		add("", "This search starts on "+model.FormatDate(from)+", where the prior search ends. "+
+			"The certificate of the prior search is void.")
+	}
+}
+
 func missingIndexes(s *Search, add func(about, text string) *Finding) {
 	if len(s.Certificate.IndicesSearched) == 0 {
 		add("", "The certificate lists no indices.")

@@ -14,7 +14,8 @@ import (
 type Search struct {
 	Abstract     model.Abstract
 	Work         model.TitleWork
-	Instruments  []Instrument // in the sequence of the runsheet
+	Prior        model.TitleWork // of the search that this one brings down
+	Instruments  []Instrument    // in the sequence of the runsheet
 	Documents    []Document
 	Types        model.DocumentTypes
 	Certificate  model.Certificate // its effective date and time, period, and indices
@@ -74,6 +75,8 @@ var checks = []check{
 	{"effective_time", "Certificate", "Enter the time through which the indices were searched on that date.", Certificate, missingTime},
 	{"search_from", "Certificate", "Enter the start of the search.", Certificate, missingStart},
 	{"indices_searched", "Certificate", "Enter the indices that were searched.", Certificate, missingIndexes},
+	{"prior_search", "Prior search not certified",
+		"Bring down a certified search, or start the search earlier.", Certificate, voidPrior},
 	{"recorded_later", "Instruments recorded or filed after the effective date",
 		"Correct the effective date, or say why the instrument is in this runsheet.", Certificate, recordedLater},
 	{"dated_later", "Instruments dated after they were recorded or filed", "Compare both dates with the document.", Runsheet, datedLater},

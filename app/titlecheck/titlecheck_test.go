@@ -94,6 +94,13 @@ func TestChecks(t *testing.T) {
 			Instruments: runsheet(types, deed, instrument("Sheriff's or Tax Deed", "Sheriff of Wexcombe", "Bo Roe")),
 			Work:        model.TitleWork{NamesRun: names("Lee, Ann")}},
 			[]string{"name_not_run:Bo Roe: Bo Roe is in the chain, but not in the names run."}},
+		{"a bring-down of a void certificate", titlecheck.Search{Prior: model.TitleWork{Certificates: []model.Certificate{
+			{EffectiveDate: complete.SearchFrom, Voided: &model.Voided{}}}}},
+			[]string{"prior_search: This search starts on " + model.FormatDate(complete.SearchFrom) +
+				", where the prior search ends. The certificate of the prior search is void."}},
+		{"a bring-down of a search that was certified again", titlecheck.Search{Prior: model.TitleWork{
+			Certificates: []model.Certificate{{EffectiveDate: complete.SearchFrom, Voided: &model.Voided{}},
+				{EffectiveDate: complete.SearchFrom}}}}, nil},
 		{"one of two names run", titlecheck.Search{
 			Instruments: runsheet(types, instrument("Warranty Deed", "Ann Lee", "Bo Roe and Eve Roe, husband and wife")),
 			Work:        model.TitleWork{NamesRun: both}},

@@ -75,6 +75,7 @@ func TestCertificateAndBringDown(t *testing.T) {
 	}
 	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`, "26-17-BD1", "Not carried over", "1 document",
 		`<dt>Search From <span class="muted">(not in this template)</span></dt><dd>May 20, 2026</dd>`)
+	kim.get(t, 200, down).lacks(t, "Certificate void")
 	h.addInstrument(t, a.Abstract.ID, `{"type":"Plat"}`)
 	lee, admin := h.openBrowserAs(t, "Lee", model.RoleStaff), h.openBrowser(t, model.RoleAdmin)
 	kim.get(t, 200, path).has(t, "Void this certificate")
@@ -85,6 +86,9 @@ func TestCertificateAndBringDown(t *testing.T) {
 	kim.post(t, 404, section+"/void", with(wrong, "certificate", "x"))
 	admin.post(t, 303, section+"/void", wrong)
 	admin.post(t, 409, section+"/void", wrong).has(t, "This certificate is already void.")
+	kim.get(t, 200, down).has(t, `<span class="badge bad">Certificate void</span>`)
+	kim.get(t, 200, down+"/certificates?edit=1").has(t,
+		"This search starts on May 20, 2026, where the prior search ends. The certificate of the prior search is void.")
 	voided := kim.get(t, 200, path)
 	voided.has(t, `<span class="badge bad">Void</span>`, "<b>Wrong &lt;date&gt;</b>")
 	voided.lacks(t, "Changed since certified", "Void this certificate")

@@ -323,6 +323,11 @@ func (tw *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDra
 	}
 	search := titlecheck.Search{Abstract: d.result.Abstract, Work: d.work, Types: sheet.Types, Certificate: d.certificate,
 		Requirements: slices.Clone(d.work.Requirements), Today: tw.v.Instruments.today()}
+	if d.work.PriorID != 0 {
+		if search.Prior, err = t.TitleWork(d.work.PriorID); err != nil {
+			return nil, err
+		}
+	}
 	for _, i := range sheet.Instruments {
 		search.Instruments = append(search.Instruments, titlecheck.Instrument{Instrument: i.Instrument, Type: i.Type, Status: i.Status})
 		if i.Requirement != "" {

@@ -19,6 +19,7 @@ type People struct {
 	Due                model.Order // has the due date of the assignment and the status of the abstract
 	Searcher, Examiner string
 	Prior, PriorPath   string   // the abstract that this one brings down
+	PriorVoid          bool     // its certificate through the start of this search was voided
 	NotTaken           []string // what stayed there
 	Users              []person
 	Problems           map[string]string
@@ -67,6 +68,11 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 				return view, err
 			}
 			view.Prior, view.PriorPath, view.NotTaken = headings[0], p.AbstractPath(prior.Abstract.ID), s.work.NotTaken
+			work, err := p.Vault.TitleWork.Get(ctx, prior.Abstract.ID)
+			if err != nil {
+				return view, err
+			}
+			view.PriorVoid = work.IsVoidThrough(s.abstract.Custom.Text("search_from"))
 		}
 	}
 	users, err := p.Vault.Users.List(ctx)
