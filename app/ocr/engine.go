@@ -43,22 +43,22 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 
 // Languages returns the languages that the engine reads.
 func (e *Engine) Languages() []Language {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	return e.languages
 }
 
 // SetLanguages sets the languages that the engine reads, before its first page.
 func (e *Engine) SetLanguages(languages []Language) {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	e.languages = languages
 }
 
 // Check returns an error if Tesseract can't read the data of a language.
 func (e *Engine) Check(ctx context.Context, l Language) error {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	if err := l.check(); err != nil {
 		return err
 	}

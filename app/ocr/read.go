@@ -27,8 +27,8 @@ const (
 // is unknown. The error is ErrUnreadable or one that the page didn't cause. ctx is checked between
 // calls to Tesseract but can't interrupt a call.
 func (e *Engine) Read(ctx context.Context, img *image.Gray, dpi float64) (Page, error) {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	if _, contrast := threshold(img); contrast < minContrast {
 		return Page{}, ctx.Err()
 	}

@@ -82,8 +82,8 @@ var errClosed = fmt.Errorf("%w: the document is closed", ErrUnreadable)
 // do runs work while it holds the engine's lock. It passes the error through classify and returns
 // it. If the document has been closed or its instance is gone, it returns errClosed.
 func (d *Document) do(ctx context.Context, work func() error) error {
-	d.engine.Mu.Lock()
-	defer d.engine.Mu.Unlock()
+	d.engine.Lock()
+	defer d.engine.Unlock()
 	if d.handle == 0 || d.in.Closed {
 		return errClosed
 	}

@@ -62,8 +62,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 // or an error of the engine. The caller must close the Document. ctx is checked between calls to
 // PDFium but can't interrupt a call.
 func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document, error) {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -40,13 +40,19 @@ type Options struct {
 type Engine struct {
 	Runtime wazero.Runtime
 	Module  wazero.CompiledModule
-	Mu      sync.Mutex // to hold while Live is used
-	Live    *Instance  // nil until Instantiate, and after Drop
+	Live    *Instance // nil until Instantiate, and after Drop; only to be used between Lock and Unlock
 
+	mu      sync.Mutex
 	broken  int
 	cache   wazero.CompilationCache // nil if there is no CacheDir
 	exports map[string]string       // see Options.Exports
 }
+
+// Lock reserves the instance for the caller until Unlock.
+func (e *Engine) Lock() { e.mu.Lock() }
+
+// Unlock ends what Lock began.
+func (e *Engine) Unlock() { e.mu.Unlock() }
 
 const defaultMemoryPages = 4096
 
@@ -114,8 +120,8 @@ func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*En
 
 // Close closes the engine and its instance and frees their memory.
 func (e *Engine) Close(ctx context.Context) error {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	err := errors.Join(e.Drop(ctx), e.Runtime.Close(ctx))
 	if e.cache != nil {
 		err = errors.Join(err, e.cache.Close(ctx))

@@ -36,8 +36,8 @@ func (e *Engine) Instantiate(ctx context.Context) (*Instance, error) {
 
 // Memory returns the size of the memory of the instance in bytes, or 0 if there is none.
 func (e *Engine) Memory() int64 {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.Live == nil {
 		return 0
 	}
@@ -46,14 +46,14 @@ func (e *Engine) Memory() int64 {
 
 // Broken returns the number of instances that were dropped because content broke them.
 func (e *Engine) Broken() int {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.broken
 }
 
 // Run runs work, which uses Live, and returns its error. If work fails with a FaultError or panics with
 // one, Run drops the instance. Nothing in a broken instance needs to be freed, so work needs no cleanup. The
-// caller must hold e.Mu.
+// caller must hold e.mu.
 func (e *Engine) Run(ctx context.Context, work func() error) error {
 	err := catchFault(work)
 	var fault *FaultError
@@ -67,7 +67,7 @@ func (e *Engine) Run(ctx context.Context, work func() error) error {
 }
 
 // Start runs work, which initializes the new instance in Live. If work fails, Start drops it. The caller must
-// hold e.Mu.
+// hold e.mu.
 func (e *Engine) Start(ctx context.Context, work func() error) error {
 	if err := catchFault(work); err != nil {
 		return errors.Join(err, e.Drop(ctx))
@@ -75,7 +75,7 @@ func (e *Engine) Start(ctx context.Context, work func() error) error {
 	return nil
 }
 
-// Drop closes the instance and frees its memory. The caller must hold e.Mu.
+// Drop closes the instance and frees its memory. The caller must hold e.mu.
 func (e *Engine) Drop(ctx context.Context) (err error) {
 	in := e.Live
 	e.Live = nil
