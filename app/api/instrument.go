@@ -212,9 +212,9 @@ var instrumentListSpec = listSpec{
 	filters: []filter{
 		byNumber("type_id", vault.ColumnDocumentType), notWithSearch(byAbstract("abstract_id")),
 		byText("county", vault.ColumnCounty, model.MaxLineLength), byText("state", vault.ColumnState, model.MaxLineLength),
-		notWithSearch(byText("instrument_number", vault.ColumnInstrumentNumber, model.MaxInstrumentNumber)),
-		notWithSearch(byText("book", vault.ColumnBook, model.MaxInstrumentNumber)),
-		notWithSearch(byText("page", vault.ColumnPage, model.MaxInstrumentNumber)),
+		notWithSearch(byText("instrument_number", vault.ColumnInstrumentNumber, model.MaxReferenceLength)),
+		notWithSearch(byText("book", vault.ColumnBook, model.MaxReferenceLength)),
+		notWithSearch(byText("page", vault.ColumnPage, model.MaxReferenceLength)),
 		searched(byText("party", vault.ColumnParty, model.MaxNameLength)),
 		notWithSearch(byChoice("status", vault.ColumnStatus, model.InstrumentStatuses()...)),
 		notWithSearch(byDay("recorded_from", func(q *vault.Query) *string { return &q.DueFrom })),

@@ -12,9 +12,9 @@ import (
 
 // Limits of an instrument.
 const (
-	MaxInstrumentNumber = 64  // characters
-	MaxConsideration    = 200 // characters of its text
-	MaxListItems        = 50  // grantors, grantees, other parties, parcels, relations, and documents, each
+	MaxReferenceLength = 64  // characters of an instrument number, a book, and a page
+	MaxConsideration   = 200 // characters of its text
+	MaxListItems       = 50  // grantors, grantees, other parties, parcels, relations, and documents, each
 )
 
 // The codes of fields of instruments.
