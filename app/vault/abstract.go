@@ -96,12 +96,12 @@ func (a *Abstracts) createWith(ctx context.Context, actor model.Actor, draft mod
 	if err != nil {
 		return AbstractWithFiles{}, err
 	}
-	accepted, err := upload.commit()
+	checked, err := upload.commit()
 	if err != nil {
 		return AbstractWithFiles{}, err
 	}
-	defer func() { accepted.finish(err) }()
-	limited := accepted.limitTo(0)
+	defer func() { checked.finish(err) }()
+	limited := checked.limitTo(0)
 	created := AbstractWithFiles{Failures: limited.rejected}
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, a.v); err != nil {
@@ -183,7 +183,7 @@ func templateForDraft(t *store.Tx, id model.IDInput) (template *model.Template, 
 	return &chosen, err == nil, err
 }
 
-func (a *Abstracts) create(t *store.Tx, actor model.Actor, created model.Abstract, accepted *acceptedFiles) (model.Abstract,
+func (a *Abstracts) create(t *store.Tx, actor model.Actor, created model.Abstract, checked *checkedFiles) (model.Abstract,
 	[]model.File, error) {
 	id, err := t.NewAbstractID()
 	if err != nil {
@@ -196,7 +196,7 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, created model.Abstrac
 	if err := a.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "abstract.created", Record: ref, Names: names}); err != nil {
 		return created, nil, err
 	}
-	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: id}, names)
+	files, err := checked.saveRecords(a.v, t, at, actor, model.File{AbstractID: id}, names)
 	if err != nil {
 		return created, nil, err
 	}
@@ -222,24 +222,24 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 	if _, rejected := draft.Check(upload.HasFiles(), true); len(rejected) > 0 {
 		return AbstractWithFiles{}, rejected.Err()
 	}
-	accepted, err := upload.commit()
+	checked, err := upload.commit()
 	if err != nil {
 		return AbstractWithFiles{}, err
 	}
-	defer func() { accepted.finish(err) }()
-	if len(accepted.accepted) == 0 && !idempotency.enabled() {
+	defer func() { checked.finish(err) }()
+	if len(checked.files) == 0 && !idempotency.enabled() {
 		result, err := a.Get(ctx, id)
-		result.Failures = accepted.rejected
+		result.Failures = checked.rejected
 		return result, err
 	}
 	var result AbstractWithFiles
-	limited := accepted
+	limited := checked
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, a.v); err != nil {
 			return err
 		}
 		result, err = AbstractOps.get(t, id)
-		limited = accepted.limitTo(len(result.Files))
+		limited = checked.limitTo(len(result.Files))
 		result.Failures = limited.rejected
 		return err
 	}, func(t *store.Tx) (err error) {
@@ -254,12 +254,12 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 }
 
 func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, result AbstractWithFiles,
-	accepted *acceptedFiles) (AbstractWithFiles, error) {
-	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: result.Abstract.ID}, nil)
+	checked *checkedFiles) (AbstractWithFiles, error) {
+	files, err := checked.saveRecords(a.v, t, at, actor, model.File{AbstractID: result.Abstract.ID}, nil)
 	if err != nil || len(files) == 0 {
 		return result, err
 	}
-	position := accepted.insertPosition(result.Abstract.Files, files[0].ID)
+	position := checked.insertPosition(result.Abstract.Files, files[0].ID)
 	result.Files = slices.Insert(result.Files, position, files...)
 	result.Abstract.Files = slices.Insert(result.Abstract.Files, position, FileIDs(files)...)
 	result.Abstract = nextVersion(result.Abstract, at)

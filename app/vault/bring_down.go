@@ -35,7 +35,7 @@ func (tw *TitleWork) BringDown(ctx context.Context, actor model.Actor, prior uin
 		d, err = newBringDown(t, prior)
 		return err
 	}, func(t *store.Tx) error {
-		a, _, err := tw.v.Abstracts.create(t, actor, d.abstract, &acceptedFiles{})
+		a, _, err := tw.v.Abstracts.create(t, actor, d.abstract, &checkedFiles{})
 		if err != nil {
 			return err
 		}

@@ -78,13 +78,13 @@ func (tw *TitleWork) certify(ctx context.Context, actor model.Actor, abstract ui
 		return certificate, err
 	}
 	defer upload.Discard()
-	accepted, err := upload.commit()
+	checked, err := upload.commit()
 	if err != nil {
 		return certificate, err
 	}
-	defer func() { accepted.finish(err) }()
-	if len(accepted.accepted) == 0 {
-		return certificate, fmt.Errorf("the runsheet was rejected: %s", accepted.rejected[0].Reason)
+	defer func() { checked.finish(err) }()
+	if len(checked.files) == 0 {
+		return certificate, fmt.Errorf("the runsheet was rejected: %s", checked.rejected[0].Reason)
 	}
 	err = tw.v.Write(ctx, actor, func(t *store.Tx) error {
 		if err := idempotency.CheckUnused(t, tw.v); err != nil {
@@ -105,7 +105,7 @@ func (tw *TitleWork) certify(ctx context.Context, actor model.Actor, abstract ui
 		return nil
 	}, func(t *store.Tx) error {
 		at := tw.v.Now()
-		result, err := tw.v.Abstracts.attach(t, at, actor, draft.result, accepted)
+		result, err := tw.v.Abstracts.attach(t, at, actor, draft.result, checked)
 		if err != nil {
 			return err
 		}

@@ -109,13 +109,13 @@ func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.Uploa
 	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, upload); return err }); err != nil {
 		return AbstractWithFiles{}, err
 	}
-	accepted, err := upload.commit()
+	checked, err := upload.commit()
 	if err != nil {
 		return AbstractWithFiles{}, err
 	}
-	defer func() { accepted.finish(err) }()
-	result := AbstractWithFiles{Failures: accepted.rejected}
-	if len(accepted.accepted) == 0 && !idempotency.enabled() {
+	defer func() { checked.finish(err) }()
+	result := AbstractWithFiles{Failures: checked.rejected}
+	if len(checked.files) == 0 && !idempotency.enabled() {
 		return result, nil
 	}
 	var location model.File
@@ -129,12 +129,12 @@ func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.Uploa
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := f.v.Now()
-		if len(accepted.accepted) > 0 {
+		if len(checked.files) > 0 {
 			if location.FolderID, err = f.v.Folders.ensurePath(t, actor, at, location.FolderID, draft.Path); err != nil {
 				return err
 			}
 		}
-		if result.Files, err = accepted.saveRecords(f.v, t, at, actor, location, nil); err != nil {
+		if result.Files, err = checked.saveRecords(f.v, t, at, actor, location, nil); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, result)

@@ -73,15 +73,15 @@ type Imported struct {
 // doesn't have the given SHA-256 digest (in hexadecimal). It returns NotFound if the
 // folder does not exist.
 func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarget, digest string, upload *StagedUpload) (Imported, error) {
-	accepted, err := upload.commit()
+	checked, err := upload.commit()
 	if err != nil {
 		return Imported{}, err
 	}
-	defer func() { accepted.finish(err) }()
-	if len(accepted.rejected) > 0 {
-		return Imported{Rejection: accepted.rejected[0].Reason}, nil
+	defer func() { checked.finish(err) }()
+	if len(checked.rejected) > 0 {
+		return Imported{Rejection: checked.rejected[0].Reason}, nil
 	}
-	if len(accepted.accepted) != 1 || accepted.accepted[0].staged.Digest().String() != digest {
+	if len(checked.files) != 1 || checked.files[0].staged.Digest().String() != digest {
 		err = &errs.Error{Kind: errs.Conflict, Message: "The file changed while the server was reading it. Try again."}
 		return Imported{}, err
 	}
@@ -96,7 +96,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarg
 		if result.Existed {
 			return nil
 		}
-		list, err := accepted.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: target.FolderID}, nil)
+		list, err := checked.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: target.FolderID}, nil)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarg
 // CheckImport inspects the only document of an upload without storing it. It returns the
 // reason why Import would reject the document, or "" if Import would accept it.
 func (f *Files) CheckImport(upload *StagedUpload) (rejection string, err error) {
-	checked, err := upload.accepted()
+	checked, err := upload.checked()
 	if err != nil || len(checked.rejected) == 0 {
 		return "", err
 	}

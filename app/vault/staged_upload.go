@@ -176,30 +176,30 @@ func (u *StagedUpload) Discard() {
 	}
 }
 
-// acceptedFiles contains the documents of an upload after inspection, in the order sent:
+// checkedFiles contains the documents of an upload after inspection, in the order sent:
 // the accepted documents, and the rejected ones with the reasons.
-type acceptedFiles struct {
+type checkedFiles struct {
 	v         *Vault
 	all       []*stagedFile // accepted and rejected, in the order sent
-	accepted  []*stagedFile
+	files     []*stagedFile // accepted
 	rejected  []model.RejectedFile
 	batchItem *BatchItem
-	limited   *acceptedFiles // result of limitTo if it rejected committed documents, or nil
-	unpin     func()         // allows the sweeper to remove blobs without records
+	limited   *checkedFiles // result of limitTo if it rejected committed documents, or nil
+	unpin     func()        // allows the sweeper to remove blobs without records
 }
 
 // finish unpins the committed blobs and updates the upload counters. If err is not nil or
 // the abstract was full, some blobs have no record, so it requests a sweep.
-func (f *acceptedFiles) finish(err error) {
+func (f *checkedFiles) finish(err error) {
 	f.unpin()
-	if (err != nil || f.limited != nil) && len(f.accepted) > 0 {
+	if (err != nil || f.limited != nil) && len(f.files) > 0 {
 		f.v.Orphans.Notify()
 	}
 	f.count(err)
 }
 
 // count updates the upload counters.
-func (f *acceptedFiles) count(err error) {
+func (f *checkedFiles) count(err error) {
 	counted := f
 	if f.limited != nil {
 		counted = f.limited
@@ -208,8 +208,8 @@ func (f *acceptedFiles) count(err error) {
 	if err != nil {
 		return
 	}
-	f.v.UploadCounts.Uploaded.Add(uint64(len(counted.accepted)))
-	for _, doc := range counted.accepted {
+	f.v.UploadCounts.Uploaded.Add(uint64(len(counted.files)))
+	for _, doc := range counted.files {
 		f.v.UploadCounts.UploadedBytes.Add(uint64(doc.staged.Size()))
 	}
 }
@@ -224,35 +224,35 @@ func (v *Vault) MaxFilesPerAbstract() int {
 
 // limitTo returns f without the documents that don't fit into an abstract that already
 // has the given number of documents. It adds these documents to the rejected ones.
-func (f *acceptedFiles) limitTo(existing int) *acceptedFiles {
+func (f *checkedFiles) limitTo(existing int) *checkedFiles {
 	capacity := max(0, f.v.MaxFilesPerAbstract()-existing)
-	if f.limited = nil; len(f.accepted) <= capacity {
+	if f.limited = nil; len(f.files) <= capacity {
 		return f
 	}
-	limited := &acceptedFiles{v: f.v, all: f.all, batchItem: f.batchItem}
+	limited := &checkedFiles{v: f.v, all: f.all, batchItem: f.batchItem}
 	for _, doc := range f.all {
 		reason := doc.rejection
-		if reason == "" && len(limited.accepted) == capacity {
+		if reason == "" && len(limited.files) == capacity {
 			reason = document.ReasonAbstractFull
 		}
 		if reason != "" {
 			limited.rejected = append(limited.rejected, model.RejectedFile{Filename: doc.filename, Reason: reason})
 			continue
 		}
-		limited.accepted = append(limited.accepted, doc)
+		limited.files = append(limited.files, doc)
 	}
 	f.limited = limited
 	return limited
 }
 
-// accepted waits for the inspections to finish and separates accepted documents from
+// checked waits for the inspections to finish and separates accepted documents from
 // rejected ones. It commits nothing.
-func (u *StagedUpload) accepted() (*acceptedFiles, error) {
+func (u *StagedUpload) checked() (*checkedFiles, error) {
 	u.pending.Wait()
 	if err := u.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &acceptedFiles{v: u.v, all: u.files, batchItem: u.BatchItem}
+	f := &checkedFiles{v: u.v, all: u.files, batchItem: u.BatchItem}
 	for _, doc := range u.files {
 		switch {
 		case errors.Is(doc.err, sandbox.ErrBusy):
@@ -265,7 +265,7 @@ func (u *StagedUpload) accepted() (*acceptedFiles, error) {
 		case doc.rejection != "":
 			f.rejected = append(f.rejected, model.RejectedFile{Filename: doc.filename, Reason: doc.rejection})
 		default:
-			f.accepted = append(f.accepted, doc)
+			f.files = append(f.files, doc)
 		}
 	}
 	return f, nil
@@ -273,14 +273,14 @@ func (u *StagedUpload) accepted() (*acceptedFiles, error) {
 
 // commit waits for the inspections to finish and commits the bytes of every accepted
 // document.
-func (u *StagedUpload) commit() (*acceptedFiles, error) {
+func (u *StagedUpload) commit() (*checkedFiles, error) {
 	defer u.closed.Do(u.v.Activity.End)
-	f, err := u.accepted()
+	f, err := u.checked()
 	if err != nil {
 		return nil, err
 	}
-	staged := make([]*blobstore.Staged, 0, len(f.accepted))
-	for _, doc := range f.accepted {
+	staged := make([]*blobstore.Staged, 0, len(f.files))
+	for _, doc := range f.files {
 		staged = append(staged, doc.staged)
 	}
 	if f.unpin, err = u.v.commitBlobs(u.ctx, staged...); err != nil {
@@ -297,10 +297,10 @@ func (u *StagedUpload) commit() (*acceptedFiles, error) {
 // saveRecords writes a record, an audit entry, and a processing task for each accepted
 // document. names are the names of records that aren't stored yet, for the audit entries. It must not
 // change f, because a transaction may call it twice.
-func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, location model.File, names map[string]string,
+func (f *checkedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, location model.File, names map[string]string,
 ) ([]model.File, error) {
-	list := make([]model.File, 0, len(f.accepted))
-	for _, doc := range f.accepted {
+	list := make([]model.File, 0, len(f.files))
+	for _, doc := range f.files {
 		id, err := t.NewFileID()
 		if err != nil {
 			return nil, err
@@ -407,7 +407,7 @@ func (bi *BatchItem) recordUpload(file uint64) {
 
 // insertPosition returns the index in existing at which to insert new documents. It also
 // records added, the ID of the first one, in the batch.
-func (f *acceptedFiles) insertPosition(existing []uint64, added uint64) int {
+func (f *checkedFiles) insertPosition(existing []uint64, added uint64) int {
 	if f.batchItem == nil {
 		return len(existing)
 	}
