@@ -15,8 +15,8 @@ var ErrOutOfBounds = errors.New("address out of bounds")
 // WASI error codes (WASI preview 1, errno).
 const (
 	ErrnoBadFD = 8
-	ErrnoInval = 28
-	ErrnoIO    = 29
+	errnoInval = 28
+	errnoIO    = 29
 	ErrnoNoEnt = 44
 	ErrnoNoTTY = 59
 	ErrnoROFS  = 69
@@ -31,14 +31,14 @@ func Bytes(m api.Memory, address, length uint64) []byte {
 	return b
 }
 
-// Put32 writes a 32-bit number to the memory.
-func Put32(m api.Memory, address uint64, v uint32) {
+// put32 writes a 32-bit number to the memory.
+func put32(m api.Memory, address uint64, v uint32) {
 	binary.LittleEndian.PutUint32(Bytes(m, address, 4), v)
 }
 
-// PutStat fills Emscripten's struct stat of a read-only file of size bytes. It has 96 bytes. The
+// putStat fills Emscripten's struct stat of a read-only file of size bytes. It has 96 bytes. The
 // mode is a 32-bit number at offset 4, and the size is a 64-bit number at offset 24.
-func PutStat(m api.Memory, address uint64, size int64) {
+func putStat(m api.Memory, address uint64, size int64) {
 	const regularReadOnly = 0o100444
 	b := Bytes(m, address, 96)
 	clear(b)
@@ -49,8 +49,8 @@ func PutStat(m api.Memory, address uint64, size int64) {
 // maxPath is the maximum length of a path. The paths that engines get are much shorter.
 const maxPath = 256
 
-// CString returns the zero-terminated string at address, or "" if it has no terminating zero.
-func CString(m api.Memory, address uint64) string {
+// cString returns the zero-terminated string at address, or "" if it has no terminating zero.
+func cString(m api.Memory, address uint64) string {
 	length := uint64(maxPath)
 	if rest := uint64(m.Size()) - min(uint64(m.Size()), uint64(uint32(address))); rest < length {
 		length = rest
@@ -65,9 +65,9 @@ func CString(m api.Memory, address uint64) string {
 // maxVectors is the value of IOV_MAX in musl.
 const maxVectors = 1024
 
-// Vectors returns the memory that the vectors at address refer to. count is their number. A vector
+// vectors returns the memory that the vectors at address refer to. count is their number. A vector
 // is a 32-bit address and a 32-bit length.
-func Vectors(m api.Memory, address, count uint64) [][]byte {
+func vectors(m api.Memory, address, count uint64) [][]byte {
 	if uint32(count) > uint32(maxVectors) {
 		panic(ErrOutOfBounds)
 	}
@@ -86,8 +86,8 @@ const PageSize = 64 << 10
 // minGrowth is the minimum number of pages by which a memory grows, so that it doesn't grow often.
 const minGrowth = 16
 
-// Grow grows the memory to at least size bytes. It reports whether that is possible.
-func Grow(m api.Memory, size uint32) bool {
+// grow grows the memory to at least size bytes. It reports whether that is possible.
+func grow(m api.Memory, size uint32) bool {
 	have, want := uint64(m.Size()), uint64(size)
 	if want <= have {
 		return true

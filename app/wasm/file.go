@@ -64,7 +64,7 @@ func (fs *Files) OpenAt(m api.Memory, a []uint64) int32 {
 	if uint32(a[2])&accessMode != 0 {
 		return -ErrnoROFS
 	}
-	f := fs.byPath[CString(m, a[1])]
+	f := fs.byPath[cString(m, a[1])]
 	if f == nil {
 		return -ErrnoNoEnt
 	}
@@ -80,17 +80,17 @@ func (fs *Files) FStat(m api.Memory, a []uint64) int32 {
 	if h == nil {
 		return -ErrnoBadFD
 	}
-	PutStat(m, a[1], h.file.size)
+	putStat(m, a[1], h.file.size)
 	return 0
 }
 
 // Stat implements stat(path, buffer).
 func (fs *Files) Stat(m api.Memory, a []uint64) int32 {
-	f := fs.byPath[CString(m, a[0])]
+	f := fs.byPath[cString(m, a[0])]
 	if f == nil {
 		return -ErrnoNoEnt
 	}
-	PutStat(m, a[1], f.size)
+	putStat(m, a[1], f.size)
 	return 0
 }
 
@@ -113,17 +113,17 @@ func (fs *Files) Read(m api.Memory, a []uint64) int32 {
 		return ErrnoBadFD
 	}
 	sum := 0
-	for _, p := range Vectors(m, a[1], a[2]) {
+	for _, p := range vectors(m, a[1], a[2]) {
 		n, err := h.read(p)
 		if err != nil {
-			return ErrnoIO
+			return errnoIO
 		}
 		sum += n
 		if n < len(p) {
 			break
 		}
 	}
-	Put32(m, a[3], uint32(sum))
+	put32(m, a[3], uint32(sum))
 	return 0
 }
 
@@ -133,10 +133,10 @@ func (fs *Files) Write(m api.Memory, a []uint64) int32 {
 		return ErrnoBadFD
 	}
 	sum := 0
-	for _, p := range Vectors(m, a[1], a[2]) {
+	for _, p := range vectors(m, a[1], a[2]) {
 		sum += len(p)
 	}
-	Put32(m, a[3], uint32(sum))
+	put32(m, a[3], uint32(sum))
 	return 0
 }
 
@@ -148,7 +148,7 @@ func (fs *Files) Seek(m api.Memory, a []uint64) int32 {
 	}
 	pos, ok := h.seek(int64(a[1]), uint32(a[2]))
 	if !ok {
-		return ErrnoInval
+		return errnoInval
 	}
 	binary.LittleEndian.PutUint64(Bytes(m, a[3], 8), uint64(pos))
 	return 0

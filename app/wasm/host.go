@@ -59,7 +59,7 @@ func Memcpy(m api.Memory, a []uint64) int32 {
 
 // ResizeHeap implements emscripten_resize_heap(size).
 func ResizeHeap(m api.Memory, a []uint64) int32 {
-	if Grow(m, uint32(a[0])) {
+	if grow(m, uint32(a[0])) {
 		return 1
 	}
 	return 0
@@ -67,8 +67,8 @@ func ResizeHeap(m api.Memory, a []uint64) int32 {
 
 // EnvironSizes implements environ_sizes_get(count, size). There are no environment variables.
 func EnvironSizes(m api.Memory, a []uint64) int32 {
-	Put32(m, a[0], 0)
-	Put32(m, a[1], 0)
+	put32(m, a[0], 0)
+	put32(m, a[1], 0)
 	return 0
 }
 
@@ -77,8 +77,8 @@ func EnvironSizes(m api.Memory, a []uint64) int32 {
 
 // UTC implements tzset(offset, daylight, standard name, daylight name).
 func UTC(m api.Memory, a []uint64) int32 {
-	Put32(m, a[0], 0) // seconds west of UTC
-	Put32(m, a[1], 0) // no daylight saving time
+	put32(m, a[0], 0) // seconds west of UTC
+	put32(m, a[1], 0) // no daylight saving time
 	for _, name := range a[2:4] {
 		copy(Bytes(m, name, 4), "UTC\x00")
 	}
@@ -91,7 +91,7 @@ func UTC(m api.Memory, a []uint64) int32 {
 func Epoch(to int) HostFunc {
 	return func(m api.Memory, a []uint64) int32 {
 		for i, v := range []uint32{0, 0, 0, 1, 0, 70, 4, 0, 0, 0} {
-			Put32(m, a[to]+uint64(4*i), v)
+			put32(m, a[to]+uint64(4*i), v)
 		}
 		return 0
 	}

@@ -53,7 +53,7 @@ func (e *Engine) Broken() int {
 
 // Run runs work, which uses Live, and returns its error. If work fails with a FaultError or panics with
 // one, Run drops the instance. Nothing in a broken instance needs to be freed, so work needs no cleanup. The
-// caller must hold e.mu.
+// caller must have called Lock.
 func (e *Engine) Run(ctx context.Context, work func() error) error {
 	err := catchFault(work)
 	var fault *FaultError
@@ -67,7 +67,7 @@ func (e *Engine) Run(ctx context.Context, work func() error) error {
 }
 
 // Start runs work, which initializes the new instance in Live. If work fails, Start drops it. The caller must
-// hold e.mu.
+// have called Lock.
 func (e *Engine) Start(ctx context.Context, work func() error) error {
 	if err := catchFault(work); err != nil {
 		return errors.Join(err, e.Drop(ctx))
@@ -75,7 +75,7 @@ func (e *Engine) Start(ctx context.Context, work func() error) error {
 	return nil
 }
 
-// Drop closes the instance and frees its memory. The caller must hold e.mu.
+// Drop closes the instance and frees its memory. The caller must have called Lock.
 func (e *Engine) Drop(ctx context.Context) (err error) {
 	in := e.Live
 	e.Live = nil
