@@ -336,7 +336,7 @@ func (ins *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, n
 
 // Undo reverses what CreateMany stored, in one transaction: it moves new instruments to the trash, clears
 // the fields that were filled, and removes the links to documents. An instrument that was changed in the
-// meantime keeps its fields, and a new one stays. kept is their number.
+// meantime keeps its fields, and a new one stays, also if it was undone and restored. kept is their number.
 func (ins *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (undone, kept int, err error) {
 	err = ins.v.UpdateFromReserve(ctx, actor, nil, func(t *store.Tx) error {
 		undone, kept = 0, 0
@@ -352,6 +352,7 @@ func (ins *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) 
 			unchanged := i.Version == stored.Version
 			switch isNew := n < len(undo.Created); {
 			case isNew && unchanged:
+				i.Version, i.UpdatedAt = i.Version+1, nextUpdateTime(at, i.UpdatedAt) // after a restore, it isn't undone again
 				err = ins.putTrashed(t, actor, at, i)
 			case !isNew && !stored.isIn(i):
 				continue // undone already

@@ -213,6 +213,14 @@ func TestFillInstruments(t *testing.T) {
 		t.Errorf("runsheet after Undo = %q", list)
 	}
 
+	// An instrument that was restored since then stays.
+	_, err = v.Instruments.Restore(t.Context(), vaulttest.Operator, 3, vault.Idempotency[vault.InstrumentView]{})
+	vaulttest.NoError(t, err)
+	if undone, kept, err := v.Instruments.Undo(t.Context(), vaulttest.Operator, added.Undo); err != nil || undone != 0 || kept != 1 {
+		t.Errorf("Undo after a restore = %d, %d, %v, want 1 kept", undone, kept, err)
+	}
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, 3, vault.Match{}))
+
 	// Two rows can fill the same instrument. Undo removes both values, and a second one finds nothing to do.
 	added, err = v.Instruments.CreateMany(t.Context(), vaulttest.Operator, a, []vault.NewInstrument{
 		into(newInstrument(t, 1, `{"remarks": "Faint."}`), 1), into(newInstrument(t, 2, `{"court": "Probate", "remarks": "Torn."}`), 1),
