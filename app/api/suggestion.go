@@ -1,6 +1,10 @@
 package api
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"deedkeep/app/apitypes"
 	"deedkeep/app/decode"
 	"deedkeep/app/encode"
@@ -29,7 +33,11 @@ func (h instrumentHandler) readRunsheetFile(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	checked, err := h.service.CheckRunsheet(r.Context(), r.actor, id, table, runsheet.Options{})
+	columns, err := chosenColumns(r, table.Header)
+	if err != nil {
+		return response{}, err
+	}
+	checked, err := h.service.CheckRunsheet(r.Context(), r.actor, id, table, runsheet.Options{Columns: columns})
 	if err != nil {
 		return response{}, err
 	}
@@ -46,6 +54,50 @@ func (h instrumentHandler) readRunsheetFile(r *request) (response, error) {
 		body.Errors = append(body.Errors, apitypes.RowError{Row: int64(row.Row), Error: row.Fields.Summary(errs.Problem.Sentence)})
 	}
 	return okResponse(body)
+}
+
+const notColumns errs.Code = "The {field} field must list columns of the file and their fields, such as Seller:grantors."
+
+// chosenColumns returns the fields that a request chooses for columns, by column. A column is given by its heading or by
+// its number, starting with 1.
+func chosenColumns(r *request, header []string) (map[int]string, error) {
+	const name = "columns"
+	r.ignored.addQuery(r.URL.RawQuery, name)
+	pairs, err := queryPairs(r.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	chosen := map[int]string{}
+	for _, pair := range pairs {
+		if pair.Name != name || pair.Value == "" {
+			continue
+		}
+		for choice := range strings.SplitSeq(pair.Value, ",") {
+			at := strings.LastIndexByte(choice, ':')
+			isField := func(f runsheet.Field) bool { return f.Name == strings.TrimSpace(choice[at+1:]) }
+			columns := columnsNamed(strings.TrimSpace(choice[:max(at, 0)]), header)
+			if len(columns) == 0 || !slices.ContainsFunc(runsheet.Fields(), isField) {
+				return nil, errs.InvalidField(name, notColumns)
+			}
+			for _, n := range columns {
+				chosen[n] = strings.TrimSpace(choice[at+1:])
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// columnsNamed returns the columns with a heading or, if there are none, the one with that number.
+func columnsNamed(heading string, header []string) (list []int) {
+	for n, title := range header {
+		if heading != "" && strings.EqualFold(strings.TrimSpace(title), heading) {
+			list = append(list, n)
+		}
+	}
+	if n, err := strconv.Atoi(heading); err == nil && len(list) == 0 && n >= 1 && n <= len(header) {
+		list = append(list, n-1)
+	}
+	return list
 }
 
 // suggestions returns the instruments that the text and the name of a document describe.

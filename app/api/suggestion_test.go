@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -55,6 +56,21 @@ func TestReadRunsheetFile(t *testing.T) {
 		`"columns":[{"heading":"Type","field":"type","known":true},`+
 			`{"heading":"Bk/Pg","field":"book_page","known":true},{"heading":"Examiner","field":"remarks","known":false},`+
 			`{"heading":"Documents","field":"leave_out","known":true}]`)
+	const other = "Type,Sold By,\"Buyer, \",Deed Bk,Mtg Bk\nMortgage,Cole,First Bank,,417\nPlat,,,1,2\n"
+	choose := func(status int, columns string, has ...string) {
+		t.Helper()
+		srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/runsheet?columns=" + url.QueryEscape(columns),
+			header: []string{asForm}, body: formBody(filePart("file", "other.csv", other)), status: status, has: has}).
+			checkHeaders(t, map[string]string{"X-Ignored-Fields": ""})
+	}
+	choose(200, "sold by:grantors, 3:grantees,Deed Bk:book,Mtg Bk:book,Type:type",
+		`{"heading":"Sold By","field":"grantors","known":false},{"heading":"Buyer,","field":"grantees","known":true}`,
+		`{"book":"417","grantees":["First Bank"],"grantors":["Cole"],"type":"Mortgage"}`,
+		`"book":"1","remarks":"Mtg Bk: 2","type":"Plat"}`)
+	choose(200, "Deed Bk:leave_out", `{"heading":"Deed Bk","field":"leave_out","known":false}`)
+	for _, columns := range []string{"Sold By", "Seller:grantors", "6:grantors", "Sold By:seller", ":grantors", "Sold By:grantors,"} {
+		choose(422, columns, `{"columns":["The columns field must list columns of the file and their fields, such as Seller:grantors."]}`)
+	}
 	first, second, third := body.Data[0], body.Data[1], body.Data[2]
 	encoded, _ := json.Marshal(first.Fields) // always valid
 	if want := `{"book":"417","consideration":"120000.00","grantors":["Cole, Bea","Cole, Ned"],"page":"7","position":1,"recorded":"2001-03-14",` +

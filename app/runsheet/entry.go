@@ -64,10 +64,18 @@ func (t Table) Read(o Options) Sheet {
 	}
 	for _, row := range rows {
 		e := Entry{Row: row.Row, Fields: model.Inputs{}}
+		read := map[string]bool{}
 		for n, cell := range row.Cells {
-			if cell = strings.TrimSpace(cell); n < len(sheet.Columns) && cell != "" {
-				r.readCell(&e, sheet.Columns[n], cell)
+			if cell = strings.TrimSpace(cell); n >= len(sheet.Columns) || cell == "" {
+				continue
 			}
+			c := sheet.Columns[n]
+			if read[c.Field] && !isMergeable(c.Field) { // a person chose the field twice
+				e.addRemark(c, cell)
+				continue
+			}
+			read[c.Field] = true
+			r.readCell(&e, c, cell)
 		}
 		e.splitBookPage(sheet.Columns)
 		e.Swapped = slices.Contains(o.Swapped, e.Row) || slices.Contains(o.SwappedTypes, e.Fields["type"].Value)
