@@ -87,6 +87,17 @@ func testViewerSuggestions(t *testing.T, env *browserEnv) {
 	b.screenshot("scene-panel-suggestions")
 	b.setSize(1440, 1600) // no field is partly behind the buttons at the bottom
 	b.checkAccessible(t, "suggestions")
+	b.setSize(360, 740)
+	b.click("[data-panel-close]")
+	b.press("i")
+	b.waitFor(inType)
+	if got := eval[string](b, `(() => { const top = document.querySelector(".panel-head").getBoundingClientRect().bottom,
+		{ bottom } = document.querySelector("#panel").getBoundingClientRect(),
+		box = document.querySelector("#panel-form-heading").getBoundingClientRect();
+		return box.top >= top && box.bottom <= bottom ? "" : box.top + "-" + box.bottom + " in " + top + "-" + bottom })()`); got != "" {
+		t.Errorf("heading of the form in a window of 360 px: got it at %s, want it in view", got)
+	}
+	b.screenshot("scene-panel-suggestions-narrow")
 	b.setSize(1440, 900)
 	b.press(kb.F4)
 	b.waitFor(`document.querySelector('.panel-suggested li[hidden] [data-accept="instrument-type_id"]') != null`)

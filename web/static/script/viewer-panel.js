@@ -42,7 +42,9 @@ const focusForm = () => {
   }
   return Boolean(first);
 };
-// reveal scrolls a field into view, together with the heading of the suggestions, if both fit.
+const isPhone = () => innerWidth < 700;
+// reveal scrolls a field into view, together with the heading of the suggestions, if both fit. On phones, it shows the
+// heading of the form.
 /** @param {HTMLElement} field */
 const reveal = (field) => {
   const fits = () => {
@@ -53,10 +55,10 @@ const reveal = (field) => {
   };
   if (query('.panel-suggested:not([hidden])')) {
     panel.scrollTop = 0;
-    if (!fits()) query('.panel-suggested').scrollIntoView({ block: 'start' });
+    if (!fits()) query(isPhone() ? '#panel-form-heading' : '.panel-suggested').scrollIntoView({ block: 'start' });
   }
   // On phones, where both never fit, the field comes into view when the user taps it.
-  if (!fits() && (innerWidth >= 700 || !query('.panel-suggested:not([hidden])')))
+  if (!fits() && !(isPhone() && query('.panel-suggested:not([hidden])')))
     field.scrollIntoView({ block: 'nearest' });
 };
 /**
