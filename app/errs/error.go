@@ -69,14 +69,6 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// CauseOf returns the cause of the first *Error in err's chain, or 0 if it has none.
-func CauseOf(err error) Cause {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Cause
-	}
-	return 0
-}
-
 // NotNow returns an error of kind Unavailable.
 func NotNow(cause Cause, message string, err error) *Error {
 	return &Error{Kind: Unavailable, Cause: cause, Message: message, Err: err}

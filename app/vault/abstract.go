@@ -41,7 +41,7 @@ var AbstractOps = recordOps[AbstractWithFiles]{
 	},
 	before: func(f AbstractWithFiles) any { return f.Abstract },
 	save: func(_ *Vault, t *store.Tx, now AbstractWithFiles, at time.Time) (AbstractWithFiles, error) {
-		now.Abstract = nextVersion(now.Abstract, at)
+		nextVersion(&now.Abstract.Version, &now.Abstract.UpdatedAt, at)
 		return now, t.PutAbstract(now.Abstract)
 	},
 }
@@ -262,14 +262,8 @@ func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, result 
 	position := checked.insertPosition(result.Abstract.Files, files[0].ID)
 	result.Files = slices.Insert(result.Files, position, files...)
 	result.Abstract.Files = slices.Insert(result.Abstract.Files, position, FileIDs(files)...)
-	result.Abstract = nextVersion(result.Abstract, at)
+	nextVersion(&result.Abstract.Version, &result.Abstract.UpdatedAt, at)
 	return result, t.PutAbstract(result.Abstract)
-}
-
-// nextVersion returns the abstract with the next version number and an updated UpdatedAt.
-func nextVersion(a model.Abstract, at time.Time) model.Abstract {
-	a.Version, a.UpdatedAt = a.Version+1, nextUpdateTime(at, a.UpdatedAt)
-	return a
 }
 
 // Get returns an abstract with its documents, or NotFound.
@@ -334,10 +328,12 @@ func (a *Abstracts) restoreFields(t *store.Tx, now AbstractWithFiles, before mod
 	if template == nil {
 		template = &model.Template{}
 	}
-	is := &now.Abstract
+	is := now.Abstract
 	rejected := model.CheckRestored(is.Status, before.Status, template.Statuses, is.Custom, before.Custom, template.Fields,
 		a.v.Settings.Rules)
-	is.Status, is.Property, is.TaxMap, is.Custom = before.Status, before.Property, before.TaxMap, before.Custom
+	before.TemplateID, before.Files, before.RemovedFiles = is.TemplateID, is.Files, is.RemovedFiles
+	before.Version, before.UpdatedAt, before.Trashed, before.RetainedUntil = is.Version, is.UpdatedAt, is.Trashed, is.RetainedUntil
+	now.Abstract = before
 	return now, rejected.Err()
 }
 

@@ -164,7 +164,8 @@ func (tw *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id u
 		before, now := work.Certificates[at], certificate.Voided.At
 		work.Certificates = slices.Clone(work.Certificates)
 		work.Certificates[at] = certificate
-		return errors.Join(t.PutTitleWork(work), t.PutAbstract(nextVersion(record, now)), // as certifying does
+		nextVersion(&record.Version, &record.UpdatedAt, now) // as certifying does
+		return errors.Join(t.PutTitleWork(work), t.PutAbstract(record),
 			tw.v.AddEntry(t, model.Event{At: now, Actor: actor, Kind: "certificate.voided",
 				Record: model.RecordRef(AbstractOps.Name, abstract), Changes: before.Changes(certificate),
 				Detail: map[string]string{"certificate": fmt.Sprint(id), "effective_date": certificate.EffectiveDate}}),

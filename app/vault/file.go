@@ -62,7 +62,8 @@ func (v *Vault) putFile(t *store.Tx, now model.File, at time.Time) (model.File, 
 			now.Trashed.Position = position
 		}
 		abstract.RetainedUntil = later(abstract.RetainedUntil, retained)
-		if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
+		nextVersion(&abstract.Version, &abstract.UpdatedAt, at)
+		if err := t.PutAbstract(abstract); err != nil {
 			return now, err
 		}
 	}
@@ -76,7 +77,8 @@ func (v *Vault) putFile(t *store.Tx, now model.File, at time.Time) (model.File, 
 			position = old.Trashed.Position
 		}
 		abstract.RestoreFile(now.ID, position)
-		if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
+		nextVersion(&abstract.Version, &abstract.UpdatedAt, at)
+		if err := t.PutAbstract(abstract); err != nil {
 			return now, err
 		}
 	}

@@ -201,7 +201,8 @@ func (v *Vault) moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i m
 		}
 		now.RetainedUntil = later(i.RetainedUntil, retained)
 	}
-	now.AbstractID, now.Version, now.UpdatedAt = abstract, i.Version+1, nextUpdateTime(at, i.UpdatedAt)
+	now.AbstractID = abstract
+	nextVersion(&now.Version, &now.UpdatedAt, at)
 	return errors.Join(v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "instrument.changed",
 		Record: model.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}), putInstrument(t, now), bumpRunsheet(t, i.AbstractID))
 }

@@ -73,7 +73,7 @@ func (ins *Instruments) opsAt(ctx context.Context, position int) recordOps[Instr
 		before: func(i InstrumentView) any { return i.Instrument },
 		save: func(_ *Vault, t *store.Tx, now InstrumentView, at time.Time) (InstrumentView, error) {
 			i := now.Instrument
-			i.Version, i.UpdatedAt = i.Version+1, nextUpdateTime(at, i.UpdatedAt)
+			nextVersion(&i.Version, &i.UpdatedAt, at)
 			if err := putInstrument(t, i); err != nil {
 				return now, err
 			}
@@ -368,7 +368,7 @@ func (p *purgeRun) unlinkDocument(t *store.Tx, file uint64, item Trashed) error 
 	for _, i := range list {
 		old := i
 		i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(d model.DocumentLink) bool { return d.FileID == file })
-		i.Version++
+		nextVersion(&i.Version, &i.UpdatedAt, p.v.Now())
 		if err := putInstrument(t, i); err != nil {
 			return err
 		}

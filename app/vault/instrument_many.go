@@ -329,7 +329,8 @@ func typedOnly(in model.Inputs, i model.Instrument) model.Instrument {
 
 // put stores a changed instrument and adds an audit entry.
 func (ins *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, now model.Instrument) error {
-	now.Version, now.UpdatedAt = old.Version+1, nextUpdateTime(at, old.UpdatedAt)
+	now.Version, now.UpdatedAt = old.Version, old.UpdatedAt
+	nextVersion(&now.Version, &now.UpdatedAt, at)
 	return errors.Join(ins.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
 		Record: model.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}), putInstrument(t, now))
 }
@@ -352,7 +353,7 @@ func (ins *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) 
 			unchanged := i.Version == stored.Version
 			switch isNew := n < len(undo.Created); {
 			case isNew && unchanged:
-				i.Version, i.UpdatedAt = i.Version+1, nextUpdateTime(at, i.UpdatedAt) // after a restore, it isn't undone again
+				nextVersion(&i.Version, &i.UpdatedAt, at) // after a restore, it isn't undone again
 				err = ins.putTrashed(t, actor, at, i)
 			case !isNew && !stored.isIn(i):
 				continue // undone already

@@ -130,7 +130,7 @@ var noteOps = recordOps[model.Note]{
 	},
 	retainedUntil: (*Vault).noteRetainedUntil,
 	save: func(_ *Vault, t *store.Tx, now model.Note, at time.Time) (model.Note, error) {
-		now.Version, now.UpdatedAt = now.Version+1, nextUpdateTime(at, now.UpdatedAt)
+		nextVersion(&now.Version, &now.UpdatedAt, at)
 		return now, t.PutNote(now)
 	},
 }
@@ -183,7 +183,7 @@ func (n *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in mode
 // is the author or an administrator.
 func (n *Notes) restoreFields(actor model.Actor) func(t *store.Tx, now, before model.Note) (model.Note, error) {
 	return func(t *store.Tx, now, before model.Note) (model.Note, error) {
-		now.Text, now.Page, now.EditedBy = before.Text, before.Page, &model.Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}
+		now.Text, now.Page, now.EditedBy = before.Text, before.Page, new(actor.Stored())
 		return now, n.checkAuthor(t, actor, now)
 	}
 }

@@ -363,7 +363,7 @@ func (p *purgeRun) replaceRelations(t *store.Tx, i model.Instrument, affected fu
 				other.Relations[n].InstrumentID, other.Relations[n].Text = 0, cmp.Or(r.Text, text)
 			}
 		}
-		other.Version++
+		nextVersion(&other.Version, &other.UpdatedAt, p.v.Now())
 		if err := errors.Join(putInstrument(t, other), p.logUnlinked(t, "instrument.changed", model.RecordRef(instrumentType, other.ID),
 			instrumentType, i.ID, old.Changes(other))); err != nil {
 			return err

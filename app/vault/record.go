@@ -180,13 +180,14 @@ func (r recordOps[T]) expired(v *Vault, t *store.Tx, in T) (expired bool, err er
 	return v.trashExpired(*r.trashed(in), retained), nil
 }
 
-// nextUpdateTime returns at if it is later than last. Otherwise, it returns the first time after last, so that each
-// version has a later UpdatedAt than the previous one.
-func nextUpdateTime(at, last time.Time) time.Time {
-	if at.After(last) {
-		return at
+// nextVersion increments the version of a record and sets the time of its last change to at. If the record was changed at
+// that time or later, it is the first time after that, so that each version has a later time than the previous one.
+func nextVersion(version *uint64, updated *time.Time, at time.Time) {
+	*version++
+	if !at.After(*updated) {
+		at = updated.Add(time.Microsecond)
 	}
-	return last.Add(time.Microsecond)
+	*updated = at
 }
 
 // Match is the condition in an If-Match header (RFC 9110, section 13.1.1). It is checked

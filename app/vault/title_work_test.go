@@ -332,6 +332,29 @@ func TestPurgeLogsUnlinkedRecords(t *testing.T) {
 	}
 }
 
+// An instrument that loses a relation or a document to a purge has a later time of its last change.
+func TestPurgeUpdatesReferringInstruments(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	filed := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
+	mortgage := addInstrument(t, v, filed.Abstract.ID, `{"book":"1"}`)
+	last := addInstrument(t, v, filed.Abstract.ID, fmt.Sprintf(`{"documents":[{"file_id":%d}],"relations":[{"kind":"releases","instrument_id":%d}]}`,
+		filed.Files[0].ID, mortgage.ID))
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, mortgage.ID, vault.Match{}))
+	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, filed.Files[0].ID, vault.Match{}))
+	for _, purged := range []vault.Trashed{{Type: "instrument", ID: mortgage.ID}, {Type: "file", ID: filed.Files[0].ID}} {
+		_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, purged.Type, purged.ID, "")
+		vaulttest.NoError(t, err)
+		now, err := v.Instruments.Get(t.Context(), last.ID)
+		vaulttest.NoError(t, err)
+		if now.Version != last.Version+1 || !now.UpdatedAt.After(last.UpdatedAt) {
+			t.Errorf("after the purge of %s: version %d at %v, want version %d after %v", purged.Type, now.Version, now.UpdatedAt,
+				last.Version+1, last.UpdatedAt)
+		}
+		last = now.Instrument
+	}
+}
+
 // Only the author of a note or an administrator can change or delete it. The note names who changed it last. A deleted note
 // goes to the trash, from which it is restored or purged, and it leaves with its record.
 func TestNotesOfOthers(t *testing.T) {

@@ -49,13 +49,19 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 	}
 	return map[string]undoable{
 		"abstract": {vault.Edit{Type: "abstract", ID: abstract}, func(ctx context.Context, n int) error {
+			fields := model.Inputs{}
+			for _, name := range model.AbstractInputs() {
+				fields[name] = model.StringInput(text(n)[:n])
+			}
 			_, err := p.Abstracts.Patch(ctx, actor, abstract, model.AbstractPatch{
-				Fields: model.Inputs{"tax_map": model.StringInput(text(n)[:n])},
+				Fields: fields,
 				Custom: model.Some(vaulttest.CustomText("legal_description", fmt.Sprintf("%q", text(n))))}, always)
 			return err
 		}, func(ctx context.Context) (any, uint64, error) {
 			a, err := p.Abstracts.Get(ctx, abstract)
-			return []any{a.Abstract.Property, a.Abstract.TaxMap, a.Abstract.Custom, a.Abstract.Files}, a.Abstract.Version, err
+			version := a.Abstract.Version
+			a.Abstract.Version, a.Abstract.UpdatedAt = 0, time.Time{}
+			return a.Abstract, version, err
 		}},
 		"order": {vault.Edit{Type: "order", ID: order}, func(ctx context.Context, n int) error {
 			_, err := p.Orders.Patch(ctx, actor, order, model.OrderPatch{Fields: model.Inputs{
@@ -63,7 +69,9 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 			return err
 		}, func(ctx context.Context) (any, uint64, error) {
 			o, err := p.Orders.Get(ctx, order)
-			return []any{o.Number, o.DueDate, o.Status, o.Custom}, o.Version, err
+			version := o.Version
+			o.Version, o.UpdatedAt = 0, time.Time{}
+			return o, version, err
 		}},
 		"instrument": {vault.Edit{Type: "instrument", ID: deed}, func(ctx context.Context, n int) error {
 			_, err := p.Instruments.Patch(ctx, actor, deed, vault.InstrumentPatch{Input: model.Inputs{
