@@ -46,9 +46,9 @@ var exported = map[string]int{
 	"app/model":                480,
 	"app/search":               100,
 	"app/search/index/segment": 80,
-	"app/store":                250,
+	"app/store":                220,
 	"app/ui/page":              230,
-	"app/vault":                270,
+	"app/vault":                250,
 	"app/vaulttest":            190,
 }
 

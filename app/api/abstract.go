@@ -73,11 +73,8 @@ func (h abstractHandler) attach(r *request) (response, error) {
 var abstractListSpec = listSpec{
 	recordType: "abstracts",
 	search:     searchOptional,
-	sorts:      []sortOption{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}},
-	filters: slices.Concat([]filter{
-		byText("status", vault.ColumnStatus, model.MaxLineLength), byNumber("template_id", vault.ColumnTemplate),
-		byText("county", vault.ColumnCounty, model.MaxLineLength), byText("state", vault.ColumnState, model.MaxLineLength),
-	}, byCreated(), byUpdated()),
+	sorts:      []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}},
+	filters:    slices.Concat(byRecordColumns(), []filter{byNumber("template_id", model.ColumnTemplate)}, byCreated(), byUpdated()),
 }
 
 func (h abstractHandler) list(r *request) (response, error) {

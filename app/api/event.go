@@ -20,10 +20,10 @@ type eventHandler struct {
 
 var eventListSpec = listSpec{
 	recordType: "events",
-	sorts:      []sortOption{{"created_at", vault.SortCreated}},
+	sorts:      []sortOption{{"created_at", model.SortCreated}},
 	afterParam: "after",
 	filters: append([]filter{
-		byText("actor", vault.ColumnActor, model.MaxNameLength), byText("kind", vault.ColumnKind, model.MaxNameLength), byRecord("record"),
+		byText(model.ColumnActor, model.MaxNameLength), byText(model.ColumnKind, model.MaxNameLength), byRecord("record"),
 	}, byCreated()...),
 }
 
@@ -39,7 +39,7 @@ func byRecord(name string) filter {
 		if !encode.RecordPattern.MatchString(record) {
 			invalid.Add(name, errs.InvalidChoice)
 		}
-		addFilter(q, vault.ColumnRecord, record)
+		addFilter(q, model.ColumnRecord, record)
 	}}
 }
 

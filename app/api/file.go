@@ -73,10 +73,10 @@ func (s *server) uploadResponse(r *request, filed vault.AbstractWithFiles) respo
 var fileListSpec = listSpec{
 	recordType: "files",
 	search:     searchOptional,
-	sorts:      []sortOption{{"created_at", vault.SortCreated}},
+	sorts:      []sortOption{{"created_at", model.SortCreated}},
 	filters: append([]filter{
 		notWithSearch(byFolder("folder_id")), notWithSearch(byAbstract("abstract_id")),
-		notWithSearch(byBoolean("is_processing", vault.ColumnProcessing)),
+		notWithSearch(byBoolean("is_processing", model.ColumnProcessing)),
 	}, byCreated()...),
 }
 

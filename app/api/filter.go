@@ -35,13 +35,14 @@ func searched(f filter) filter {
 	return f
 }
 
-func addFilter(q *vault.Query, column vault.Column, value string) {
+func addFilter(q *vault.Query, column model.Column, value string) {
 	q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
 }
 
 // byText returns a filter for records whose column equals the value, ignoring case. The
 // value may have up to maxLength characters.
-func byText(name string, column vault.Column, maxLength int) filter {
+func byText(column model.Column, maxLength int) filter {
+	name := string(column)
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		switch {
 		case !decode.ValidText(text):
@@ -53,9 +54,17 @@ func byText(name string, column vault.Column, maxLength int) filter {
 	}}
 }
 
+// byRecordColumns returns the filters by model.RecordColumns.
+func byRecordColumns() (list []filter) {
+	for _, column := range model.RecordColumns() {
+		list = append(list, byText(column, model.MaxLineLength))
+	}
+	return list
+}
+
 // byNumber returns a filter by the numeric ID of a related record. The related record does
 // not have to exist.
-func byNumber(name string, column vault.Column) filter {
+func byNumber(name string, column model.Column) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		n, _, ok := decode.Integer(text)
 		switch {
@@ -71,10 +80,10 @@ func byNumber(name string, column vault.Column) filter {
 // byFolder returns a filter by folder ID. The value "null" selects the files that are not
 // in a folder and don't belong to an abstract.
 func byFolder(name string) filter {
-	number := byNumber(name, vault.ColumnFolder)
+	number := byNumber(name, model.ColumnFolder)
 	return filter{name: name, read: func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
 		if text == "null" {
-			addFilter(q, vault.ColumnUnassigned, "")
+			addFilter(q, model.ColumnUnassigned, "")
 			return
 		}
 		number.read(s, text, q, invalid)
@@ -89,12 +98,12 @@ func byAbstract(name string) filter {
 		if !ok {
 			invalid.Add(name, errs.InvalidChoice)
 		}
-		addFilter(q, vault.ColumnAbstract, strconv.FormatUint(id, 10))
+		addFilter(q, model.ColumnAbstract, strconv.FormatUint(id, 10))
 	}}
 }
 
 // byBoolean returns a filter that accepts true, 1, false, and 0.
-func byBoolean(name string, column vault.Column) filter {
+func byBoolean(name string, column model.Column) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		switch strings.ToLower(text) {
 		case "true", "1":
@@ -108,7 +117,7 @@ func byBoolean(name string, column vault.Column) filter {
 }
 
 // byChoice returns a filter that accepts one of choices, ignoring case.
-func byChoice(name string, column vault.Column, choices ...string) filter {
+func byChoice(name string, column model.Column, choices ...string) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
 			invalid.Add(name, errs.InvalidChoice)

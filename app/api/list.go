@@ -38,7 +38,7 @@ type listSpec struct {
 // sortOption is a sort order and its name in the sort parameter.
 type sortOption struct {
 	name string
-	by   vault.Sort
+	by   model.Sort
 }
 
 // listQuery is the parsed query of a list request.
@@ -179,7 +179,7 @@ func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, 
 	case sorted:
 		invalid.Add("sort", errs.NotCombinable, l.afterParam)
 	}
-	lq.Sort, lq.Position = vault.SortSequence, vault.EventPosition(uint64(max(n, 0)))
+	lq.Sort, lq.Position = model.SortSequence, vault.EventPosition(uint64(max(n, 0)))
 	return true
 }
 

@@ -68,13 +68,10 @@ func (h orderHandler) create(r *request) (response, error) {
 var orderListSpec = listSpec{
 	recordType: "orders",
 	search:     searchOptional,
-	sorts: []sortOption{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue},
-		{"order_number", vault.SortOrderNumber}},
-	filters: slices.Concat([]filter{
-		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
-		byText("state", vault.ColumnState, model.MaxLineLength),
-		notWithSearch(byText("order_number", vault.ColumnOrderNumber, model.MaxNameLength)),
-	}, byCreated(), byUpdated()),
+	sorts: []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}, {"due_date", model.SortDue},
+		{"order_number", model.SortOrderNumber}},
+	filters: slices.Concat(byRecordColumns(), []filter{notWithSearch(byText(model.ColumnOrderNumber, model.MaxNameLength))},
+		byCreated(), byUpdated()),
 }
 
 func (h orderHandler) list(r *request) (response, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,11 +25,10 @@ var searchListSpec = listSpec{
 	recordType:  "search",
 	search:      searchRequired,
 	unsupported: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
-	filters: append([]filter{
-		byChoice("kind", vault.ColumnKind, abstractType, orderType, fileType, instrumentType), byNumber("template_id", vault.ColumnTemplate),
-		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
-		byText("state", vault.ColumnState, model.MaxLineLength),
-	}, byCreated()...),
+	filters: slices.Concat([]filter{
+		byChoice("kind", model.ColumnKind, abstractType, orderType, fileType, instrumentType),
+		byNumber("template_id", model.ColumnTemplate),
+	}, byRecordColumns(), byCreated()),
 }
 
 func (h searchHandler) search(r *request) (response, error) {

@@ -3,6 +3,7 @@ package api
 import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -14,8 +15,8 @@ type trashHandler struct {
 
 var trashListSpec = listSpec{
 	recordType: "trash",
-	sorts:      []sortOption{{"deleted_at", vault.SortCreated}},
-	filters:    []filter{byChoice("kind", vault.ColumnKind, "abstract", "order", "file", "instrument", "note")},
+	sorts:      []sortOption{{"deleted_at", model.SortCreated}},
+	filters:    []filter{byChoice("kind", model.ColumnKind, "abstract", "order", "file", "instrument", "note")},
 }
 
 func (h trashHandler) list(r *request) (response, error) {

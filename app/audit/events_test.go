@@ -341,12 +341,12 @@ func TestEventsList(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"), vaulttest.PDFDoc("b.pdf", "b"))
 	v.Events.RecordAccess(model.Actor{Kind: model.ActorLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
-	page, err := v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Descending: true, Limit: 10})
+	page, err := v.Events.List(t.Context(), store.Query{Sort: model.SortCreated, Descending: true, Limit: 10})
 	if err != nil || len(page.Items) != 4 || page.Items[0].Kind != "file.opened" {
 		t.Errorf("List(), newest first = %+v, %v; want 4 entries, file.opened first", page.Items, err)
 	}
-	page, err = v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Limit: 10,
-		Filters: []store.Filter{{Column: store.ColumnRecord, Value: "file:2"}}})
+	page, err = v.Events.List(t.Context(), store.Query{Sort: model.SortCreated, Limit: 10,
+		Filters: []store.Filter{{Column: model.ColumnRecord, Value: "file:2"}}})
 	if err != nil || len(page.Items) != 2 || page.Items[1].Kind != "file.opened" {
 		t.Errorf("List() of file:2 = %+v, %v; want 2 entries, file.opened last", page.Items, err)
 	}

@@ -58,13 +58,13 @@ func (h handler) events(r *http.Request) (any, error) {
 func eventQuery(ids encode.IDCodec, asked url.Values) (q vault.Query, err error) {
 	for _, filter := range []struct {
 		name   string
-		column vault.Column
-	}{{"actor", vault.ColumnActor}, {"kind", vault.ColumnKind}, {"record", vault.ColumnRecord}} {
+		column model.Column
+	}{{"actor", model.ColumnActor}, {"kind", model.ColumnKind}, {"record", model.ColumnRecord}} {
 		value := asked.Get(filter.name)
 		if value == "" {
 			continue
 		}
-		if filter.column == vault.ColumnRecord {
+		if filter.column == model.ColumnRecord {
 			if value = ids.Decode(value); !encode.RecordPattern.MatchString(value) {
 				return q, errs.InvalidField("record", errs.InvalidChoice)
 			}
@@ -80,13 +80,13 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (q vault.Query, err error)
 			*bound = at.Time
 		}
 	}
-	q.Sort, q.Descending = vault.SortCreated, true
+	q.Sort, q.Descending = model.SortCreated, true
 	if after := asked.Get("after"); after != "" {
 		n, err := strconv.ParseUint(after, 10, 63)
 		if err != nil {
 			return q, errs.InvalidField("after", errs.NotInteger)
 		}
-		q.Sort, q.Descending, q.Position = vault.SortSequence, false, vault.EventPosition(n)
+		q.Sort, q.Descending, q.Position = model.SortSequence, false, vault.EventPosition(n)
 	}
 	return q, nil
 }

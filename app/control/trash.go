@@ -22,7 +22,8 @@ func (c *Client) TrashItems(ctx context.Context, limit int) ([]apitypes.TrashIte
 
 func (h handler) trash(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(h.Vault.Secrets)
-	return firstRecords(r, vault.Query{Sort: vault.SortCreated, Descending: true}, h.Vault.Trash.List, func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
+	return firstRecords(r, vault.Query{Sort: model.SortCreated, Descending: true}, h.Vault.Trash.List,
+		func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
 }
 
 // TrashItem returns the record in the trash with a name like file:17.

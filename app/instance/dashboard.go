@@ -85,7 +85,7 @@ func (in *Instance) Dashboard(ctx context.Context, today string) (Dashboard, err
 }
 
 func dueOrders(t *store.Tx, from, to string) (w DueOrders, err error) {
-	page, err := t.ListOrders(store.Query{Sort: store.SortDue, OpenOnly: true, DueFrom: from, DueTo: to, Limit: dashboardItems})
+	page, err := t.ListOrders(store.Query{Sort: model.SortDue, OpenOnly: true, DueFrom: from, DueTo: to, Limit: dashboardItems})
 	w.Orders, w.Count = page.Items, t.CountOpenOrders(from, to, MaxCounted+1)
 	if w.More = w.Count > MaxCounted; w.More {
 		w.Count = MaxCounted

@@ -27,12 +27,12 @@ type Change struct {
 
 // Limits of the audit log.
 const (
-	// MaxLoggedText is the maximum number of characters of a value. Of a longer text, the entry has
+	// maxLoggedText is the maximum number of characters of a value. Of a longer text, the entry has
 	// the part from shortly before the first difference, and its length; see excerpt.
-	MaxLoggedText = 1000
-	// MaxLoggedMoves is the maximum number of moved rows in a change of a sequence. The others are
+	maxLoggedText = 1000
+	// maxLoggedMoves is the maximum number of moved rows in a change of a sequence. The others are
 	// counted.
-	MaxLoggedMoves = 200
+	maxLoggedMoves = 200
 
 	excerptContext = 40 // characters before the first difference
 )
@@ -216,11 +216,11 @@ func (c *changes) moves(field string, places []int, name func(place int) string,
 			stay = stay[1:]
 			continue
 		}
-		if moved++; moved <= MaxLoggedMoves {
+		if moved++; moved <= maxLoggedMoves {
 			*c = append(*c, Change{Field: field, From: numberJSON(place + 1), To: numberJSON(now(place) + 1), Row: name(place)})
 		}
 	}
-	if more := moved - MaxLoggedMoves; more > 0 {
+	if more := moved - maxLoggedMoves; more > 0 {
 		*c = append(*c, Change{Field: field, From: null, To: encodeJSON(fmt.Sprintf("%d more rows moved", more))})
 	}
 }
@@ -285,7 +285,7 @@ func encodeRows(list any) (rows []json.RawMessage) {
 // excerpts shortens the texts in two values, and in the members of two objects, to the excerpts around
 // their first difference.
 func excerpts(from, to json.RawMessage) (json.RawMessage, json.RawMessage) {
-	if len(from) <= MaxLoggedText && len(to) <= MaxLoggedText {
+	if len(from) <= maxLoggedText && len(to) <= maxLoggedText {
 		return from, to
 	}
 	a, isText := decodeString(from)
@@ -332,10 +332,10 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// excerpt returns two texts unchanged unless one of them is longer than MaxLoggedText. Then both start
+// excerpt returns two texts unchanged unless one of them is longer than maxLoggedText. Then both start
 // shortly before their first difference, after "…", and end with "…" and their length.
 func excerpt(from, to string) (string, string) {
-	if utf8.RuneCountInString(from) <= MaxLoggedText && utf8.RuneCountInString(to) <= MaxLoggedText {
+	if utf8.RuneCountInString(from) <= maxLoggedText && utf8.RuneCountInString(to) <= maxLoggedText {
 		return from, to
 	}
 	a, b := []rune(from), []rune(to)
@@ -348,7 +348,7 @@ func excerpt(from, to string) (string, string) {
 	}
 	start := max(0, same-excerptContext)
 	cut := func(text []rune) string {
-		part := text[start:min(len(text), start+MaxLoggedText)]
+		part := text[start:min(len(text), start+maxLoggedText)]
 		short := string(part)
 		if start > 0 {
 			short = "…" + short

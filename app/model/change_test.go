@@ -124,12 +124,12 @@ func TestLongTextsAreExcerpts(t *testing.T) {
 	row := []NameRun{{Name: "Jones", Result: long + "A"}}
 	again := []NameRun{{Name: "Jones", Result: long + "B"}}
 	changes := TitleWork{NamesRun: row}.Changes(TitleWork{NamesRun: again})
-	if len(changes) != 1 || len(changes[0].From) > 2*MaxLoggedText || string(changes[0].From) == string(changes[0].To) {
+	if len(changes) != 1 || len(changes[0].From) > 2*maxLoggedText || string(changes[0].From) == string(changes[0].To) {
 		t.Errorf("a row with a long text: got %d changes: %.300s", len(changes), changes)
 	}
 }
 
-// A change of a sequence lists as few moved rows as possible, and not more than MaxLoggedMoves.
+// A change of a sequence lists as few moved rows as possible, and not more than maxLoggedMoves.
 func TestLongSequence(t *testing.T) {
 	from := make([]uint64, 1000)
 	for n := range from {
@@ -138,7 +138,7 @@ func TestLongSequence(t *testing.T) {
 	to := slices.Clone(from)
 	slices.Reverse(to)
 	changes := SequenceChanges(from, to)
-	if len(changes) != MaxLoggedMoves+1 || string(changes[MaxLoggedMoves].To) != `"799 more rows moved"` {
+	if len(changes) != maxLoggedMoves+1 || string(changes[maxLoggedMoves].To) != `"799 more rows moved"` {
 		t.Errorf("got %d changes, the last one %+v", len(changes), changes[len(changes)-1])
 	}
 	if changes := SequenceChanges(from, append(slices.Clone(from[1:]), 1)); len(changes) != 1 || changes[0].Row != "instrument:1" {

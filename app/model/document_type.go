@@ -137,11 +137,11 @@ func (d DocumentTypes) ByName(name string) (DocumentType, bool) {
 }
 
 // renamedTypes are the document types whose name was changed, by their folded name before.
-var renamedTypes = map[string]string{"ucc": FinancingStatement}
+var renamedTypes = map[string]string{"ucc": financingStatement}
 
 // Names of document types that replace those of earlier versions.
 const (
-	FinancingStatement = "UCC Financing Statement"
+	financingStatement = "UCC Financing Statement"
 	sheriffsOrTaxDeed  = "Sheriff's or Tax Deed"
 )
 
@@ -154,11 +154,11 @@ func (d DocumentTypes) Renew() DocumentTypes {
 	for n, t := range d {
 		next = max(next, t.ID)
 		if t.Name == "UCC" && t.Category == Security {
-			d[n].Name = FinancingStatement
+			d[n].Name = financingStatement
 		}
 	}
 	at := slices.IndexFunc(d, func(t DocumentType) bool { return t.Name == sheriffsOrTaxDeed && t.Category == Conveyance })
-	if at < 0 || d[at].Retired || len(d) > MaxDocumentTypes-2 {
+	if at < 0 || d[at].Retired || len(d) > maxDocumentTypes-2 {
 		return d
 	}
 	d[at].Retired = true
@@ -181,8 +181,8 @@ func foldWords(s string) string { return strings.Join(strings.Fields(Fold(s)), "
 // maxPartyLabel is the maximum length of the label of a party, in characters.
 const maxPartyLabel = 40
 
-// MaxDocumentTypes is the maximum number of document types, including the retired ones.
-const MaxDocumentTypes = 500
+// maxDocumentTypes is the maximum number of document types, including the retired ones.
+const maxDocumentTypes = 500
 
 // Check validates a new version of the list against the current one, and returns it with IDs.
 // A type without an ID gets the ID of the current type with the same name, or else a new one. The
@@ -193,8 +193,8 @@ func (d DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fields)
 	for _, t := range current {
 		next = max(next, t.ID)
 	}
-	if len(d) > MaxDocumentTypes {
-		f.Add("types", TooManyItems, MaxDocumentTypes)
+	if len(d) > maxDocumentTypes {
+		f.Add("types", TooManyItems, maxDocumentTypes)
 		return nil, f.Fields
 	}
 	checked := DocumentTypes{}
@@ -265,7 +265,7 @@ func NewDocumentTypes() DocumentTypes {
 			"Corrective Deed"}},
 		{Security, true, []string{"Mortgage", "Deed of Trust"}},
 		{Security, false, []string{"Assignment", "Modification", "Subordination"}},
-		{Security, true, []string{"Assignment of Rents", FinancingStatement}},
+		{Security, true, []string{"Assignment of Rents", financingStatement}},
 		{Release, false, []string{"Release or Satisfaction", "Partial Release", "Reconveyance"}},
 		{Lien, true, []string{"Judgment", "Federal Tax Lien", "State Tax Lien", "Mechanic's Lien", "Municipal Lien", "HOA Lien", "Lis Pendens"}},
 		{Restriction, true, []string{"Easement or Right of Way", "Restrictions", "Lease", "Oil and Gas Lease", "Agreement", "Party Wall"}},

@@ -141,7 +141,7 @@ func TestFindAbbreviation(t *testing.T) {
 		"Reconveyance":             "RECON|Reconv",
 		"Modification":             "MOD|Mod. Agmt|Mtg Mod",
 		"Subordination":            "SUB|Subord|Sub Agmt",
-		FinancingStatement:         "UCC1|UCC-1|UCC3|UCC 3|UCC",
+		financingStatement:         "UCC1|UCC-1|UCC3|UCC 3|UCC",
 		"Federal Tax Lien":         "FTL|Fed Tax Lien|NFTL",
 		"State Tax Lien":           "STL|St Tax Lien",
 		"Mechanic's Lien":          "mech lien|Mech. Lien|Mechs Lien",

@@ -158,8 +158,8 @@ func (v *validation) multiselect(field string, options []string, in Input) json.
 	case in.Kind != InputList:
 		v.Add(field, errs.NotArray)
 		return nil
-	case len(items) > MaxOptions:
-		v.Add(field, TooManyItems, MaxOptions)
+	case len(items) > maxOptions:
+		v.Add(field, TooManyItems, maxOptions)
 		return nil
 	}
 	var chosen []string

@@ -13,10 +13,10 @@ import (
 // Limits on definitions. They are high enough for any firm and low enough for one page and one
 // request.
 const (
-	MaxFields    = 200  // per template, and for orders
-	MaxOptions   = 500  // per field
-	MaxStatuses  = 100  // per template, and for orders
-	MaxTemplates = 1000 // not counting retired ones
+	maxFields    = 200  // per template, and for orders
+	maxOptions   = 500  // per field
+	maxStatuses  = 100  // per template, and for orders
+	maxTemplates = 1000 // not counting retired ones
 )
 
 // fieldKey is the format of a custom field's key.
@@ -102,14 +102,14 @@ func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 	if len(statuses) == 0 {
 		f.Add("statuses", "Orders need at least one status. New orders get the first one.")
 	}
-	statuses = f.names("statuses", "status", statuses, MaxStatuses)
+	statuses = f.names("statuses", "status", statuses, maxStatuses)
 	return statuses, f.Fields
 }
 
 // definitions validates each definition in a set, and checks that the keys are unique.
 func (v *validation) definitions(path string, defs []Field, builtinKeys []string) []Field {
-	if len(defs) > MaxFields {
-		v.Add(path, "At most %d fields are allowed.", MaxFields)
+	if len(defs) > maxFields {
+		v.Add(path, "At most %d fields are allowed.", maxFields)
 		return nil
 	}
 	seen := map[string]bool{}
@@ -141,7 +141,7 @@ func (v *validation) options(at string, def Field) []string {
 	case def.Type.HasOptions() && len(def.Options) == 0:
 		v.Add(at+".options", "A %s field needs options.", def.Type)
 	default:
-		return v.names(at+".options", "option", def.Options, MaxOptions)
+		return v.names(at+".options", "option", def.Options, maxOptions)
 	}
 	return nil
 }

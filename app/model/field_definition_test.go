@@ -37,8 +37,8 @@ func TestCheckOrderFields(t *testing.T) {
 			{"h", "H", Money, false, nil}, {"i", "I", Email, false, nil}, {"j", "J", Phone, false, nil}, {"k", "K", URL, false, nil}}, ""},
 		{"options of an email", single(Field{"a", "L", Email, false, []string{"x"}}),
 			"custom_fields.0.options: Only a dropdown or multiselect can have options, not an email."},
-		{"as many fields as allowed", textFields(MaxFields), ""},
-		{"one field too many", textFields(MaxFields + 1), "custom_fields: At most 200 fields are allowed."},
+		{"as many fields as allowed", textFields(maxFields), ""},
+		{"one field too many", textFields(maxFields + 1), "custom_fields: At most 200 fields are allowed."},
 		{"key of 64", single(Field{Key: "a" + strings.Repeat("_", 63), Label: "L", Type: Text}), ""},
 		{"key of 65", single(Field{Key: "a" + strings.Repeat("_", 64), Label: "L", Type: Text}),
 			`custom_fields.0.key: The key "a` + strings.Repeat("_", 64) + `" is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.`},
@@ -66,8 +66,8 @@ func TestCheckOrderFields(t *testing.T) {
 			"custom_fields.0.options.1: The option field is required."},
 		{"an option twice", single(Field{"a", "L", Dropdown, false, []string{"Paid", " PAID"}}),
 			`custom_fields.0.options.1: "PAID" is listed twice (ignoring case).`},
-		{"many options", single(Field{"a", "L", Dropdown, false, options(MaxOptions)}), ""},
-		{"too many options", single(Field{"a", "L", Multiselect, false, options(MaxOptions + 1)}),
+		{"many options", single(Field{"a", "L", Dropdown, false, options(maxOptions)}), ""},
+		{"too many options", single(Field{"a", "L", Multiselect, false, options(maxOptions + 1)}),
 			"custom_fields.0.options: At most 500 are allowed."},
 		{"all errors", []Field{{"A", "", "x", false, nil}},
 			`custom_fields.0.key: The key "A" is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.; ` +
@@ -117,7 +117,7 @@ func TestCheckStatuses(t *testing.T) {
 		{"good", []string{" active ", "done"}, ""},
 		{"none", nil, "statuses: Orders need at least one status. New orders get the first one."},
 		{"twice", []string{"Done", "done"}, `statuses.1: "done" is listed twice (ignoring case).`},
-		{"too many", make([]string, MaxStatuses+1), "statuses: At most 100 are allowed."},
+		{"too many", make([]string, maxStatuses+1), "statuses: At most 100 are allowed."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, rejected := CheckStatuses(row.list); joinErrors(rejected) != row.want {

@@ -19,8 +19,8 @@ import (
 
 // Limits for email, phone, and money fields.
 const (
-	MaxEmailLength = 254 // Unicode code points (RFC 5321)
-	MaxPhoneLength = 64  // Unicode code points, including the extension
+	maxEmailLength = 254 // Unicode code points (RFC 5321)
+	maxPhoneLength = 64  // Unicode code points, including the extension
 	MaxMoneyLength = 16  // 13 digits before the decimal point, so that a float64 can represent every cent
 
 	minPhoneDigits    = 7  // without an extension
@@ -231,7 +231,7 @@ func (v *validation) money(field string, in Input) string {
 
 // email validates an email address and keeps it as sent.
 func (v *validation) email(field string, in Input) string {
-	return v.formatted(field, in, MaxEmailLength, errs.NotEmail, func(text string) string {
+	return v.formatted(field, in, maxEmailLength, errs.NotEmail, func(text string) string {
 		// Accept only a bare address. ParseAddress drops names, comments, and quotes, so its result
 		// would differ from text.
 		parsed, err := mail.ParseAddress(text)
@@ -249,7 +249,7 @@ func (v *validation) email(field string, in Input) string {
 
 // phone validates a phone number and keeps it as sent, with white space collapsed.
 func (v *validation) phone(field string, in Input) string {
-	return v.formatted(field, in, MaxPhoneLength, errs.NotPhone, func(text string) string {
+	return v.formatted(field, in, maxPhoneLength, errs.NotPhone, func(text string) string {
 		text = strings.Join(strings.Fields(text), " ")
 		m := phoneText.FindStringSubmatch(text)
 		if len(m) == 0 || countDigits(m[1]) < minPhoneDigits || countDigits(m[1]) > maxPhoneDigits {

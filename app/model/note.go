@@ -40,8 +40,8 @@ type NoteInput struct {
 	Page Optional[IDInput]
 }
 
-// PageOutOfRange is the code of a page that a document doesn't have.
-const PageOutOfRange errs.Code = "The {field} field must be a page of the document, from 1 to %d."
+// pageOutOfRange is the code of a page that a document doesn't have.
+const pageOutOfRange errs.Code = "The {field} field must be a page of the document, from 1 to %d."
 
 // Check applies the input to old, which is the zero Note with a Record for a new one. pages is the
 // page count of the document, or nil if it has none or the record isn't a document.
@@ -63,7 +63,7 @@ func (in NoteInput) Check(old Note, pages *int) (Note, errs.Fields) {
 		case pages == nil && page.Value != 1: // such a document is a single page
 			f.Add("page", errs.InvalidChoice)
 		case page.Value < 1 || pages != nil && page.Value > int64(*pages):
-			f.Add("page", PageOutOfRange, *pages)
+			f.Add("page", pageOutOfRange, *pages)
 		default:
 			n.Page = int(page.Value)
 		}

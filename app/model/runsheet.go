@@ -19,38 +19,38 @@ func (i *Instrument) RunsheetKey() RunsheetKey {
 	return RunsheetKey{i.ID, i.Recorded, i.RecordedTime, i.Book, i.Page, i.Number, i.Dated}
 }
 
-// SortRunsheet returns the instruments in the sequence of the runsheet; see ArrangeKeys.
+// SortRunsheet returns the instruments in the sequence of the runsheet; see arrangeKeys.
 func SortRunsheet(list []Instrument, sequence []uint64) []Instrument {
 	sorted, _ := ArrangeRunsheet(list, sequence)
 	return sorted
 }
 
 // ArrangeRunsheet returns the instruments in the sequence of the runsheet, and which are unplaced; see
-// ArrangeKeys.
+// arrangeKeys.
 func ArrangeRunsheet(list []Instrument, sequence []uint64) (sorted []Instrument, unplaced map[uint64]bool) {
 	keys, index := make([]RunsheetKey, len(list)), make(map[uint64]int, len(list))
 	for n := range list {
 		keys[n], index[list[n].ID] = list[n].RunsheetKey(), n
 	}
-	ids, unplaced := ArrangeKeys(keys, sequence)
+	ids, unplaced := arrangeKeys(keys, sequence)
 	for _, id := range ids {
 		sorted = append(sorted, list[index[id]])
 	}
 	return sorted, unplaced
 }
 
-// SortKeys returns the IDs of instruments in the sequence of the runsheet; see ArrangeKeys.
+// SortKeys returns the IDs of instruments in the sequence of the runsheet; see arrangeKeys.
 func SortKeys(keys []RunsheetKey, sequence []uint64) []uint64 {
-	sorted, _ := ArrangeKeys(keys, sequence)
+	sorted, _ := arrangeKeys(keys, sequence)
 	return sorted
 }
 
-// ArrangeKeys returns the IDs of instruments in the sequence of the runsheet. Instruments that are in
+// arrangeKeys returns the IDs of instruments in the sequence of the runsheet. Instruments that are in
 // sequence, which is the one that a person chose, keep it. The others are sorted by recording date or, if
 // they have none, by their own date, then by book and page, then by number. Each of them goes to the place
 // between those in sequence where its date fits. If that isn't a single place, it comes after all of them
 // and is in unplaced. Instruments without a date come last.
-func ArrangeKeys(keys []RunsheetKey, sequence []uint64) (sorted []uint64, unplaced map[uint64]bool) {
+func arrangeKeys(keys []RunsheetKey, sequence []uint64) (sorted []uint64, unplaced map[uint64]bool) {
 	place := make(map[uint64]int, len(sequence))
 	for n, id := range sequence {
 		place[id] = n
@@ -235,9 +235,9 @@ func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
 	return gaps
 }
 
-// PartyNames is a set of names of parties, such as of those who received title. Names match in spite of
+// partyNames is a set of names of parties, such as of those who received title. Names match in spite of
 // initials, suffixes, and words such as "et ux".
-type PartyNames struct {
+type partyNames struct {
 	list   []partyName
 	byWord map[string][]int // indexes in list of the names with a word
 	known  map[string]bool  // names in list, as returned by partyName.key
@@ -245,16 +245,16 @@ type PartyNames struct {
 }
 
 // NewPartyNames returns an empty set.
-func NewPartyNames() *PartyNames {
-	return &PartyNames{byWord: map[string][]int{}, known: map[string]bool{}}
+func NewPartyNames() *partyNames {
+	return &partyNames{byWord: map[string][]int{}, known: map[string]bool{}}
 }
 
 // Add adds a name.
-func (p *PartyNames) Add(name string) { p.add(parsePartyName(name)) }
+func (p *partyNames) Add(name string) { p.add(parsePartyName(name)) }
 
 // HasAll reports whether a name in the set matches. If the name lists several parties, as "Ann Lee and Bo Lee" does,
 // the names that match it must have all of its words between them.
-func (p *PartyNames) HasAll(name string) bool {
+func (p *partyNames) HasAll(name string) bool {
 	parsed := parsePartyName(name)
 	if p.known[parsed.key()] || !strings.Contains(name, "&") && !slices.Contains(PlainWords(name), "and") {
 		return p.has(parsed)
@@ -284,7 +284,7 @@ func IsOfficial(name string) bool { return parsePartyName(name).official }
 // takes thousands of different names with the same words, a name matches only one with the same words.
 const maxComparedWords = 20_000_000
 
-func (p *PartyNames) add(name partyName) {
+func (p *partyNames) add(name partyName) {
 	if p.known[name.key()] {
 		return
 	}
@@ -296,7 +296,7 @@ func (p *PartyNames) add(name partyName) {
 }
 
 // has reports whether a received name matches.
-func (p *PartyNames) has(name partyName) bool {
+func (p *partyNames) has(name partyName) bool {
 	if len(name.words) == 0 || p.known[name.key()] {
 		return len(name.words) > 0
 	}
@@ -308,7 +308,7 @@ func (p *PartyNames) has(name partyName) bool {
 
 // matching yields the names that match a name, some of them several times. Names that are not the same have two
 // equal words, so it leaves out those that have only the most frequent word of the name.
-func (p *PartyNames) matching(name partyName) iter.Seq[partyName] {
+func (p *partyNames) matching(name partyName) iter.Seq[partyName] {
 	return func(yield func(partyName) bool) {
 		words := name.distinctWords()
 		slices.SortStableFunc(words, func(a, b string) int { return len(p.byWord[a]) - len(p.byWord[b]) })

@@ -68,9 +68,9 @@ func TestArrangeKeys(t *testing.T) {
 			key(5, "1984-01-01", "")}, []uint64{1, 2}, []uint64{1, 2, 5, 3, 4}, []uint64{3, 5}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			sorted, unplaced := ArrangeKeys(row.keys, row.sequence)
+			sorted, unplaced := arrangeKeys(row.keys, row.sequence)
 			if got := slices.Sorted(maps.Keys(unplaced)); !slices.Equal(sorted, row.want) || !slices.Equal(got, row.unplaced) {
-				t.Errorf("ArrangeKeys = %v, %v, want %v, %v", sorted, got, row.want, row.unplaced)
+				t.Errorf("arrangeKeys = %v, %v, want %v, %v", sorted, got, row.want, row.unplaced)
 			}
 		})
 	}

@@ -72,7 +72,7 @@ func (d TemplateDraft) Apply(path string, old Template) (Template, errs.Fields) 
 	t := old
 	t.Name = f.name(path+".name", "name", d.Name)
 	if d.Statuses != nil {
-		t.Statuses = f.names(path+".statuses", "status", *d.Statuses, MaxStatuses)
+		t.Statuses = f.names(path+".statuses", "status", *d.Statuses, maxStatuses)
 	}
 	if d.Fields != nil {
 		t.Fields = f.definitions(path+".custom_fields", *d.Fields, builtinAbstractKeys)
@@ -122,8 +122,8 @@ func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 		}
 		names[Fold(t.Name)] = true
 	}
-	if live > MaxTemplates {
-		f.Add("templates", "At most %d templates are allowed.", MaxTemplates)
+	if live > maxTemplates {
+		f.Add("templates", "At most %d templates are allowed.", maxTemplates)
 	}
 	return wanted, f.Fields
 }

@@ -204,8 +204,8 @@ const MaxTitleRows = 500
 // DateBefore is the code of a date that must not be before another one.
 const DateBefore errs.Code = "The {field} field must not be before the %s field."
 
-// DateInFuture is the code of a date through which nothing can be searched yet.
-const DateInFuture errs.Code = "The {field} field must not be in the future."
+// dateInFuture is the code of a date through which nothing can be searched yet.
+const dateInFuture errs.Code = "The {field} field must not be in the future."
 
 // rows returns the rows that replace a list. They are required, because only an empty list clears it.
 func (v *validation) rows(in Input) iter.Seq2[string, Inputs] {
@@ -313,7 +313,7 @@ func CheckCertificate(members Inputs, now time.Time) (Certificate, errs.Fields) 
 		f.Add("effective_date", DateBefore, "search from")
 	}
 	if c.EffectiveDate > LatestPast(now).Format(time.DateOnly) {
-		f.Add("effective_date", DateInFuture)
+		f.Add("effective_date", dateInFuture)
 	}
 	return c, f.Fields
 }

@@ -32,7 +32,7 @@ var typeAliases = []struct {
 		"administrator deed",
 		"trustees deed", "trustee deed", "guardians deed", "personal representatives deed", "personal representative deed", "pr deed"}},
 	{"Corrective Deed", []string{"corrective deed", "correction deed", "deed of correction", "corrected deed"}},
-	{FinancingStatement, []string{"ucc financing statement", "financing statement", "fixture filing", "ucc 1", "ucc 3", "ucc"}},
+	{financingStatement, []string{"ucc financing statement", "financing statement", "fixture filing", "ucc 1", "ucc 3", "ucc"}},
 	{"Federal Tax Lien", []string{"federal tax lien", "fed tax lien", "irs tax lien", "irs lien", "nftl", "ftl"}},
 	{"State Tax Lien", []string{"state tax lien", "stl"}},
 	{"Mechanic's Lien", []string{"mechanics lien", "mechanic lien", "construction lien", "materialmans lien"}},

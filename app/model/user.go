@@ -253,7 +253,7 @@ type Session struct {
 	CreatedAt  time.Time `json:"created_at"`
 	LastSeenAt time.Time `json:"last_seen_at"` // accurate to the minute
 	Address    string    `json:"address,omitempty"`
-	Device     string    `json:"device,omitempty"` // User-Agent, at most MaxDeviceLength code points
+	Device     string    `json:"device,omitempty"` // User-Agent, at most maxDeviceLength code points
 }
 
 // sessionIDLength is the number of hex digits of a session's ID.
@@ -276,20 +276,20 @@ func (s Session) Active(now time.Time, limits SessionLimits) bool {
 	return !s.CreatedAt.After(now.Add(maxClockSkew)) && now.Before(s.LastSeenAt.Add(limits.Idle)) && now.Before(s.CreatedAt.Add(limits.Max))
 }
 
-// MaxDeviceLength is the maximum length of a stored User-Agent, in code points.
-const MaxDeviceLength = 200
+// maxDeviceLength is the maximum length of a stored User-Agent, in code points.
+const maxDeviceLength = 200
 
 // SanitizeDevice makes a User-Agent header safe to store and display: valid UTF-8 without control
-// characters, at most MaxDeviceLength code points.
+// characters, at most maxDeviceLength code points.
 func SanitizeDevice(sent string) string {
 	sent = strings.Map(func(r rune) rune {
 		if isControl(r) || r == utf8.RuneError {
 			return -1
 		}
 		return r
-	}, sent[:min(len(sent), MaxDeviceLength*utf8.UTFMax)])
-	if runes := []rune(sent); len(runes) > MaxDeviceLength {
-		sent = string(runes[:MaxDeviceLength])
+	}, sent[:min(len(sent), maxDeviceLength*utf8.UTFMax)])
+	if runes := []rune(sent); len(runes) > maxDeviceLength {
+		sent = string(runes[:maxDeviceLength])
 	}
 	return strings.TrimSpace(sent)
 }

@@ -89,12 +89,12 @@ func (s *Service) findIn(t *store.Tx, text string, limit int) (Groups, error) {
 }
 
 // setMatch sets the field by which Find found the record.
-func (h *Hit) setMatch(by store.Sort, exact bool, parcel, address string) {
+func (h *Hit) setMatch(by model.Sort, exact bool, parcel, address string) {
 	h.Field, h.Exact = string(by), exact
 	switch by {
-	case store.SortParcel:
+	case model.SortParcel:
 		h.Value = parcel
-	case store.SortAddress:
+	case model.SortAddress:
 		h.Value = address
 	default:
 		h.Value = h.Heading // the order number or file number
@@ -121,9 +121,9 @@ func (s *Service) related(ctx context.Context, kind string, id uint64, parcel st
 	err = s.Store.View(ctx, func(t *store.Tx) error {
 		related = Groups{{Kind: vault.OrderOps.Name}, {Kind: vault.AbstractOps.Name}}
 		for _, key := range []struct {
-			by   store.Sort
+			by   model.Sort
 			text string
-		}{{store.SortParcel, parcel}, {store.SortAddress, property.LookupAddress()}} {
+		}{{model.SortParcel, parcel}, {model.SortAddress, property.LookupAddress()}} {
 			found, err := s.findIn(t, key.text, vault.MaxFound)
 			if err != nil {
 				return err
@@ -150,20 +150,20 @@ func (s *Service) related(ctx context.Context, kind string, id uint64, parcel st
 
 // mayBeSameProperty reports whether two properties with the same parcel or address are not in a
 // different county or state, or, for the same address, in a different city.
-func mayBeSameProperty(a, b model.Property, by store.Sort) bool {
+func mayBeSameProperty(a, b model.Property, by model.Sort) bool {
 	differs := func(a, b string, fold func(string) string) bool {
 		a, b = fold(a), fold(b)
 		return a != "" && b != "" && a != b
 	}
 	return !differs(a.County, b.County, model.FoldCounty) && !differs(a.State, b.State, model.FoldState) &&
-		(by == store.SortParcel || !differs(a.City, b.City, model.NormalizeText))
+		(by == model.SortParcel || !differs(a.City, b.City, model.NormalizeText))
 }
 
 // SameNumber returns other live orders with the same order number, up to a limit. more reports whether
 // there are others. Order numbers are not unique because corrections and updates reuse them.
 func (s *Service) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
 	page, err := s.vault.Orders.List(ctx,
-		vault.Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: vault.MaxFound + 1})
+		vault.Query{Filters: []store.Filter{{Column: model.ColumnOrderNumber, Value: order.Number}}, Limit: vault.MaxFound + 1})
 	for _, other := range page.Items {
 		if other.ID != order.ID {
 			list = append(list, other)

@@ -141,7 +141,7 @@ func (in *Indexer) addPendingInstruments(ctx context.Context, batch *indexBatch,
 func (in *Indexer) nextInstruments(ctx context.Context, pending pendingInstruments, limit int) (page store.Page[model.Instrument],
 	err error) {
 	q := store.Query{Position: pending.Position, Limit: limit,
-		Filters: []store.Filter{{Column: store.ColumnDocumentType, Value: strconv.FormatUint(pending.Type, 10)}}}
+		Filters: []store.Filter{{Column: model.ColumnDocumentType, Value: strconv.FormatUint(pending.Type, 10)}}}
 	err = in.options.Store.View(ctx, func(t *store.Tx) (err error) { page, err = t.ListInstruments(q); return err })
 	return page, err
 }

@@ -269,7 +269,7 @@ func (gr Groups) PriorSearches(own ...uint64) PriorSearches {
 			continue
 		}
 		reason := Reason{Kind: SameParcel, Value: h.Value}
-		if h.Field == string(store.SortAddress) {
+		if h.Field == string(model.SortAddress) {
 			reason.Kind = SameAddress
 		}
 		prior.List = append(prior.List, PriorSearch{Hit: h, Reasons: []Reason{reason}})
@@ -397,7 +397,7 @@ func (f *priorFinder) addHits(t *store.Tx, c clue, result query.Result) (added b
 			}
 			prior = f.abstractHit(t, &a)
 		}
-		if mayBeSameProperty(prior.property, f.property, store.SortParcel) {
+		if mayBeSameProperty(prior.property, f.property, model.SortParcel) {
 			f.add(prior, reason)
 			added = true
 		}

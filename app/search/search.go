@@ -219,19 +219,19 @@ func QueryFromList(text string, q vault.Query) Query {
 	out := Query{Text: text, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Limit: q.Limit}
 	for _, w := range q.Filters {
 		switch w.Column {
-		case vault.ColumnKind:
+		case model.ColumnKind:
 			out.Kind = w.Value
-		case vault.ColumnParty:
+		case model.ColumnParty:
 			out.Party = w.Value
-		case vault.ColumnCounty:
+		case model.ColumnCounty:
 			out.County = w.Value
-		case vault.ColumnState:
+		case model.ColumnState:
 			out.State = w.Value
-		case vault.ColumnStatus:
+		case model.ColumnStatus:
 			out.Status = w.Value
-		case vault.ColumnTemplate:
+		case model.ColumnTemplate:
 			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // the caller formatted it from a number
-		case vault.ColumnDocumentType:
+		case model.ColumnDocumentType:
 			out.DocumentType, _ = strconv.ParseUint(w.Value, 10, 64) // likewise
 		default: // searches support fewer columns than lists
 		}

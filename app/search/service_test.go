@@ -18,7 +18,6 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
-	"deedkeep/app/store"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -455,7 +454,7 @@ func TestRebuildIsAudited(t *testing.T) {
 	}
 	vaulttest.WaitIndexed(t, v)
 	page, err := v.Events.List(t.Context(),
-		vault.Query{Limit: 9, Filters: []vault.Filter{{Column: store.ColumnKind, Value: "search.reindexed"}}})
+		vault.Query{Limit: 9, Filters: []vault.Filter{{Column: model.ColumnKind, Value: "search.reindexed"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Actor.Name != vaulttest.Operator.Name {
 		t.Errorf("audit log entries = %+v, %v; want one by %s", page.Items, err, vaulttest.Operator.Name)
 	}

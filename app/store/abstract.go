@@ -11,16 +11,16 @@ var abstracts = indexedTable[model.Abstract]{
 	indexLayout: indexLayout{indexBucket: bucketAbstractIndex, columnTags: "ykst"},
 	sortLayout:  indexLayout{indexBucket: bucketAbstractSorts, columnTags: "ykst", sortTags: "fpau"},
 	textSorts: []textSort[model.Abstract]{
-		{sort: SortFileNumber, normalize: model.NormalizeNumber, text: (*model.Abstract).FileNumber},
-		{sort: SortParcel, normalize: model.NormalizeNumber, text: (*model.Abstract).ParcelID},
-		{sort: SortAddress, normalize: model.NormalizeText, text: func(a *model.Abstract) string { return a.LookupAddress() },
+		{sort: model.SortFileNumber, normalize: model.NormalizeNumber, text: (*model.Abstract).FileNumber},
+		{sort: model.SortParcel, normalize: model.NormalizeNumber, text: (*model.Abstract).ParcelID},
+		{sort: model.SortAddress, normalize: model.NormalizeText, text: func(a *model.Abstract) string { return a.LookupAddress() },
 			exactForms: func(a *model.Abstract) []string { return a.LookupAddresses() }},
 	},
 	columns: []indexColumn[model.Abstract]{
-		{name: ColumnCounty, value: func(a *model.Abstract) columnValue { return parseValue(a.County) }},
-		{name: ColumnTemplate, value: func(a *model.Abstract) columnValue { return columnValue{number: a.TemplateID} }},
-		{name: ColumnStatus, value: func(a *model.Abstract) columnValue { return parseValue(a.Status) }, counted: true},
-		{name: ColumnState, value: func(a *model.Abstract) columnValue { return parseValue(a.State) }},
+		{name: model.ColumnCounty, value: func(a *model.Abstract) columnValue { return parseValue(a.County) }},
+		{name: model.ColumnTemplate, value: func(a *model.Abstract) columnValue { return columnValue{number: a.TemplateID} }},
+		{name: model.ColumnStatus, value: func(a *model.Abstract) columnValue { return parseValue(a.Status) }, counted: true},
+		{name: model.ColumnState, value: func(a *model.Abstract) columnValue { return parseValue(a.State) }},
 	},
 	fields: func(a *model.Abstract) indexFields {
 		return indexFields{created: sortableMicros(a.CreatedAt), id: a.ID, updated: sortableMicros(a.UpdatedAt)}
@@ -50,9 +50,9 @@ func (t *Tx) Abstract(id uint64) (model.Abstract, error) { return abstracts.getL
 // errs.NotFound if it doesn't exist.
 func (t *Tx) AbstractIncludingTrash(id uint64) (model.Abstract, error) { return abstracts.get(t, id) }
 
-// ListAbstracts returns a page of live abstracts. It supports filters by ColumnStatus,
-// ColumnTemplate, ColumnCounty, and ColumnState, a time range for the last change, and the
-// sort orders SortCreated, SortUpdated, SortFileNumber, SortParcel, and SortAddress.
+// ListAbstracts returns a page of live abstracts. It supports filters by model.ColumnStatus,
+// model.ColumnTemplate, model.ColumnCounty, and model.ColumnState, a time range for the last change, and the
+// sort orders model.SortCreated, model.SortUpdated, model.SortFileNumber, model.SortParcel, and model.SortAddress.
 func (t *Tx) ListAbstracts(q Query) (Page[model.Abstract], error) { return abstracts.list(t, q) }
 
 // PutAbstract creates or updates an abstract and its index entries. It returns an error if the end

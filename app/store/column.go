@@ -12,32 +12,6 @@ import (
 	"deedkeep/app/model"
 )
 
-// Column is the name of a property by which a list can be filtered. It includes the names
-// of all filters of the /v1 API.
-type Column string
-
-// The columns. doc.go shows which columns each list has.
-const (
-	ColumnStatus      Column = "status"
-	ColumnTemplate    Column = "template_id"
-	ColumnCounty      Column = "county"
-	ColumnState       Column = "state"
-	ColumnOrderNumber Column = "order_number"
-	ColumnFolder      Column = "folder_id"
-	ColumnAbstract    Column = "abstract_id"
-	ColumnUnassigned  Column = "nowhere" // not in any folder or abstract; the value of the filter is ignored
-	ColumnProcessing  Column = "is_processing"
-	ColumnActor       Column = "actor"
-	ColumnKind        Column = "kind" // kind of an audit log entry; in the trash, the record's type
-	ColumnRecord      Column = "record"
-
-	ColumnDocumentType     Column = "type_id"
-	ColumnInstrumentNumber Column = "instrument_number"
-	ColumnBook             Column = "book"
-	ColumnPage             Column = "page"
-	ColumnParty            Column = "party" // not a column of the index; a filter of the service
-)
-
 // columnValue is the value of a record in a column. It is either folded text or a number
 // with an optional text before it. For example, "key:7" is {"key", 7}, and "12" is {"",
 // 12}. The zero value means that the record has no value.
@@ -142,7 +116,7 @@ type predicate struct {
 	hasDue         bool // the query has a range for the due date
 	dueFrom, dueTo uint64
 	openOnly       bool
-	statusColumn   int      // index of ColumnStatus
+	statusColumn   int      // index of model.ColumnStatus
 	openStatuses   []uint32 // hash32 of the open statuses
 }
 
@@ -217,8 +191,8 @@ func (it *indexedTable[T]) setDueFilter(t *Tx, q Query, pred *predicate) {
 	if pred.openOnly = q.OpenOnly; !pred.openOnly {
 		return
 	}
-	pred.statusColumn = slices.IndexFunc(it.columns, func(c indexColumn[T]) bool { return c.name == ColumnStatus })
-	for _, s := range t.ValueCounts(it.typeName, ColumnStatus) {
+	pred.statusColumn = slices.IndexFunc(it.columns, func(c indexColumn[T]) bool { return c.name == model.ColumnStatus })
+	for _, s := range t.ValueCounts(it.typeName, model.ColumnStatus) {
 		if model.IsOpenStatus(s.Value) {
 			pred.openStatuses = append(pred.openStatuses, t.hashValue(parseValue(s.Value)).hash32())
 		}
@@ -229,9 +203,9 @@ func (it *indexedTable[T]) setDueFilter(t *Tx, q Query, pred *predicate) {
 func filterValue(filter Filter) columnValue {
 	v := parseValue(filter.Value)
 	switch {
-	case filter.Column == ColumnUnassigned:
+	case filter.Column == model.ColumnUnassigned:
 		return boolValue(true)
-	case filter.Column == ColumnProcessing && v.text == "false":
+	case filter.Column == model.ColumnProcessing && v.text == "false":
 		return columnValue{}
 	}
 	return v

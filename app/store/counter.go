@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"deedkeep/app/model"
 )
 
 // Counter is the name of a counter that is updated together with the records.
@@ -46,7 +48,7 @@ func counterKeys() (keys [][]byte) {
 // valueCountKey identifies the number of live records that have a value in a column.
 type valueCountKey struct {
 	typeName string
-	column   Column
+	column   model.Column
 	value    columnValue
 }
 
@@ -63,9 +65,9 @@ func (t *Tx) Count(c Counter) uint64 {
 }
 
 // CountBy returns the number of live records that have a value in a column, ignoring case.
-// It supports ColumnStatus of abstracts and orders, and ColumnFolder of files. For other
+// It supports model.ColumnStatus of abstracts and orders, and model.ColumnFolder of files. For other
 // columns it returns 0.
-func (t *Tx) CountBy(typeName string, column Column, value string) uint64 {
+func (t *Tx) CountBy(typeName string, column model.Column, value string) uint64 {
 	c := valueCountKey{typeName, column, parseValue(value)}
 	n, _ := decodeUint64(t.bucket(bucketCounts).Get(c.encode())) // 0 if missing
 	return addClamped(n, t.valueDeltas[c])
@@ -79,7 +81,7 @@ type ValueCount struct {
 
 // ValueCounts returns the number of live records for each value of a column that CountBy
 // supports, sorted by value. It includes changes made in this transaction.
-func (t *Tx) ValueCounts(typeName string, column Column) (list []ValueCount) {
+func (t *Tx) ValueCounts(typeName string, column model.Column) (list []ValueCount) {
 	prefix := valueCountKey{typeName: typeName, column: column}.encode()
 	c := t.bucket(bucketCounts).Cursor()
 	for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, raw = c.Next() {
@@ -123,7 +125,7 @@ func (t *Tx) countTransition(c Counter, before, after bool) {
 }
 
 // addValueCount adds delta to the count of a value. flush writes it.
-func (t *Tx) addValueCount(typeName string, column Column, v columnValue, delta int64) {
+func (t *Tx) addValueCount(typeName string, column model.Column, v columnValue, delta int64) {
 	if t.valueDeltas == nil {
 		t.valueDeltas = map[valueCountKey]int64{}
 	}
@@ -168,7 +170,7 @@ func (t *Tx) CountAbstractsOfTemplate(template uint64, limit int) (int, error) {
 	if t.isRebuilding() {
 		return 0, errRebuilding
 	}
-	pred, possible, err := abstracts.newPredicate(t, Query{Filters: []Filter{{ColumnTemplate, strconv.FormatUint(template, 10)}}})
+	pred, possible, err := abstracts.newPredicate(t, Query{Filters: []Filter{{model.ColumnTemplate, strconv.FormatUint(template, 10)}}})
 	if err != nil || !possible {
 		return 0, err
 	}

@@ -12,9 +12,9 @@ var events = indexedTable[model.Event]{
 	table:       table[model.Event]{bucketEvents, "event"},
 	indexLayout: indexLayout{indexBucket: bucketEventIndex, columnTags: "raw"},
 	columns: []indexColumn[model.Event]{
-		{name: ColumnRecord, value: func(e *model.Event) columnValue { return parseValue(e.Record) }},
-		{name: ColumnActor, value: actorValue},
-		{name: ColumnKind, value: func(e *model.Event) columnValue { return parseValue(e.Kind) }},
+		{name: model.ColumnRecord, value: func(e *model.Event) columnValue { return parseValue(e.Record) }},
+		{name: model.ColumnActor, value: actorValue},
+		{name: model.ColumnKind, value: func(e *model.Event) columnValue { return parseValue(e.Kind) }},
 	},
 	fields: func(e *model.Event) indexFields { return indexFields{created: sortableMicros(e.At), id: e.Seq} },
 }
@@ -32,18 +32,18 @@ func actorValue(e *model.Event) columnValue {
 	return columnValue{v.text, e.Actor.ID}
 }
 
-// ListEvents returns a page of the audit log. It supports filters by ColumnActor,
-// ColumnKind, and ColumnRecord, and the sort orders SortCreated and SortSequence.
-// SortSequence supports ascending order only.
+// ListEvents returns a page of the audit log. It supports filters by model.ColumnActor,
+// model.ColumnKind, and model.ColumnRecord, and the sort orders model.SortCreated and model.SortSequence.
+// model.SortSequence supports ascending order only.
 func (t *Tx) ListEvents(q Query) (Page[model.Event], error) {
-	if q.Sort == SortSequence {
+	if q.Sort == model.SortSequence {
 		return t.listEventsInSequence(q)
 	}
 	return events.list(t, q)
 }
 
 // maxSequenceScan is the maximum number of entries that are read for a page with
-// SortSequence. It is low because there is no index in that order, so each entry has to be
+// model.SortSequence. It is low because there is no index in that order, so each entry has to be
 // decoded.
 const maxSequenceScan = 2_000
 
@@ -185,7 +185,7 @@ func (t *Tx) ScanLog(position []byte, limit int) LogPage {
 }
 
 // LogPosition returns the position of an audit log entry. ScanLog starts with that entry.
-// As Query.Position with SortSequence, it makes the page start after that entry.
+// As Query.Position with model.SortSequence, it makes the page start after that entry.
 func LogPosition(seq uint64) []byte { return encodeUint64(seq) }
 
 // putEvent writes an entry as the same JSON from which its hash was computed. Encoding the

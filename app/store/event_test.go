@@ -104,7 +104,7 @@ func TestScanLog(t *testing.T) {
 	})
 }
 
-// With SortSequence, the pages of the audit log contain each match exactly once, whether a page
+// With model.SortSequence, the pages of the audit log contain each match exactly once, whether a page
 // ends because of Limit, MaxBytes, or MaxScanned, and regardless of the times of the entries.
 func TestListEventsInSequence(t *testing.T) {
 	s := openNew(t)
@@ -136,7 +136,7 @@ func TestListEventsInSequence(t *testing.T) {
 			all = append(all, seq)
 		}
 	}
-	rare := []Filter{{ColumnKind, "C.D"}}
+	rare := []Filter{{model.ColumnKind, "C.D"}}
 	for _, row := range []struct {
 		name string
 		q    Query
@@ -149,7 +149,7 @@ func TestListEventsInSequence(t *testing.T) {
 		{"kind", Query{Limit: 2, Filters: rare}, []uint64{21, 41, 61}},
 		{"kind, few entries scanned", Query{Limit: 2, Filters: rare, MaxScanned: 5}, []uint64{21, 41, 61}},
 		{"time range", Query{Limit: 2, CreatedFrom: at.Add(-3 * time.Second), CreatedTo: at.Add(-time.Second)}, []uint64{3, 4, 5}},
-		{"contradicting filters", Query{Limit: 2, Filters: []Filter{{ColumnKind, "a.b"}, {ColumnKind, "c.d"}}}, nil},
+		{"contradicting filters", Query{Limit: 2, Filters: []Filter{{model.ColumnKind, "a.b"}, {model.ColumnKind, "c.d"}}}, nil},
 		{"from the middle", Query{Limit: 3, Position: encodeUint64(59)}, []uint64{60, 61}},
 		{"from the end", Query{Limit: 3, Position: encodeUint64(61)}, nil},
 		{"from after the end", Query{Limit: 3, Position: encodeUint64(99)}, nil},
@@ -157,7 +157,7 @@ func TestListEventsInSequence(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			q, got := row.q, []uint64(nil)
 			var end []byte
-			q.Sort = SortSequence
+			q.Sort = model.SortSequence
 			for pages := 0; ; pages++ {
 				var page Page[model.Event]
 				view(t, s, func(tx *Tx) (err error) { page, err = tx.ListEvents(q); return err })

@@ -14,10 +14,13 @@ var files = indexedTable[model.File]{
 	table:       table[model.File]{bucketFiles, "file"},
 	indexLayout: indexLayout{indexBucket: bucketFileIndex, columnTags: "afoq"},
 	columns: []indexColumn[model.File]{
-		{name: ColumnAbstract, value: func(f *model.File) columnValue { return columnValue{number: f.AbstractID} }},
-		{name: ColumnFolder, value: func(f *model.File) columnValue { return columnValue{number: f.FolderID} }, counted: true},
-		{name: ColumnUnassigned, value: func(f *model.File) columnValue { return boolValue(f.FolderID == 0 && f.AbstractID == 0) }},
-		{name: ColumnProcessing, value: func(f *model.File) columnValue { return boolValue(f.Processing) }},
+		{name: model.ColumnAbstract, value: func(f *model.File) columnValue { return columnValue{number: f.AbstractID} }},
+		{name: model.ColumnFolder, value: func(f *model.File) columnValue { return columnValue{number: f.FolderID} }, counted: true},
+		{name: model.ColumnUnassigned, value: func(f *model.File) columnValue {
+			return boolValue(f.FolderID == 0 &&
+				f.AbstractID == 0)
+		}},
+		{name: model.ColumnProcessing, value: func(f *model.File) columnValue { return boolValue(f.Processing) }},
 	},
 	fields:  func(f *model.File) indexFields { return indexFields{created: sortableMicros(f.CreatedAt), id: f.ID} },
 	trashed: func(f *model.File) *model.Trashed { return f.Trashed },
@@ -34,8 +37,8 @@ func (t *Tx) File(id uint64) (model.File, error) { return files.getLive(t, id) }
 // errs.NotFound if it doesn't exist.
 func (t *Tx) FileIncludingTrash(id uint64) (model.File, error) { return files.get(t, id) }
 
-// ListFiles returns a page of live files. It supports filters by ColumnFolder,
-// ColumnAbstract, ColumnUnassigned, and ColumnProcessing, and the sort order SortCreated.
+// ListFiles returns a page of live files. It supports filters by model.ColumnFolder,
+// model.ColumnAbstract, model.ColumnUnassigned, and model.ColumnProcessing, and the sort order model.SortCreated.
 func (t *Tx) ListFiles(q Query) (Page[model.File], error) { return files.list(t, q) }
 
 // PutFile creates or updates a file. It returns an error if the digest or the size of an

@@ -22,7 +22,7 @@ const maxFilteredFindScan = 2_000
 // it.
 type Match[T any] struct {
 	Record T
-	By     Sort // SortOrderNumber, SortFileNumber, SortParcel, or SortAddress
+	By     model.Sort // model.SortOrderNumber, model.SortFileNumber, model.SortParcel, or model.SortAddress
 	Exact  bool
 }
 
@@ -43,7 +43,7 @@ func (t *Tx) FindOrders(text string, q Query) (list []Match[model.Order], more b
 
 // matchSource is a range of an index that may contain matches for a text.
 type matchSource[T any] struct {
-	by            Sort
+	by            model.Sort
 	bucket        *bucket
 	tag           byte
 	prefix        string // normalized text, cut to the maximum length of a text in a key
@@ -128,10 +128,11 @@ func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSour
 // matchSources returns the index ranges that may contain matches for text.
 func (it *indexedTable[T]) matchSources(t *Tx, text string) (sources []matchSource[T]) {
 	if want := fold(text); want != "" && strings.IndexByte(it.columnTags, tagNumber) >= 0 {
-		sources = append(sources, matchSource[T]{SortOrderNumber, t.bucket(it.indexBucket), tagNumber, want, func(v *T) (bool, bool) {
-			have := it.fields(v).orderNumber
-			return strings.HasPrefix(have, want), have == want
-		}, false})
+		sources = append(sources, matchSource[T]{model.SortOrderNumber, t.bucket(it.indexBucket), tagNumber, want,
+			func(v *T) (bool, bool) {
+				have := it.fields(v).orderNumber
+				return strings.HasPrefix(have, want), have == want
+			}, false})
 	}
 	for i, sort := range it.textSorts {
 		want := sort.normalize(text)

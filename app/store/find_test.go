@@ -133,16 +133,16 @@ func TestValueCounts(t *testing.T) {
 	})
 	update(t, s, func(tx *Tx) error {
 		err := errors.Join(put(tx, "late"), tx.RemoveOrder(3))
-		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
+		if got := fmt.Sprint(tx.ValueCounts("order", model.ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
 			t.Errorf("counts within the transaction = %s, want one of the new status", got)
 		}
 		return err
 	})
 	view(t, s, func(tx *Tx) error {
-		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
+		if got := fmt.Sprint(tx.ValueCounts("order", model.ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
 			t.Errorf("counts after the commit = %s, want one of the new status", got)
 		}
-		if list := tx.ValueCounts("abstract", ColumnStatus); len(list) > 0 {
+		if list := tx.ValueCounts("abstract", model.ColumnStatus); len(list) > 0 {
 			t.Errorf("abstracts: got %v, want none", list)
 		}
 		return nil

@@ -100,23 +100,26 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if err != nil || string(abstract.Custom["vesting"]) != `"fee"` || abstract.City != "Troy" || abstract.Files[0] != 3 {
 					t.Errorf("Abstract(3) = %+v, %v, want the abstract of the fixture", abstract, err)
 				}
-				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue,
-					Filters: []Filter{{ColumnStatus, "on_hold"}, {ColumnOrderNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 ||
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: model.SortDue,
+					Filters: []Filter{{model.ColumnStatus, "on_hold"},
+						{model.ColumnOrderNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 ||
 					page.Items[0].ID != 1 {
 					t.Errorf("orders by number and status: got %+v, %v; want order 1", page, err)
 				}
-				if page, err := tx.ListFiles(Query{Limit: 9, Filters: []Filter{{ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 ||
+				if page, err := tx.ListFiles(Query{Limit: 9,
+					Filters: []Filter{{model.ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 ||
 					page.Items[0].ID != 3 {
 					t.Errorf("files of abstract 3: got %+v, %v; want file 3", page, err)
 				}
-				if page, err := tx.ListEvents(Query{Limit: 9, Filters: []Filter{{ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
+				if page, err := tx.ListEvents(Query{Limit: 9,
+					Filters: []Filter{{model.ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
 					t.Errorf("events of file 2: got %+v, %v; want one", page, err)
 				}
 				types, err := tx.DocumentTypes()
 				if sheriff, ok := types.ByName("Sheriff's Deed"); err != nil || !ok || sheriff.Retired {
 					t.Errorf("document types = %+v, %v; want the Sheriff's Deed since schema 12", types, err)
 				}
-				if n := tx.CountBy("order", ColumnStatus, "ON_HOLD"); n != 1 {
+				if n := tx.CountBy("order", model.ColumnStatus, "ON_HOLD"); n != 1 {
 					t.Errorf("got %d orders on hold, want 1", n)
 				}
 				if key, err := tx.Key(1); err != nil || key.RevokedAt == nil {
@@ -129,7 +132,8 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if tx.Count(CountTasks) != 2 || tx.Count(CountBytes) != 60 || tx.Count(CountFiles) != 3 {
 					t.Errorf("got %d tasks, %d bytes, %d files; want 2, 60, 3", tx.Count(CountTasks), tx.Count(CountBytes), tx.Count(CountFiles))
 				}
-				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, OpenOnly: true}); err != nil || len(page.Items) == 0 ||
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: model.SortDue, OpenOnly: true}); err != nil ||
+					len(page.Items) == 0 ||
 					page.Items[0].ID != 1 {
 					t.Errorf("open orders: got %+v, %v; want order 1", page, err)
 				}
@@ -181,10 +185,11 @@ func checkSortIndexes(t *testing.T, tx *Tx) {
 	if list, _, err := tx.FindOrders("12-3", Query{Limit: 9}); err != nil || len(list) != 1 || list[0].Record.ID != 3 || list[0].Exact {
 		t.Errorf("by parcel: got %+v, %v; want order 3", list, err)
 	}
-	if page, err := tx.ListAbstracts(Query{Limit: 9, Sort: SortAddress}); err != nil || len(page.Items) != 3 || page.Items[0].ID != 2 {
+	if page, err := tx.ListAbstracts(Query{Limit: 9, Sort: model.SortAddress}); err != nil || len(page.Items) != 3 ||
+		page.Items[0].ID != 2 {
 		t.Errorf("by address: got %+v, %v; want abstract 2 first of 3", page, err)
 	}
-	if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, OpenOnly: true}); err != nil || len(page.Items) != 1 {
+	if page, err := tx.ListOrders(Query{Limit: 9, Sort: model.SortDue, OpenOnly: true}); err != nil || len(page.Items) != 1 {
 		t.Errorf("open orders: got %+v, %v; want order 1", page, err)
 	}
 }

@@ -66,7 +66,7 @@ func (t *Tx) RemoveFolder(id uint64) error {
 func (t *Tx) FolderInUse(id uint64) bool {
 	prefix := encodeUint64(id)
 	k, _ := t.bucket(bucketFolderNames).Cursor().Seek(prefix)
-	return bytes.HasPrefix(k, prefix) || t.CountBy(files.typeName, ColumnFolder, fmt.Sprint(id)) > 0
+	return bytes.HasPrefix(k, prefix) || t.CountBy(files.typeName, model.ColumnFolder, fmt.Sprint(id)) > 0
 }
 
 // folderNameKey returns the key of a folder in the index of folder names.

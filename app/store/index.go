@@ -174,7 +174,7 @@ func (t *Tx) updateEntries(layout *indexLayout, before, after *indexFields) erro
 
 // indexColumn is a column of a list.
 type indexColumn[T any] struct {
-	name    Column
+	name    model.Column
 	value   func(*T) columnValue
 	counted bool // records are counted by their value in this column; see Tx.CountBy
 }
@@ -196,7 +196,7 @@ type indexedTable[T any] struct {
 // textSort is a text by which records can be sorted and found. Its tag has the same
 // position in sortLayout.sortTags.
 type textSort[T any] struct {
-	sort       Sort
+	sort       model.Sort
 	normalize  func(string) string
 	text       func(*T) string
 	exactForms func(*T) []string // returns the texts that count as an exact match; nil if only text itself does

@@ -125,7 +125,7 @@ func TestCountsWithinCommit(t *testing.T) {
 	s := openNew(t)
 	counts := func(want uint64) func(*Tx) error {
 		return func(tx *Tx) error {
-			if a, b := tx.Count(CountAbstracts), tx.CountBy("abstract", ColumnStatus, "new"); a != want || b != want {
+			if a, b := tx.Count(CountAbstracts), tx.CountBy("abstract", model.ColumnStatus, "new"); a != want || b != want {
 				return fmt.Errorf("got %d abstracts, %d new; want %d", a, b, want)
 			}
 			return nil
@@ -174,7 +174,7 @@ func FuzzPosition(f *testing.F) {
 	fillAll(f, s)
 	var page Page[model.Order]
 	view(f, s, func(tx *Tx) (err error) {
-		page, err = tx.ListOrders(Query{Limit: 2, Sort: SortOrderNumber})
+		page, err = tx.ListOrders(Query{Limit: 2, Sort: model.SortOrderNumber})
 		return err
 	})
 	f.Add(page.Next, byte(1))
@@ -182,9 +182,9 @@ func FuzzPosition(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{255}, 17), byte(7))
 	f.Fuzz(func(t *testing.T, position []byte, flags byte) {
 		q := Query{Limit: 2, Position: position, Descending: flags&1 > 0, Backward: flags&2 > 0,
-			Sort: []Sort{SortCreated, SortDue, SortOrderNumber, SortDue}[flags>>2&3]}
+			Sort: []model.Sort{model.SortCreated, model.SortDue, model.SortOrderNumber, model.SortDue}[flags>>2&3]}
 		if flags&16 > 0 {
-			q.Filters = []Filter{{ColumnStatus, "active"}}
+			q.Filters = []Filter{{model.ColumnStatus, "active"}}
 		}
 		if flags&32 > 0 {
 			q.MaxScanned = 1

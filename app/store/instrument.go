@@ -14,13 +14,13 @@ var instruments = indexedTable[model.Instrument]{
 	table:       table[model.Instrument]{bucketInstruments, "instrument"},
 	indexLayout: indexLayout{indexBucket: bucketInstrumentIndex, columnTags: "akytibp", hasDue: true},
 	columns: []indexColumn[model.Instrument]{
-		{name: ColumnAbstract, value: func(i *model.Instrument) columnValue { return columnValue{number: i.AbstractID} }},
-		{name: ColumnDocumentType, value: func(i *model.Instrument) columnValue { return columnValue{number: i.TypeID} }},
-		{name: ColumnCounty, value: func(i *model.Instrument) columnValue { return parseValue(i.County) }},
-		{name: ColumnState, value: func(i *model.Instrument) columnValue { return parseValue(i.State) }},
-		{name: ColumnInstrumentNumber, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Number) }},
-		{name: ColumnBook, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Book) }},
-		{name: ColumnPage, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Page) }},
+		{name: model.ColumnAbstract, value: func(i *model.Instrument) columnValue { return columnValue{number: i.AbstractID} }},
+		{name: model.ColumnDocumentType, value: func(i *model.Instrument) columnValue { return columnValue{number: i.TypeID} }},
+		{name: model.ColumnCounty, value: func(i *model.Instrument) columnValue { return parseValue(i.County) }},
+		{name: model.ColumnState, value: func(i *model.Instrument) columnValue { return parseValue(i.State) }},
+		{name: model.ColumnInstrumentNumber, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Number) }},
+		{name: model.ColumnBook, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Book) }},
+		{name: model.ColumnPage, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Page) }},
 	},
 	fields: func(i *model.Instrument) indexFields {
 		return indexFields{created: sortableMicros(i.CreatedAt), id: i.ID, due: sortableDays(i.Recorded)}
@@ -108,10 +108,10 @@ func (t *Tx) InstrumentIncludingTrash(id uint64) (model.Instrument, error) {
 // HasInstrument reports whether an instrument exists, live or in the trash. It may be damaged.
 func (t *Tx) HasInstrument(id uint64) bool { return instruments.has(t, id) }
 
-// ListInstruments returns a page of live instruments. It supports filters by ColumnAbstract,
-// ColumnDocumentType, ColumnCounty, ColumnState, ColumnInstrumentNumber, ColumnBook, and
-// ColumnPage, a range of recording dates (Query.DueFrom and DueTo), and the sort orders
-// SortCreated and SortDue, which sorts by recording date.
+// ListInstruments returns a page of live instruments. It supports filters by model.ColumnAbstract,
+// model.ColumnDocumentType, model.ColumnCounty, model.ColumnState, model.ColumnInstrumentNumber, model.ColumnBook, and
+// model.ColumnPage, a range of recording dates (Query.DueFrom and DueTo), and the sort orders
+// model.SortCreated and model.SortDue, which sorts by recording date.
 func (t *Tx) ListInstruments(q Query) (Page[model.Instrument], error) { return instruments.list(t, q) }
 
 // ListInstrumentsByID is like ListAbstractsByID but for instruments.

@@ -6,40 +6,22 @@ import (
 	"errors"
 	"slices"
 	"time"
-)
 
-// Sort is the name of a sort order for a list. Records with equal values are sorted by
-// creation time, then by ID.
-type Sort string
-
-// The sort orders. The doc comment of each list function says which ones it supports. The
-// last three compare the first 64 bytes of normalized texts (model.NormalizeNumber,
-// model.NormalizeText), and records without a text come last.
-const (
-	SortCreated     Sort = "created_at"
-	SortUpdated     Sort = "updated_at"
-	SortDue         Sort = "due_date" // orders without a due date come last
-	SortOrderNumber Sort = "order_number"
-	SortFileNumber  Sort = "file_number"
-	SortParcel      Sort = "parcel"
-	SortAddress     Sort = "address"
-
-	// SortSequence sorts the audit log by sequence number, ascending only.
-	SortSequence Sort = "sequence"
+	"deedkeep/app/model"
 )
 
 // Filter selects the records that have a value in a column, ignoring case. Numbers are in
-// decimal form, and ColumnProcessing supports "true" and "false". An empty value selects
+// decimal form, and model.ColumnProcessing supports "true" and "false". An empty value selects
 // records without a value.
 type Filter struct {
-	Column Column
+	Column model.Column
 	Value  string
 }
 
 // Query selects a page of a list.
 type Query struct {
-	Sort                   Sort // "" means SortCreated
-	Descending             bool // reverses the complete order, including ties
+	Sort                   model.Sort // "" means model.SortCreated
+	Descending             bool       // reverses the complete order, including ties
 	Filters                []Filter
 	CreatedFrom, CreatedTo time.Time // inclusive, with microsecond precision; zero means unbounded
 	UpdatedFrom            time.Time // time range for the last change of an abstract or order,
@@ -67,7 +49,7 @@ type Query struct {
 type Page[T any] struct {
 	Items      []T
 	Next, Prev []byte
-	End        []byte // set only for SortSequence: position after the last entry read, even on the last page
+	End        []byte // set only for model.SortSequence: position after the last entry read, even on the last page
 	Bytes      int    // stored size of the records; the size of an abstract includes its files' records
 	Truncated  bool   // the page has fewer records than Limit because it reached Query.MaxBytes
 }

@@ -24,7 +24,7 @@ type listModel[T any] struct {
 	due     func(T) string
 	number  func(T) string
 	open    func(T) bool
-	texts   map[Sort]func(T) string // return the normalized text to sort by
+	texts   map[model.Sort]func(T) string // return the normalized text to sort by
 }
 
 // truncateKey returns the part of a normalized text that lists are sorted by. Records without a
@@ -59,13 +59,14 @@ var abstractModel = listModel[model.Abstract]{
 		if a.TemplateID == 0 {
 			template = ""
 		}
-		return matchesFilter(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template},
+		return matchesFilter(map[model.Column]string{model.ColumnCounty: a.County, model.ColumnState: a.State,
+			model.ColumnStatus: a.Status, model.ColumnTemplate: template},
 			filter)
 	},
-	texts: map[Sort]func(model.Abstract) string{
-		SortFileNumber: func(a model.Abstract) string { return model.NormalizeNumber(a.FileNumber()) },
-		SortParcel:     func(a model.Abstract) string { return model.NormalizeNumber(a.ParcelID()) },
-		SortAddress:    func(a model.Abstract) string { return model.NormalizeText(a.LookupAddress()) },
+	texts: map[model.Sort]func(model.Abstract) string{
+		model.SortFileNumber: func(a model.Abstract) string { return model.NormalizeNumber(a.FileNumber()) },
+		model.SortParcel:     func(a model.Abstract) string { return model.NormalizeNumber(a.ParcelID()) },
+		model.SortAddress:    func(a model.Abstract) string { return model.NormalizeText(a.LookupAddress()) },
 	},
 }
 
@@ -80,13 +81,14 @@ var orderModel = listModel[model.Order]{
 	due:     func(o model.Order) string { return cmp.Or(o.DueDate, "9999") },
 	number:  func(o model.Order) string { return model.Fold(o.Number) },
 	has: func(o model.Order, filter Filter) bool {
-		return matchesFilter(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status,
-			ColumnOrderNumber: o.Number}, filter)
+		return matchesFilter(map[model.Column]string{model.ColumnCounty: o.County, model.ColumnState: o.State,
+			model.ColumnStatus:      o.Status,
+			model.ColumnOrderNumber: o.Number}, filter)
 	},
 	open: func(o model.Order) bool { return o.IsOpen() },
-	texts: map[Sort]func(model.Order) string{
-		SortParcel:  func(o model.Order) string { return model.NormalizeNumber(o.ParcelID()) },
-		SortAddress: func(o model.Order) string { return model.NormalizeText(o.LookupAddress()) },
+	texts: map[model.Sort]func(model.Order) string{
+		model.SortParcel:  func(o model.Order) string { return model.NormalizeNumber(o.ParcelID()) },
+		model.SortAddress: func(o model.Order) string { return model.NormalizeText(o.LookupAddress()) },
 	},
 }
 
@@ -99,9 +101,9 @@ var fileModel = listModel[model.File]{
 	created: func(f model.File) time.Time { return f.CreatedAt },
 	has: func(f model.File, filter Filter) bool {
 		switch filter.Column {
-		case ColumnUnassigned:
+		case model.ColumnUnassigned:
 			return f.FolderID == 0 && f.AbstractID == 0
-		case ColumnProcessing:
+		case model.ColumnProcessing:
 			return fmt.Sprint(f.Processing) == filter.Value
 		}
 		return fmt.Sprint(f.FolderID) == filter.Value
@@ -114,7 +116,8 @@ var eventModel = listModel[model.Event]{
 	id:      func(e model.Event) uint64 { return e.Seq },
 	created: func(e model.Event) time.Time { return e.At },
 	has: func(e model.Event, filter Filter) bool {
-		return matchesFilter(map[Column]string{ColumnActor: e.Actor.Record(), ColumnKind: e.Kind, ColumnRecord: e.Record}, filter)
+		return matchesFilter(map[model.Column]string{model.ColumnActor: e.Actor.Record(), model.ColumnKind: e.Kind,
+			model.ColumnRecord: e.Record}, filter)
 	},
 }
 
@@ -148,7 +151,7 @@ func appendTrashed(list []TrashEntry, typeName string, id uint64, t *model.Trash
 }
 
 // matchesFilter reports whether a record with these column values matches a filter.
-func matchesFilter(columns map[Column]string, filter Filter) bool {
+func matchesFilter(columns map[model.Column]string, filter Filter) bool {
 	return model.Fold(columns[filter.Column]) == model.Fold(filter.Value)
 }
 
@@ -171,13 +174,13 @@ func (l listModel[T]) expectedIDs(o *oracle, q Query) (ids []uint64) {
 	slices.SortFunc(list, func(a, b T) int {
 		order := 0
 		switch q.Sort {
-		case SortDue:
+		case model.SortDue:
 			order = cmp.Compare(l.due(a), l.due(b))
-		case SortUpdated:
+		case model.SortUpdated:
 			order = cmp.Compare(l.updated(a).UnixMicro(), l.updated(b).UnixMicro())
-		case SortOrderNumber:
+		case model.SortOrderNumber:
 			order = cmp.Compare(l.number(a), l.number(b))
-		case SortFileNumber, SortParcel, SortAddress:
+		case model.SortFileNumber, model.SortParcel, model.SortAddress:
 			order = cmp.Compare(truncateKey(l.texts[q.Sort](a)), truncateKey(l.texts[q.Sort](b)))
 		}
 		order = cmp.Or(order, cmp.Compare(l.created(a).UnixMicro(), l.created(b).UnixMicro()), cmp.Compare(l.id(a), l.id(b)))
@@ -267,7 +270,7 @@ func (l listModel[T]) checkBackward(t *testing.T, o *oracle, q Query) {
 
 // queries returns queries with each of the given filters and without a filter, in each sort order
 // and direction, with and without a range of creation times.
-func queries(sorts []Sort, filters ...[]Filter) (list []Query) {
+func queries(sorts []model.Sort, filters ...[]Filter) (list []Query) {
 	filters = append(filters, nil)
 	for _, filter := range filters {
 		for _, sort := range sorts {
@@ -327,27 +330,36 @@ func updatedQueries(list []Query) []Query {
 }
 
 var (
-	created         = []Sort{"", SortCreated}
-	abstractQueries = updatedQueries(queries(append(created, SortUpdated, SortFileNumber, SortParcel, SortAddress),
-		[]Filter{{ColumnCounty, "rensselaer"}}, []Filter{{ColumnCounty, " doña ana "}}, []Filter{{ColumnCounty, ""}}, []Filter{{ColumnState,
+	created         = []model.Sort{"", model.SortCreated}
+	abstractQueries = updatedQueries(queries(append(created, model.SortUpdated, model.SortFileNumber,
+		model.SortParcel, model.SortAddress),
+		[]Filter{{model.ColumnCounty, "rensselaer"}}, []Filter{{model.ColumnCounty, " doña ana "}},
+		[]Filter{{model.ColumnCounty, ""}}, []Filter{{model.ColumnState,
 			"NY"}},
-		[]Filter{{ColumnStatus, "NEW"}}, []Filter{{ColumnStatus, ""}}, []Filter{{ColumnTemplate, "2"}}, []Filter{{ColumnTemplate,
-			"77"}}, []Filter{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
-		[]Filter{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "new"},
-			{ColumnStatus, "in search"}}))
-	orderQueries = updatedQueries(dueQueries(queries([]Sort{SortCreated, SortUpdated, SortDue, SortOrderNumber, SortParcel, SortAddress},
-		[]Filter{{ColumnOrderNumber, "a-1"}}, []Filter{{ColumnOrderNumber, "É 7"}}, []Filter{{ColumnOrderNumber,
-			"12"}}, []Filter{{ColumnOrderNumber, "12:3"}},
-		[]Filter{{ColumnOrderNumber, "none"}}, []Filter{{ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "active"}}, []Filter{{ColumnState,
-			""}}, []Filter{{ColumnOrderNumber, "a-1"}, {ColumnStatus, "active"}},
-		[]Filter{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}})))
-	fileQueries = queries(created, []Filter{{ColumnUnassigned, ""}}, []Filter{{ColumnFolder, "2"}}, []Filter{{ColumnProcessing, "true"}},
-		[]Filter{{ColumnProcessing, "false"}},
-		[]Filter{{ColumnFolder, "1"}, {ColumnProcessing, "false"}}, []Filter{{ColumnUnassigned, "true"}, {ColumnProcessing, "true"}})
-	eventQueries = queries(created, []Filter{{ColumnActor, "key:2"}}, []Filter{{ColumnActor, "system"}},
-		[]Filter{{ColumnKind, "file.filed"}}, []Filter{{ColumnRecord, "order:7"}}, []Filter{{ColumnRecord, ""}},
-		[]Filter{{ColumnRecord, "file:7"}, {ColumnActor, "key"}})
-	trashQueries = queries(created, []Filter{{ColumnKind, "file"}}, []Filter{{ColumnKind, "abstract"}}, []Filter{{ColumnKind, "order"}})
+		[]Filter{{model.ColumnStatus, "NEW"}}, []Filter{{model.ColumnStatus, ""}},
+		[]Filter{{model.ColumnTemplate, "2"}}, []Filter{{model.ColumnTemplate,
+			"77"}}, []Filter{{model.ColumnStatus, "new"}, {model.ColumnCounty, "Albany"}},
+		[]Filter{{model.ColumnStatus, "new"}, {model.ColumnState, "ny"}, {model.ColumnTemplate, "1"},
+			{model.ColumnCounty, "Albany"}}, []Filter{{model.ColumnStatus, "new"},
+			{model.ColumnStatus, "in search"}}))
+	orderQueries = updatedQueries(dueQueries(queries([]model.Sort{model.SortCreated, model.SortUpdated,
+		model.SortDue, model.SortOrderNumber, model.SortParcel, model.SortAddress},
+		[]Filter{{model.ColumnOrderNumber, "a-1"}}, []Filter{{model.ColumnOrderNumber, "É 7"}}, []Filter{{model.ColumnOrderNumber,
+			"12"}}, []Filter{{model.ColumnOrderNumber, "12:3"}},
+		[]Filter{{model.ColumnOrderNumber, "none"}}, []Filter{{model.ColumnCounty, "Albany"}},
+		[]Filter{{model.ColumnStatus, "active"}}, []Filter{{model.ColumnState,
+			""}}, []Filter{{model.ColumnOrderNumber, "a-1"}, {model.ColumnStatus, "active"}},
+		[]Filter{{model.ColumnStatus, "active"}, {model.ColumnState, "NM"}, {model.ColumnCounty, "Doña Ana"}})))
+	fileQueries = queries(created, []Filter{{model.ColumnUnassigned, ""}}, []Filter{{model.ColumnFolder, "2"}},
+		[]Filter{{model.ColumnProcessing, "true"}},
+		[]Filter{{model.ColumnProcessing, "false"}},
+		[]Filter{{model.ColumnFolder, "1"}, {model.ColumnProcessing, "false"}},
+		[]Filter{{model.ColumnUnassigned, "true"}, {model.ColumnProcessing, "true"}})
+	eventQueries = queries(created, []Filter{{model.ColumnActor, "key:2"}}, []Filter{{model.ColumnActor, "system"}},
+		[]Filter{{model.ColumnKind, "file.filed"}}, []Filter{{model.ColumnRecord, "order:7"}}, []Filter{{model.ColumnRecord, ""}},
+		[]Filter{{model.ColumnRecord, "file:7"}, {model.ColumnActor, "key"}})
+	trashQueries = queries(created, []Filter{{model.ColumnKind, "file"}}, []Filter{{model.ColumnKind, "abstract"}},
+		[]Filter{{model.ColumnKind, "order"}})
 )
 
 // sampleQueries returns a random fraction (1/part) of the queries, with random limits.
@@ -390,16 +402,16 @@ func (o *oracle) checkCounts(t *testing.T) {
 	by := map[[3]string]uint64{}
 	for _, a := range abstractModel.records(o) {
 		want[CountAbstracts]++
-		by[[3]string{"abstract", string(ColumnStatus), model.Fold(a.Status)}]++
+		by[[3]string{"abstract", string(model.ColumnStatus), model.Fold(a.Status)}]++
 	}
 	for _, o := range orderModel.records(o) {
 		want[CountOrders]++
-		by[[3]string{"order", string(ColumnStatus), model.Fold(o.Status)}]++
+		by[[3]string{"order", string(model.ColumnStatus), model.Fold(o.Status)}]++
 	}
 	for _, f := range fileModel.records(o) {
 		want[CountFiles]++
 		want[CountBytes] += uint64(f.Size)
-		by[[3]string{"file", string(ColumnFolder), fmt.Sprint(f.FolderID)}]++
+		by[[3]string{"file", string(model.ColumnFolder), fmt.Sprint(f.FolderID)}]++
 		if f.Failure != "" {
 			want[CountFailed]++
 		}
@@ -411,12 +423,12 @@ func (o *oracle) checkCounts(t *testing.T) {
 			}
 		}
 		for c, n := range by {
-			if got := tx.CountBy(c[0], Column(c[1]), strings.ToUpper(c[2])); c[2] != "0" && got != n {
+			if got := tx.CountBy(c[0], model.Column(c[1]), strings.ToUpper(c[2])); c[2] != "0" && got != n {
 				t.Errorf("CountBy(%v) = %d, want %d", c, got, n)
 			}
 		}
 		for id := range uint64(4) {
-			if want := by[[3]string{"file", string(ColumnFolder), fmt.Sprint(id)}] > 0; id > 0 && tx.FolderInUse(id) != want {
+			if want := by[[3]string{"file", string(model.ColumnFolder), fmt.Sprint(id)}] > 0; id > 0 && tx.FolderInUse(id) != want {
 				t.Errorf("FolderInUse(%d) = %v, want %v", id, !want, want)
 			}
 		}

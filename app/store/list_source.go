@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"deedkeep/app/model"
 )
 
 // maxSorted is the maximum number of entries that are loaded and sorted in memory.
@@ -104,7 +106,7 @@ func (it *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candid
 }
 
 // sortRange returns the range whose entries are in the requested order, and the tag of
-// these entries. For SortCreated it returns only the tag, because several ranges have that
+// these entries. For model.SortCreated it returns only the tag, because several ranges have that
 // order.
 func (it *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRange, tag byte, err error) {
 	main := t.bucket(it.indexBucket)
@@ -113,14 +115,14 @@ func (it *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRang
 		return keyRange{bucket: t.bucket(it.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix)}, prefix[0], nil
 	}
 	switch {
-	case q.Sort == "" || q.Sort == SortCreated:
+	case q.Sort == "" || q.Sort == model.SortCreated:
 		return r, tagCreated, nil
-	case q.Sort == SortUpdated && it.sortsByUpdated():
+	case q.Sort == model.SortUpdated && it.sortsByUpdated():
 		return it.updatedRange(t, pred), tagUpdated, nil
-	case q.Sort == SortDue && it.hasDue:
+	case q.Sort == model.SortDue && it.hasDue:
 		r, _ = it.dueRange(t, pred)
 		return r, tagDue, nil
-	case q.Sort == SortOrderNumber && strings.IndexByte(it.columnTags, tagNumber) >= 0:
+	case q.Sort == model.SortOrderNumber && strings.IndexByte(it.columnTags, tagNumber) >= 0:
 		prefix := []byte{tagNumber}
 		r = keyRange{bucket: main, prefix: prefix, low: prefix, high: prefixEnd(prefix)}
 		if number := strings.IndexByte(it.columnTags, tagNumber); pred.filtered[number] {

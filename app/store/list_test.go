@@ -66,10 +66,10 @@ func TestListsMatchOracle(t *testing.T) {
 func TestPagesWhileRecordsChange(t *testing.T) {
 	for _, q := range []Query{
 		{Limit: 20},
-		{Limit: 20, Descending: true, Sort: SortDue},
-		{Limit: 7, Sort: SortOrderNumber, Filters: []Filter{{ColumnStatus, "active"}}},
-		{Limit: 7, Sort: SortOrderNumber, Filters: []Filter{{ColumnStatus, "active"}}, sortLimit: -1, MaxScanned: 30},
-		{Limit: 20, Backward: true, Filters: []Filter{{ColumnState, "NY"}}},
+		{Limit: 20, Descending: true, Sort: model.SortDue},
+		{Limit: 7, Sort: model.SortOrderNumber, Filters: []Filter{{model.ColumnStatus, "active"}}},
+		{Limit: 7, Sort: model.SortOrderNumber, Filters: []Filter{{model.ColumnStatus, "active"}}, sortLimit: -1, MaxScanned: 30},
+		{Limit: 20, Backward: true, Filters: []Filter{{model.ColumnState, "NY"}}},
 	} {
 		t.Run(fmt.Sprintf("%+v", q), func(t *testing.T) {
 			s := openNew(t)
@@ -191,11 +191,11 @@ func TestListsRejectUnsupportedQueries(t *testing.T) {
 	s := openNew(t)
 	for name, list := range map[string]func(*Tx) error{
 		"a column of another list": func(tx *Tx) error {
-			_, err := tx.ListAbstracts(Query{Filters: []Filter{{ColumnOrderNumber, "1"}}})
+			_, err := tx.ListAbstracts(Query{Filters: []Filter{{model.ColumnOrderNumber, "1"}}})
 			return err
 		},
-		"a sort of another list":       func(tx *Tx) error { _, err := tx.ListFiles(Query{Sort: SortDue}); return err },
-		"an order number in the trash": func(tx *Tx) error { _, err := tx.ListTrash(Query{Sort: SortOrderNumber}); return err },
+		"a sort of another list":       func(tx *Tx) error { _, err := tx.ListFiles(Query{Sort: model.SortDue}); return err },
+		"an order number in the trash": func(tx *Tx) error { _, err := tx.ListTrash(Query{Sort: model.SortOrderNumber}); return err },
 		"an unknown sort":              func(tx *Tx) error { _, err := tx.ListOrders(Query{Sort: "county"}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,8 +215,8 @@ func TestListSkipsDamagedRecords(t *testing.T) {
 			tx.bucket(bucketOrderIndex).Put([]byte("cx"), nil))
 	})
 	view(t, s, func(tx *Tx) error {
-		for _, sort := range []Sort{SortCreated, SortOrderNumber, SortDue} {
-			for _, filters := range [][]Filter{nil, {{ColumnStatus, "active"}}} {
+		for _, sort := range []model.Sort{model.SortCreated, model.SortOrderNumber, model.SortDue} {
+			for _, filters := range [][]Filter{nil, {{model.ColumnStatus, "active"}}} {
 				page, err := tx.ListOrders(Query{Limit: 9, Sort: sort, Filters: filters})
 				if err != nil || len(page.Items) != 1 || page.Items[0].ID != 2 {
 					t.Errorf("%s: got %+v, %v; want order 2", sort, page, err)

@@ -11,15 +11,15 @@ var orders = indexedTable[model.Order]{
 	indexLayout: indexLayout{indexBucket: bucketOrderIndex, columnTags: "nyst", hasDue: true},
 	sortLayout:  indexLayout{indexBucket: bucketOrderSorts, columnTags: "nyst", sortTags: "paou"},
 	textSorts: []textSort[model.Order]{
-		{sort: SortParcel, normalize: model.NormalizeNumber, text: (*model.Order).ParcelID},
-		{sort: SortAddress, normalize: model.NormalizeText, text: func(o *model.Order) string { return o.LookupAddress() },
+		{sort: model.SortParcel, normalize: model.NormalizeNumber, text: (*model.Order).ParcelID},
+		{sort: model.SortAddress, normalize: model.NormalizeText, text: func(o *model.Order) string { return o.LookupAddress() },
 			exactForms: func(o *model.Order) []string { return o.LookupAddresses() }},
 	},
 	columns: []indexColumn[model.Order]{
-		{name: ColumnOrderNumber, value: func(o *model.Order) columnValue { return parseValue(o.Number) }},
-		{name: ColumnCounty, value: func(o *model.Order) columnValue { return parseValue(o.County) }},
-		{name: ColumnStatus, value: func(o *model.Order) columnValue { return parseValue(o.Status) }, counted: true},
-		{name: ColumnState, value: func(o *model.Order) columnValue { return parseValue(o.State) }},
+		{name: model.ColumnOrderNumber, value: func(o *model.Order) columnValue { return parseValue(o.Number) }},
+		{name: model.ColumnCounty, value: func(o *model.Order) columnValue { return parseValue(o.County) }},
+		{name: model.ColumnStatus, value: func(o *model.Order) columnValue { return parseValue(o.Status) }, counted: true},
+		{name: model.ColumnState, value: func(o *model.Order) columnValue { return parseValue(o.State) }},
 	},
 	fields: func(o *model.Order) indexFields {
 		return indexFields{created: sortableMicros(o.CreatedAt), id: o.ID, updated: sortableMicros(o.UpdatedAt), due: sortableDays(o.DueDate),
@@ -40,9 +40,9 @@ func (t *Tx) Order(id uint64) (model.Order, error) { return orders.getLive(t, id
 // errs.NotFound if it doesn't exist.
 func (t *Tx) OrderIncludingTrash(id uint64) (model.Order, error) { return orders.get(t, id) }
 
-// ListOrders returns a page of live orders. It supports filters by ColumnStatus,
-// ColumnCounty, ColumnState, and ColumnOrderNumber, Query.OpenOnly, ranges for the due date
-// and the last change, and all sort orders except SortFileNumber and SortSequence.
+// ListOrders returns a page of live orders. It supports filters by model.ColumnStatus,
+// model.ColumnCounty, model.ColumnState, and model.ColumnOrderNumber, Query.OpenOnly, ranges for the due date
+// and the last change, and all sort orders except model.SortFileNumber and model.SortSequence.
 func (t *Tx) ListOrders(q Query) (Page[model.Order], error) { return orders.list(t, q) }
 
 // CountOpenOrders returns the number of live orders with an open status

@@ -21,7 +21,7 @@ type TrashEntry struct {
 var trash = indexedTable[TrashEntry]{
 	table:       table[TrashEntry]{typeName: "trash entry"},
 	indexLayout: indexLayout{indexBucket: bucketTrash, columnTags: "w"},
-	columns:     []indexColumn[TrashEntry]{{name: ColumnKind, value: func(e *TrashEntry) columnValue { return columnValue{text: e.Type} }}},
+	columns:     []indexColumn[TrashEntry]{{name: model.ColumnKind, value: func(e *TrashEntry) columnValue { return columnValue{text: e.Type} }}},
 	fields: func(e *TrashEntry) indexFields {
 		return indexFields{created: sortableMicros(e.At), id: typedID(e.Type, e.ID)}
 	},
@@ -81,7 +81,7 @@ func typeNameOf(id uint64) string {
 
 // ListTrash returns a page of the records in the trash, sorted by time of deletion. It
 // doesn't include files that were deleted along with their abstract. It supports a filter
-// by ColumnKind, which is the record type, and the sort order SortCreated, which is the
+// by model.ColumnKind, which is the record type, and the sort order model.SortCreated, which is the
 // time of deletion.
 func (t *Tx) ListTrash(q Query) (Page[TrashEntry], error) { return trash.list(t, q) }
 

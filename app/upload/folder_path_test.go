@@ -63,7 +63,7 @@ func TestUploadCreatesFolders(t *testing.T) {
 	if err != nil || township.Name != "Twp A" || township.ParentID != third.File.FolderID {
 		t.Errorf("folder of the first file = %+v, %v; want Twp A in folder %d", township, err, third.File.FolderID)
 	}
-	query := vault.Query{Filters: []vault.Filter{{Column: vault.ColumnKind, Value: "folder.created"}}, Limit: 10}
+	query := vault.Query{Filters: []vault.Filter{{Column: model.ColumnKind, Value: "folder.created"}}, Limit: 10}
 	log, err := v.Events.List(t.Context(), query)
 	if err != nil || len(log.Items) != 3 {
 		t.Errorf("audit entries of created folders = %d, %v; want 3", len(log.Items), err)

@@ -105,7 +105,7 @@ func (hr *historyReader) history(ctx context.Context, abstract string, documents
 
 // collect adds the newest matching audit entries of a record to hr.events.
 func (hr *historyReader) collect(record string) error {
-	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record}}, Descending: true, Limit: hr.query.Limit + 1}
+	q := store.Query{Filters: []store.Filter{{Column: model.ColumnRecord, Value: record}}, Descending: true, Limit: hr.query.Limit + 1}
 	for found := 0; found <= hr.query.Limit; {
 		page, err := hr.ListEvents(q)
 		if err != nil {
@@ -133,7 +133,8 @@ func (f *Files) Uploaders(ctx context.Context, documents []uint64) (uploaders ma
 	uploaders = make(map[uint64]model.Actor, len(documents))
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
-			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: model.RecordRef("file", id)}}, Limit: 1})
+			ofFile := store.Filter{Column: model.ColumnRecord, Value: model.RecordRef("file", id)}
+			page, err := t.ListEvents(store.Query{Filters: []store.Filter{ofFile}, Limit: 1})
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func TestAbstractsByNumber(t *testing.T) {
 		model.AbstractPatch{Fields: model.Inputs{"status": model.StringInput("In Exam")}}, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
-	q := vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
+	q := vault.Query{Limit: 1, Filters: []store.Filter{{Column: model.ColumnStatus, Value: "IN EXAM"}}}
 	if found, more, err = v.Search.AbstractsByNumber(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
 		t.Errorf("AbstractsByNumber with a status: got %v, more %v, %v, want [4] and no more", fileNumbers(found), more, err)
 	}

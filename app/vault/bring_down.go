@@ -248,7 +248,7 @@ func nextFileNumber(t *store.Tx, number string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if len(found) == 0 || !found[0].Exact || found[0].By != store.SortFileNumber {
+		if len(found) == 0 || !found[0].Exact || found[0].By != model.SortFileNumber {
 			return next, nil
 		}
 	}

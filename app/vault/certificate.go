@@ -352,7 +352,7 @@ func (tw *TitleWork) findings(ctx context.Context, t *store.Tx, d certificateDra
 func wasOpened(t *store.Tx, file uint64) (bool, error) {
 	for _, kind := range []string{audit.Opened, audit.Downloaded} {
 		page, err := t.ListEvents(store.Query{Limit: 1, Filters: []store.Filter{
-			{Column: store.ColumnRecord, Value: model.RecordRef(FileOps.Name, file)}, {Column: store.ColumnKind, Value: kind}}})
+			{Column: model.ColumnRecord, Value: model.RecordRef(FileOps.Name, file)}, {Column: model.ColumnKind, Value: kind}}})
 		if err != nil || len(page.Items) > 0 {
 			return err == nil, err
 		}

@@ -144,7 +144,7 @@ func (a *Abstracts) WithSameFileNumber(ctx context.Context, abstract model.Abstr
 		list, more = nil, false
 		found, beyond, err := t.FindAbstracts(number, store.Query{Limit: MaxFound + 1})
 		for _, f := range found {
-			if f.Exact && f.By == store.SortFileNumber && f.Record.ID != abstract.ID {
+			if f.Exact && f.By == model.SortFileNumber && f.Record.ID != abstract.ID {
 				list = append(list, f.Record)
 			}
 		}

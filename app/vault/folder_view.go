@@ -71,7 +71,8 @@ func breadcrumbs(all []model.Folder, folder model.Folder) (path []model.Folder) 
 func treeNodes(t *store.Tx, children map[uint64][]model.Folder, parent uint64, path []model.Folder, current uint64) []TreeNode {
 	list := make([]TreeNode, 0, len(children[parent]))
 	for _, folder := range children[parent] {
-		node := TreeNode{Folder: folder, Count: t.CountBy(FileOps.Name, store.ColumnFolder, fmt.Sprint(folder.ID)), Current: folder.ID == current}
+		node := TreeNode{Folder: folder, Count: t.CountBy(FileOps.Name,
+			model.ColumnFolder, fmt.Sprint(folder.ID)), Current: folder.ID == current}
 		if len(path) > 0 && path[0].ID == folder.ID {
 			node.Children = treeNodes(t, children, folder.ID, path[1:], current)
 		}
@@ -108,9 +109,9 @@ func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, desce
 }
 
 func filesInFolder(t *store.Tx, id uint64) ([]model.File, error) {
-	filter := store.Filter{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
+	filter := store.Filter{Column: model.ColumnFolder, Value: fmt.Sprint(id)}
 	if id == 0 {
-		filter = store.Filter{Column: store.ColumnUnassigned}
+		filter = store.Filter{Column: model.ColumnUnassigned}
 	}
 	page, err := t.ListFiles(store.Query{Filters: []store.Filter{filter}, Limit: maxFilesInFolder, MaxBytes: 1 << 30, MaxScanned: 1 << 30})
 	return page.Items, err

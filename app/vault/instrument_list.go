@@ -14,7 +14,7 @@ import (
 )
 
 // List returns a page of the instruments of all live abstracts. Besides the filters of the store, it
-// supports ColumnStatus, the effective status. With it, a page can have fewer instruments than its
+// supports model.ColumnStatus, the effective status. With it, a page can have fewer instruments than its
 // limit although more follow, and an instrument whose status is missing is included. search.Service finds instruments by their parties.
 func (ins *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentView], err error) {
 	var status string
@@ -22,10 +22,10 @@ func (ins *Instruments) List(ctx context.Context, q Query) (page Page[Instrument
 	q.Filters = nil
 	for _, f := range filters {
 		switch f.Column {
-		case ColumnStatus:
+		case model.ColumnStatus:
 			status = f.Value
 			continue
-		case ColumnInstrumentNumber, ColumnBook, ColumnPage:
+		case model.ColumnInstrumentNumber, model.ColumnBook, model.ColumnPage:
 			f.Value = model.NormalizeRecordingNumber(f.Value)
 		}
 		q.Filters = append(q.Filters, f)

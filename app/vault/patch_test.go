@@ -189,7 +189,7 @@ func TestFilePatch(t *testing.T) {
 			vaulttest.WantKind(t, row.name, err, errs.Invalid)
 		})
 	}
-	page, err := v.Files.List(t.Context(), vault.Query{Limit: 9, Filters: []store.Filter{{Column: store.ColumnFolder, Value: "1"}}})
+	page, err := v.Files.List(t.Context(), vault.Query{Limit: 9, Filters: []store.Filter{{Column: model.ColumnFolder, Value: "1"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != loose.ID {
 		t.Errorf("files in folder 1: got %+v, %v, want file %d", page, err, loose.ID)
 	}

@@ -18,45 +18,6 @@ type (
 	Page[T any] = store.Page[T]
 	// Filter restricts a list to records with a given value.
 	Filter = store.Filter
-	// Column is a property that lists can be filtered by.
-	Column = store.Column
-	// Sort is a sort order of a list.
-	Sort = store.Sort
-)
-
-// These are the columns that lists can be filtered by.
-const (
-	ColumnStatus      = store.ColumnStatus
-	ColumnTemplate    = store.ColumnTemplate
-	ColumnCounty      = store.ColumnCounty
-	ColumnState       = store.ColumnState
-	ColumnOrderNumber = store.ColumnOrderNumber
-	ColumnFolder      = store.ColumnFolder
-	ColumnAbstract    = store.ColumnAbstract
-	ColumnUnassigned  = store.ColumnUnassigned
-	ColumnProcessing  = store.ColumnProcessing
-	ColumnActor       = store.ColumnActor
-	ColumnKind        = store.ColumnKind
-	ColumnRecord      = store.ColumnRecord
-
-	ColumnDocumentType     = store.ColumnDocumentType
-	ColumnInstrumentNumber = store.ColumnInstrumentNumber
-	ColumnBook             = store.ColumnBook
-	ColumnPage             = store.ColumnPage
-	ColumnParty            = store.ColumnParty
-)
-
-// These are the sort orders.
-const (
-	SortCreated     = store.SortCreated
-	SortUpdated     = store.SortUpdated
-	SortDue         = store.SortDue
-	SortOrderNumber = store.SortOrderNumber
-	SortFileNumber  = store.SortFileNumber
-	SortParcel      = store.SortParcel
-	SortAddress     = store.SortAddress
-
-	SortSequence = store.SortSequence // only for audit entries
 )
 
 // EventPosition returns the list position after the audit entry seq, for lists sorted by
@@ -74,7 +35,7 @@ type StatusCount struct {
 // other statuses in use.
 func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
-	list := orderedCounts(t.ValueCounts(OrderOps.Name, store.ColumnStatus), names)
+	list := orderedCounts(t.ValueCounts(OrderOps.Name, model.ColumnStatus), names)
 	for i := range list {
 		list[i].Open = model.IsOpenStatus(list[i].Status)
 	}
@@ -103,7 +64,7 @@ func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 			}
 		}
 	}
-	list := orderedCounts(t.ValueCounts(AbstractOps.Name, store.ColumnStatus), names)
+	list := orderedCounts(t.ValueCounts(AbstractOps.Name, model.ColumnStatus), names)
 	for i := range list[len(names):] {
 		c := &list[len(names)+i]
 		c.Status = cmp.Or(retired[c.Status], c.Status)

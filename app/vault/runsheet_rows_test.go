@@ -310,7 +310,8 @@ func BenchmarkInstrumentsByBookAndPage(b *testing.B) {
 			b.Fatalf("change an instrument: %v", err)
 		}
 	}
-	query := vault.Query{Limit: abstracts, Filters: []vault.Filter{{Column: vault.ColumnBook, Value: "417"}, {Column: vault.ColumnPage, Value: "7"}}}
+	query := vault.Query{Limit: abstracts, Filters: []vault.Filter{{Column: model.ColumnBook, Value: "417"},
+		{Column: model.ColumnPage, Value: "7"}}}
 	for b.Loop() {
 		page, err := v.Instruments.List(b.Context(), query)
 		if err != nil || len(page.Items) != abstracts || page.Items[0].Position == 0 {

@@ -140,7 +140,7 @@ func createRows(t *testing.T, v *instance.Instance, abstract uint64, rows []deri
 func checkSameStatuses(t *testing.T, v *instance.Instance, abstract uint64, want map[uint64]string) {
 	t.Helper()
 	page, err := v.Instruments.List(t.Context(), vault.Query{Limit: 50,
-		Filters: []vault.Filter{{Column: vault.ColumnAbstract, Value: fmt.Sprint(abstract)}}})
+		Filters: []vault.Filter{{Column: model.ColumnAbstract, Value: fmt.Sprint(abstract)}}})
 	vaulttest.NoError(t, err)
 	if len(page.Items) != len(want) {
 		t.Errorf("the list has %d instruments, want %d", len(page.Items), len(want))

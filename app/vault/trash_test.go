@@ -175,7 +175,8 @@ func TestAbstractList(t *testing.T) {
 	if !slices.Equal(got, []uint64{1, 2, 4, 5}) {
 		t.Errorf("Abstracts.List: got %v, want [1 2 4 5]", got)
 	}
-	files, err := v.Files.List(t.Context(), vault.Query{Limit: 100, Filters: []store.Filter{{Column: store.ColumnAbstract, Value: "3"}}})
+	files, err := v.Files.List(t.Context(), vault.Query{Limit: 100,
+		Filters: []store.Filter{{Column: model.ColumnAbstract, Value: "3"}}})
 	if err != nil || len(files.Items) != 0 {
 		t.Errorf("documents of an abstract in the trash: got %v, %v, want none", files.Items, err)
 	}
@@ -241,7 +242,7 @@ func TestOrderTrashAndRestore(t *testing.T) {
 	_, err = v.Orders.Get(t.Context(), 1)
 	vaulttest.WantKind(t, "get an order in the trash", err, errs.NotFound)
 	vaulttest.WantTrash(t, v, "order 1 A-1")
-	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnKind, Value: "order"}}})
+	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1, Filters: []store.Filter{{Column: model.ColumnKind, Value: "order"}}})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("Trash.List: got %v, %v, want 1 order", page, err)
 	}

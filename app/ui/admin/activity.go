@@ -92,15 +92,15 @@ func (a *activityPage) setRecords(records []matchedRecord, filters url.Values) {
 // eventQuery returns the query for the filters and the records that the record filter could refer
 // to. Invalid filters are ignored and reported in problems.
 func (p *Pages) eventQuery(r *page.Request, filters url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error) {
-	q = vault.Query{Sort: vault.SortCreated}
-	where := func(column vault.Column, value string) {
+	q = vault.Query{Sort: model.SortCreated}
+	where := func(column model.Column, value string) {
 		q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
 	}
 	if v := filters.Get("who"); v != "" {
-		where(vault.ColumnActor, v)
+		where(model.ColumnActor, v)
 	}
 	if v := filters.Get("kind"); v != "" {
-		where(vault.ColumnKind, v)
+		where(model.ColumnKind, v)
 	}
 	if v := filters.Get("record"); v != "" {
 		if records, err = p.findRecords(r, v); err != nil {
@@ -110,7 +110,7 @@ func (p *Pages) eventQuery(r *page.Request, filters url.Values, problems map[str
 		case 0:
 			problems["record"] = "No record has this number, name, or address. Check the spelling, or paste the page's URL."
 		case 1:
-			where(vault.ColumnRecord, records[0].record)
+			where(model.ColumnRecord, records[0].record)
 		default:
 			problems["record"] = "Several records match. Select one below."
 		}

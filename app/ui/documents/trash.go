@@ -68,7 +68,7 @@ func (p *Pages) showTrash(r *page.Request, status int, problems []string) error 
 		if l.recordType != "" {
 			path += "?type=" + l.recordType
 			if chosen {
-				q.Filters = []vault.Filter{{Column: vault.ColumnKind, Value: l.recordType}}
+				q.Filters = []vault.Filter{{Column: model.ColumnKind, Value: l.recordType}}
 			}
 		}
 		view.Filters = append(view.Filters, trashFilter{l.recordType, l.many, path, chosen})

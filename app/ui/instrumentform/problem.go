@@ -73,7 +73,7 @@ func (g Group) Open() bool {
 // Changes returns the newest entries of the audit log about an instrument.
 func Changes(ctx context.Context, p *page.Site, id uint64) ([]model.Event, error) {
 	log, err := p.Vault.Events.List(ctx, vault.Query{Limit: 20, Descending: true,
-		Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: page.RecordName("instrument", id)}}})
+		Filters: []vault.Filter{{Column: model.ColumnRecord, Value: page.RecordName("instrument", id)}}})
 	return log.Items, err
 }
 

@@ -28,14 +28,14 @@ type abstractRow struct {
 
 // abstractSorts defines the table columns and their sort orders.
 var abstractSorts = []listSort{
-	{"File number", "", "file", vault.SortFileNumber},
-	{"Address", "", "address", vault.SortAddress},
+	{"File number", "", "file", model.SortFileNumber},
+	{"Address", "", "address", model.SortAddress},
 	{"County, state", "", "", ""},
-	{"Parcel ID", "", "parcel", vault.SortParcel},
+	{"Parcel ID", "", "parcel", model.SortParcel},
 	{"Template", "aside", "", ""},
 	{"Status", "", "", ""},
 	{"Documents", "num", "", ""},
-	{"Created", "", "created", vault.SortCreated},
+	{"Created", "", "created", model.SortCreated},
 	{"Updated", "aside", "", ""},
 }
 
@@ -106,9 +106,9 @@ func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 
 // applyFilters adds the requested filters and sort order to q.
 func (l *abstractList) applyFilters(q *vault.Query, now time.Time) {
-	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
+	l.addFilters(q)
 	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
-		q.Filters = append(q.Filters, vault.Filter{Column: vault.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
+		q.Filters = append(q.Filters, vault.Filter{Column: model.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
 	} else {
 		l.Asked.Del("template")
 	}

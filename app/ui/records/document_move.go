@@ -243,7 +243,7 @@ func (p *Pages) retentionNotice(moved int, retained []model.File) string {
 func (p *Pages) findTargets(r *page.Request, view *moveView, at page.Place) error {
 	var hits []search.Hit
 	if view.Text == "" {
-		latest, err := p.Vault.Abstracts.List(r.Context(), vault.Query{Limit: maxTargets, Sort: vault.SortUpdated, Descending: true})
+		latest, err := p.Vault.Abstracts.List(r.Context(), vault.Query{Limit: maxTargets, Sort: model.SortUpdated, Descending: true})
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ type listing struct {
 // listSort defines a list column. If name is "", the list can't be sorted by this column.
 type listSort struct {
 	label, class, name string
-	by                 vault.Sort
+	by                 model.Sort
 }
 
 // sortColumn is a column heading with a link that sorts the list.
@@ -49,9 +49,9 @@ func newListing(r *page.Request, sorts []listSort, initial string, names ...stri
 	}
 }
 
-// addFilters adds the requested filters on the given columns to q.
-func (l *listing) addFilters(q *vault.Query, columns ...vault.Column) {
-	for _, column := range columns {
+// addFilters adds the requested filters by model.RecordColumns to q.
+func (l *listing) addFilters(q *vault.Query) {
+	for _, column := range model.RecordColumns() {
 		if v := strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get(string(column)), "")); v != "" {
 			q.Filters = append(q.Filters, vault.Filter{Column: column, Value: v})
 		}
@@ -104,7 +104,7 @@ func (l *listing) setColumns() {
 				column.Aria = "descending"
 			case s.name == now:
 				column.Aria, to = "ascending", "-"+to
-			case s.by == vault.SortCreated:
+			case s.by == model.SortCreated:
 				to = "-" + to
 			}
 			if to == l.defaultSort {

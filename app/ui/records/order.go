@@ -156,7 +156,7 @@ func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
 
 // recordEvents returns a record's entries in the audit log, newest first.
 func (p *Pages) recordEvents(ctx context.Context, recordType string, id uint64, q vault.Query) (vault.Page[model.Event], error) {
-	q.Filters, q.Descending = []vault.Filter{{Column: vault.ColumnRecord, Value: page.RecordName(recordType, id)}}, true
+	q.Filters, q.Descending = []vault.Filter{{Column: model.ColumnRecord, Value: page.RecordName(recordType, id)}}, true
 	return p.Vault.Events.List(ctx, q)
 }
 

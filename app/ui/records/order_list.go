@@ -32,13 +32,13 @@ const (
 
 // orderSorts defines the table columns and their sort orders.
 var orderSorts = []listSort{
-	{"Order", "", "order_number", vault.SortOrderNumber},
-	{"Address", "", "address", vault.SortAddress},
+	{"Order", "", "order_number", model.SortOrderNumber},
+	{"Address", "", "address", model.SortAddress},
 	{"County, state", "", "", ""},
-	{"Parcel ID", "aside", "parcel", vault.SortParcel},
+	{"Parcel ID", "aside", "parcel", model.SortParcel},
 	{"Status", "", "", ""},
-	{"Due", "", "due_date", vault.SortDue},
-	{"Created", "aside", "created_at", vault.SortCreated},
+	{"Due", "", "due_date", model.SortDue},
+	{"Created", "aside", "created_at", model.SortCreated},
 }
 
 func (p *Pages) orderListPage(r *page.Request) error {
@@ -87,7 +87,7 @@ func (p *Pages) loadOrders(r *page.Request, list *orderList) (err error) {
 // applyFilters adds the requested filters and sort order to q. By default, open and overdue orders
 // are sorted by due date, and other lists by creation date, newest first.
 func (l *orderList) applyFilters(q *vault.Query, now time.Time) {
-	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
+	l.addFilters(q)
 	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
 		if page.DayParam(l.Asked, l.Problems, name, now); l.Problems[name] == "" {
 			*into = l.Asked.Get(name)

@@ -1,0 +1,50 @@
+package model
+
+// Column is the name of a property by which a list can be filtered. It includes the names
+// of all filters of the /v1 API.
+type Column string
+
+// The columns. The package comment of app/store shows which columns each list has.
+const (
+	ColumnStatus      Column = "status"
+	ColumnTemplate    Column = "template_id"
+	ColumnCounty      Column = "county"
+	ColumnState       Column = "state"
+	ColumnOrderNumber Column = "order_number"
+	ColumnFolder      Column = "folder_id"
+	ColumnAbstract    Column = "abstract_id"
+	ColumnUnassigned  Column = "nowhere" // not in any folder or abstract; the value of the filter is ignored
+	ColumnProcessing  Column = "is_processing"
+	ColumnActor       Column = "actor"
+	ColumnKind        Column = "kind" // kind of an audit log entry; in the trash, the record's type
+	ColumnRecord      Column = "record"
+
+	ColumnDocumentType     Column = "type_id"
+	ColumnInstrumentNumber Column = "instrument_number"
+	ColumnBook             Column = "book"
+	ColumnPage             Column = "page"
+	ColumnParty            Column = "party" // not a column of the index; a filter of the service
+)
+
+// RecordColumns returns the columns that the lists of abstracts and orders, and the search over all records, have in common.
+func RecordColumns() []Column { return []Column{ColumnStatus, ColumnCounty, ColumnState} }
+
+// Sort is the name of a sort order for a list. Records with equal values are sorted by
+// creation time, then by ID.
+type Sort string
+
+// The sort orders. The doc comment of each list function says which ones it supports. The
+// last three compare the first 64 bytes of normalized texts (NormalizeNumber,
+// NormalizeText), and records without a text come last.
+const (
+	SortCreated     Sort = "created_at"
+	SortUpdated     Sort = "updated_at"
+	SortDue         Sort = "due_date" // orders without a due date come last
+	SortOrderNumber Sort = "order_number"
+	SortFileNumber  Sort = "file_number"
+	SortParcel      Sort = "parcel"
+	SortAddress     Sort = "address"
+
+	// SortSequence sorts the audit log by sequence number, ascending only.
+	SortSequence Sort = "sequence"
+)
