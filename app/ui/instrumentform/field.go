@@ -171,11 +171,11 @@ func (d definition) stored(i vault.InstrumentView, file uint64) string {
 		return model.JoinNames(lines, "\n")
 	case relations:
 		for _, r := range i.Relations {
-			lines = append(lines, joinCells(r.Kind, formatID(r.InstrumentID), r.Text))
+			lines = append(lines, cells{r.Kind, formatID(r.InstrumentID), r.Text}.String())
 		}
 	case documents:
 		for _, link := range i.Documents {
-			lines = append(lines, joinCells(formatID(link.FileID), link.Pages))
+			lines = append(lines, cells{"", formatID(link.FileID), link.Pages}.String())
 		}
 	case pages:
 		return LinkedPages(i.Instrument, file)
@@ -202,22 +202,23 @@ func formatID(id uint64) string {
 	return strconv.FormatUint(id, 10)
 }
 
-// joinCells returns one row of a field with several controls per row as a line whose cells are separated
-// by tabs.
-func joinCells(cells ...string) string {
-	for n, cell := range cells {
-		cells[n] = strings.Join(strings.Fields(cell), " ")
-	}
-	return strings.Join(cells, "\t")
+// cells are what the controls of a relation or of a document contain. The target is an instrument or a document.
+type cells struct{ Kind, Target, Text string }
+
+// String returns the cells as a line of the text of their field.
+func (c cells) String() string {
+	plain := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	return plain(c.Kind) + "\t" + plain(c.Target) + "\t" + plain(c.Text)
 }
 
-// splitCells returns the cells of such a line.
-func splitCells(row string, count int) []string {
-	cells := strings.SplitN(row, "\t", count)
-	for len(cells) < count {
-		cells = append(cells, "")
+// splitRows returns the cells of each line of a text.
+func splitRows(text string) (rows []cells) {
+	for line := range strings.Lines(text) {
+		if row := append(strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3), "", ""); strings.TrimSpace(line) != "" {
+			rows = append(rows, cells{row[0], row[1], row[2]})
+		}
 	}
-	return cells
+	return rows
 }
 
 // shown returns a normalized text as the form shows it.

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"deedkeep/app/model"
@@ -76,11 +75,11 @@ type Choice struct {
 
 // Row is a relation or a document of the instrument.
 type Row struct {
-	Number             int    // starting with 1
-	ID, Prefix         string // HTML ID, and start of the names of its controls
-	Kind, Target, Text string
-	Blank              bool
-	Wrong              string // the member with a problem, such as instrument_id
+	Number     int    // starting with 1
+	ID, Prefix string // HTML ID, and start of the names of its controls
+	cells
+	Blank bool
+	Wrong string // the member with a problem, such as instrument_id
 }
 
 // New returns the form for an instrument with its stored values.
@@ -134,15 +133,10 @@ func (f *Form) set(field *Field, value string) {
 		return
 	}
 	field.Rows = nil
-	for n, line := range append(nonEmptyLines(value), make([]string, f.layout.blankRows)...) {
-		cells := splitCells(line, 3)
-		if field.Control == documents {
-			cells = []string{"", cells[0], cells[1]}
-		}
+	for n, row := range append(splitRows(value), make([]cells, f.layout.blankRows)...) {
 		field.Rows = append(field.Rows, Row{Number: n + 1, ID: fmt.Sprintf("%s-%d", field.ID(), n),
-			Prefix: fmt.Sprintf("%s.%d", field.Name, n),
-			Kind:   cells[0], Target: cells[1], Text: cells[2], Blank: line == ""})
-		field.addTarget(cells[1])
+			Prefix: fmt.Sprintf("%s.%d", field.Name, n), cells: row, Blank: row == cells{}})
+		field.addTarget(row.Target)
 	}
 }
 
@@ -169,11 +163,6 @@ func (f *Field) option(value string) *Choice {
 		}
 	}
 	return nil
-}
-
-// nonEmptyLines returns the lines of a text without the empty ones.
-func nonEmptyLines(text string) []string {
-	return slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
 // Stored returns the instrument as it is stored.

@@ -140,17 +140,13 @@ func (f *Field) describe(stored string) string {
 		}
 	case relations, documents:
 		var list []string
-		for _, line := range nonEmptyLines(stored) {
-			cells := splitCells(line, 3)
-			if f.Control == documents {
-				cells = []string{"", cells[0], cells[1]}
-			}
-			what := cells[2]
-			if c := f.option(cells[1]); c != nil {
-				what = strings.TrimSpace(c.Label + " " + cells[2])
+		for _, row := range splitRows(stored) {
+			what := row.Text
+			if c := f.option(row.Target); c != nil {
+				what = strings.TrimSpace(c.Label + " " + what)
 			}
 			if f.Control == relations {
-				words, _ := page.RelationWords(cells[0])
+				words, _ := page.RelationWords(row.Kind)
 				what = words + " " + what
 			}
 			list = append(list, what)

@@ -70,15 +70,15 @@ func submittedRows(field *Field, form url.Values) (value string, sent bool) {
 			sent = sent || form.Has(key)
 			return form.Get(key)
 		}
-		cells := []string{at("file_id"), at("pages")}
+		row := cells{"", at("file_id"), at("pages")}
 		if field.Control == relations {
-			cells = []string{at("kind"), at("instrument_id"), at("text")}
-			if cells[1] == notHere {
-				cells[1], cells[2] = "", cmp.Or(strings.TrimSpace(cells[2]), notHereText)
+			row = cells{at("kind"), at("instrument_id"), at("text")}
+			if row.Target == notHere {
+				row.Target, row.Text = "", cmp.Or(strings.TrimSpace(row.Text), notHereText)
 			}
 		}
-		if strings.TrimSpace(strings.Join(cells, "")) != "" {
-			lines = append(lines, joinCells(cells...))
+		if line := row.String(); strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n"), sent
@@ -134,10 +134,9 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 		in = relationsInput(patch, value)
 	case documents:
 		in = model.ListInput()
-		for _, line := range nonEmptyLines(value) {
-			cells := splitCells(line, 2)
+		for _, row := range splitRows(value) {
 			in.Items = append(in.Items, model.ObjectInput(model.Inputs{
-				"file_id": model.StringInput(cells[0]), "pages": model.StringInput(cells[1])}))
+				"file_id": model.StringInput(row.Target), "pages": model.StringInput(row.Text)}))
 		}
 	case pages:
 		others := slices.DeleteFunc(slices.Clone(links), func(l model.DocumentLink) bool { return l.FileID == file })
@@ -160,15 +159,14 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 // relationsInput returns the input of relations. A kind without a target is asked about, so that it isn't lost.
 func relationsInput(patch *vault.InstrumentPatch, value string) model.Input {
 	in := model.ListInput()
-	for n, line := range nonEmptyLines(value) {
-		cells := splitCells(line, 3)
-		if cells[0] != "" && cells[1]+cells[2] == "" {
-			_, words := page.RelationWords(cells[0])
+	for n, row := range splitRows(value) {
+		if row.Kind != "" && row.Target+row.Text == "" {
+			_, words := page.RelationWords(row.Kind)
 			patch.Rejected.Add(fmt.Sprintf("%s.%d.instrument_id", fieldRelations, n), noTarget, strings.ToLower(strings.TrimSuffix(words, " by")))
 			continue
 		}
-		in.Items = append(in.Items, model.ObjectInput(model.Inputs{"kind": model.StringInput(cells[0]),
-			"instrument_id": model.StringInput(cells[1]), "text": model.StringInput(cells[2])}))
+		in.Items = append(in.Items, model.ObjectInput(model.Inputs{"kind": model.StringInput(row.Kind),
+			"instrument_id": model.StringInput(row.Target), "text": model.StringInput(row.Text)}))
 	}
 	return in
 }
