@@ -96,7 +96,7 @@ func Question(old model.Instrument, of model.DocumentType, field, value string, 
 	stored := d.parts(d.stored(vault.InstrumentView{Instrument: old}, 0))
 	for _, part := range d.parts(value) {
 		for _, l := range looks {
-			if d.Not&l.Look != 0 && l.fits(part, now) && !slices.Contains(stored, part) {
+			if d.Unlike&l.Look != 0 && l.fits(part, now) && !slices.Contains(stored, part) {
 				return "“" + page.Truncate(d.shown(part), 100) + "” " + l.text + ". Keep it as " + d.named(of) + "?"
 			}
 		}
@@ -127,7 +127,7 @@ func dateQuestion(old model.Instrument, of model.DocumentType, field, value stri
 // parts returns the values in a text of the field, which can be a list of names.
 func (d definition) parts(value string) (list []string) {
 	switch value = strings.TrimSpace(value); {
-	case value == "" || d.Not == 0:
+	case value == "" || d.Unlike == 0:
 	case d.control == names:
 		return model.SplitNames(value)
 	case d.control == parties:
@@ -146,7 +146,7 @@ func (d definition) named(of model.DocumentType) string {
 	label, isParty := map[string]string{"grantors": grantor.Label, "grantees": grantee.Label}[d.Name]
 	switch label = strings.ToLower(label); {
 	case !isParty:
-		return d.As
+		return d.Called
 	case strings.ContainsAny(label[:1], "aeio"):
 		return "an " + label
 	}
