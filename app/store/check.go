@@ -366,14 +366,6 @@ func (ch *checker) checkEntries(bucket []byte, matches func(key, value []byte) b
 	}
 }
 
-// idSuffix decodes the ID at the end of a key.
-func idSuffix(key []byte) (uint64, bool) {
-	if len(key) < 8 {
-		return 0, false
-	}
-	return decodeUint64(key[len(key)-8:])
-}
-
 // checkCounters compares the counters with the number of records that were read. If there
 // are other findings, it does nothing, because they may be the cause of a difference.
 func (ch *checker) checkCounters() {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 
 	"deedkeep/app/model"
@@ -79,17 +81,10 @@ func (t *Tx) updateRefs(before, after *model.Instrument) error {
 	return nil
 }
 
-// referringInstruments returns the IDs of the instruments, live or in the trash, that refer to a
+// referringInstruments iterates over the IDs of the instruments, live or in the trash, that refer to a
 // target.
-func (t *Tx) referringInstruments(tag byte, target uint64) (list []uint64) {
-	prefix := append([]byte{tag}, encodeUint64(target)...)
-	c := t.bucket(bucketInstrumentRefs).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		if id, ok := idSuffix(key); ok {
-			list = append(list, id)
-		}
-	}
-	return list
+func (t *Tx) referringInstruments(tag byte, target uint64) iter.Seq[uint64] {
+	return t.idsUnder(bucketInstrumentRefs, append([]byte{tag}, encodeUint64(target)...))
 }
 
 // NewInstrumentID returns the ID for a new instrument.
@@ -121,33 +116,14 @@ func (t *Tx) ListInstrumentsByID(ids []uint64, maxBytes int, matches func(*model
 
 // InstrumentsOfAbstract returns all instruments of an abstract for which wanted returns true, live
 // or in the trash, in ID order.
-func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrument) bool) (list []model.Instrument, err error) {
-	prefix := encodeUint64(abstract)
-	c := t.bucket(bucketRunsheetRows).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		id, _ := idSuffix(key)
-		i, found, err := instruments.find(t, id)
-		if err != nil {
-			return nil, err
-		}
-		if found && wanted(&i) {
-			list = append(list, i)
-		}
-	}
-	return list, nil
+func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrument) bool) ([]model.Instrument, error) {
+	return instruments.collect(t, t.idsUnder(bucketRunsheetRows, encodeUint64(abstract)), math.MaxInt, wanted)
 }
 
 // InstrumentIDs returns the IDs of the instruments of an abstract, live and in the trash, in ascending
 // order.
-func (t *Tx) InstrumentIDs(abstract uint64) (list []uint64) {
-	prefix := encodeUint64(abstract)
-	c := t.bucket(bucketRunsheetRows).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		if id, ok := idSuffix(key); ok {
-			list = append(list, id)
-		}
-	}
-	return list
+func (t *Tx) InstrumentIDs(abstract uint64) []uint64 {
+	return slices.Collect(t.idsUnder(bucketRunsheetRows, encodeUint64(abstract)))
 }
 
 // LiveInstruments returns the live instruments of an abstract in ID order.
@@ -156,38 +132,20 @@ func (t *Tx) LiveInstruments(abstract uint64) ([]model.Instrument, error) {
 }
 
 // InstrumentsOfFile returns the instruments that are linked to a document, live or in the trash.
-func (t *Tx) InstrumentsOfFile(file uint64) (list []model.Instrument, err error) {
-	for _, id := range t.referringInstruments(refFile, file) {
-		i, found, err := instruments.find(t, id)
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			list = append(list, i)
-		}
-	}
-	return list, nil
+func (t *Tx) InstrumentsOfFile(file uint64) ([]model.Instrument, error) {
+	return instruments.collect(t, t.referringInstruments(refFile, file), math.MaxInt, nil)
 }
 
 // InstrumentsReferringTo returns the instruments with a relation to an instrument, live or in the
 // trash.
-func (t *Tx) InstrumentsReferringTo(id uint64) (list []model.Instrument, err error) {
-	for _, source := range t.referringInstruments(refTarget, id) {
-		i, found, err := instruments.find(t, source)
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			list = append(list, i)
-		}
-	}
-	return list, nil
+func (t *Tx) InstrumentsReferringTo(id uint64) ([]model.Instrument, error) {
+	return instruments.collect(t, t.referringInstruments(refTarget, id), math.MaxInt, nil)
 }
 
 // IsInstrumentEnded reports whether a live instrument releases or terminates an instrument. It doesn't
 // read the instruments for which skip returns true.
 func (t *Tx) IsInstrumentEnded(id uint64, skip func(id uint64) bool) (bool, error) {
-	for _, source := range t.referringInstruments(refTarget, id) {
+	for source := range t.referringInstruments(refTarget, id) {
 		if skip(source) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -317,4 +318,42 @@ type caches struct {
 	orders          cache[model.Order]
 	documentTypes   cache[model.DocumentTypes]
 	folderVersions  folderVersions
+}
+
+// collect returns up to limit of the records with these IDs for which wanted returns true. It skips those that don't
+// exist. If wanted is nil, it returns all others.
+func (ta table[T]) collect(t *Tx, ids iter.Seq[uint64], limit int, wanted func(*T) bool) (list []T, err error) {
+	for id := range ids {
+		if len(list) >= limit {
+			break
+		}
+		v, found, err := ta.find(t, id)
+		if err != nil {
+			return nil, err
+		}
+		if found && (wanted == nil || wanted(&v)) {
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
+// idsUnder iterates over the IDs at the end of the keys with a prefix.
+func (t *Tx) idsUnder(bucket, prefix []byte) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		c := t.bucket(bucket).Cursor()
+		for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+			if id, ok := idSuffix(key); ok && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// idSuffix decodes the ID at the end of a key.
+func idSuffix(key []byte) (uint64, bool) {
+	if len(key) < 8 {
+		return 0, false
+	}
+	return decodeUint64(key[len(key)-8:])
 }

@@ -1,10 +1,10 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -120,11 +120,9 @@ func (t *Tx) updateUserAbstracts(before, after *model.TitleWork, open bool) erro
 // AbstractsOfUser returns the IDs of up to limit open abstracts that a user searches or examines,
 // by due date. Those without a due date come last.
 func (t *Tx) AbstractsOfUser(user uint64, limit int) (list []uint64) {
-	prefix := encodeUint64(user)
-	c := t.bucket(bucketUserAbstracts).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && len(list) < limit; key, _ = c.Next() {
-		if id, ok := idSuffix(key); ok {
-			list = append(list, id)
+	for id := range t.idsUnder(bucketUserAbstracts, encodeUint64(user)) {
+		if list = append(list, id); len(list) >= limit {
+			break
 		}
 	}
 	return list
@@ -132,15 +130,8 @@ func (t *Tx) AbstractsOfUser(user uint64, limit int) (list []uint64) {
 
 // AbstractsOfOrder returns the IDs of the abstracts that are linked to an order, live or in the
 // trash.
-func (t *Tx) AbstractsOfOrder(order uint64) (list []uint64) {
-	prefix := encodeUint64(order)
-	c := t.bucket(bucketOrderAbstracts).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		if id, ok := idSuffix(key); ok {
-			list = append(list, id)
-		}
-	}
-	return list
+func (t *Tx) AbstractsOfOrder(order uint64) []uint64 {
+	return slices.Collect(t.idsUnder(bucketOrderAbstracts, encodeUint64(order)))
 }
 
 // orderAbstractKey returns the key of an abstract in the index of abstracts by order.
@@ -221,20 +212,8 @@ func (t *Tx) NotesOf(record string, limit int) ([]model.Note, error) {
 	return t.notesOf(record, liveNotes, limit)
 }
 
-func (t *Tx) notesOf(record string, part byte, limit int) (list []model.Note, err error) {
-	prefix := notePrefix(record, part)
-	c := t.bucket(bucketRecordNotes).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && len(list) < limit; key, _ = c.Next() {
-		id, _ := idSuffix(key)
-		n, found, err := notes.find(t, id)
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			list = append(list, n)
-		}
-	}
-	return list, nil
+func (t *Tx) notesOf(record string, part byte, limit int) ([]model.Note, error) {
+	return notes.collect(t, t.idsUnder(bucketRecordNotes, notePrefix(record, part)), limit, nil)
 }
 
 // RemoveNotesOf deletes all notes about a record, live and in the trash.
