@@ -297,9 +297,11 @@ func TestAcceptSuggestions(t *testing.T) {
 
 	staff.get(t, 200, path+"/suggestions", "Text not read completely yet", "Page 7", "01_WD_Bk900-Pg7_Smith-to-Jones.pdf")
 	putText(t, h, created.Files[0], "Deed Book 901 Page 7\nWARRANTY DEED\nTHIS DEED, made this 15th day of April, 2019, by and between\n"+
-		"Amos Reed, Grantor, and Bea Cole, Grantee\n")
+		"Amos Reed, Grantor, and Bea Cole, Grantee, being Parcel No. 12-00345.000\nand again Parcel No. 12-00845.000\n")
 	review := staff.get(t, 200, path+"/suggestions", "3 instruments in documents", "Book 901, Page 7", "Mortgage Bk 9 Pg 8.pdf",
-		"Already on the runsheet as No. 1: Warranty Deed, Book 3433, Page 0481", `<option value="fill" selected>Add document to No. 1</option>`)
+		"Already on the runsheet as No. 1: Warranty Deed, Book 3433, Page 0481",
+		`<option value="fill" selected>Add document to No. 1 and fill blank fields</option>`,
+		"<small>Dated: Apr 15, 2019</small>", "<small>Parcel IDs: 12-00345.000</small>", "Doubtful: Grantor, Grantee, Parcel IDs<")
 	review.lacks(t, "Book 900")
 	form := reviewForm(review)
 	none := staff.post(t, 422, path+"/suggestions", url.Values{"packed": form["packed"], "act.3": {"skip"}})

@@ -88,7 +88,7 @@ func RowChoices(g vault.Suggestion, form url.Values) []RowChoice {
 	if g.Existing != 0 {
 		label := fmt.Sprintf("Fill blank fields of No. %d", g.Position)
 		if len(g.Files) > 0 {
-			label, usual = fmt.Sprintf("Add document to No. %d", g.Position), rowFill
+			label, usual = fmt.Sprintf("Add document to No. %d and fill blank fields", g.Position), rowFill
 		}
 		list = slices.Insert(list, 1, RowChoice{Value: rowFill, Label: label})
 	}

@@ -55,33 +55,6 @@ type swap struct {
 	Chosen           bool
 }
 
-// reviewRow is an instrument that a row of the file describes.
-type reviewRow struct {
-	vault.Suggestion
-	Chosen   bool
-	Relation []string         // "releases row 3"
-	Repeats  string           // which instrument the row repeats; "" if it repeats none
-	Choices  []page.RowChoice // what to do with it then
-}
-
-// Label returns what the grantor or the grantee is called, or "" if it is what the column is called.
-func (r reviewRow) Label(side string) string {
-	grantor, grantee := r.Type.SpecialLabels()
-	if side == "grantor" {
-		return grantor
-	}
-	return grantee
-}
-
-// Consideration returns the amount, or what the instrument says.
-func (r reviewRow) Consideration() string { return page.FormatConsideration(r.Instrument) }
-
-// CheckAmount reports whether the consideration may be an amount with a typing error.
-func (r reviewRow) CheckAmount() bool { return model.IsMistypedAmount(r.Instrument.ConsiderationText) }
-
-// Field returns the form field of Choices.
-func (r reviewRow) Field() string { return page.RowField(r.Row) }
-
 func (p *Pages) uploadPage(r *page.Request) error {
 	return p.showRunsheet(r, http.StatusOK, runsheetPage{})
 }
