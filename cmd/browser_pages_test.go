@@ -278,7 +278,7 @@ func (ta *tab) checkFits(width int) {
 }
 
 // checkControlsApart checks that no two controls of a bar overlap, with controls of the size that
-// touch screens get and a document of many pages.
+// touch screens get and a document of many pages, and that no check box of a row is over its text.
 func (ta *tab) checkControlsApart() {
 	ta.t.Helper()
 	overlaps := eval[[]string](ta, `(() => {
@@ -294,6 +294,12 @@ func (ta *tab) checkControlsApart() {
 				const beside = a.left >= b.right - 1 || b.left >= a.right - 1;
 				if (!beside && a.top < b.bottom - 1 && b.top < a.bottom - 1) found.push(name(e) + " over " + name(other));
 			}));
+		}
+		for (const box of document.querySelectorAll(".list.stack td > input[type=checkbox]:only-child")) {
+			const cell = box.parentElement.nextElementSibling, a = box.getBoundingClientRect(), b = cell.getBoundingClientRect();
+			const end = b.right - parseFloat(getComputedStyle(cell).paddingRight);
+			if (box.checkVisibility() && a.left > b.left && a.left < end - 1 && a.top < b.bottom && b.top < a.bottom)
+				found.push("check box over " + cell.textContent);
 		}
 		document.documentElement.style.removeProperty("--control");
 		return found;

@@ -111,9 +111,9 @@ func testRunsheetUndo(t *testing.T, env *browserEnv) {
 	s.press("Liber 7/8" + kb.Enter)
 	s.waitSaved()
 	s.waitCell(1, columnBookPage, "Liber 7/8")
-	s.enter(2, columnRemarks, "north part"+kb.Enter)
+	s.enter(2, columnRemarks, "north pt."+kb.Enter)
 	s.waitSaved()
-	s.waitCell(2, columnRemarks, "north part")
+	s.waitCell(2, columnRemarks, "north pt.")
 	s.pressWith(withCtrl, "z")
 	s.waitCell(2, columnRemarks, "")
 	s.pressWith(withCtrl, "z")
@@ -123,7 +123,8 @@ func testRunsheetUndo(t *testing.T, env *browserEnv) {
 	s.pressWith(withCtrl, "y")
 	s.waitCell(1, columnBookPage, "Liber 7/8")
 	s.pressWith(withCtrl|withShift, "Z")
-	s.waitCell(2, columnRemarks, "north part")
+	s.waitCell(2, columnRemarks, "north pt.")
+	s.waitFor(`document.getElementById("runsheet-said").textContent == "Row 2, Remarks is now north pt."`)
 	s.checkPlace("after Ctrl+Y", 1, "Liber 7/8")
 
 	// Another person's change stays.

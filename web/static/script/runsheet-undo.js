@@ -95,7 +95,7 @@ export const cellStep = (id, at, before, was) => async () => {
     showNote(cell, 'problem', state.problem, { Close: () => discard(cell) });
     return state;
   }
-  sheet.announce(`${nameOf(cell)} is now ${shownText(cell) || 'blank'}.`);
+  sheet.announce(`${nameOf(cell)} is now ${(shownText(cell) || 'blank').replace(/\.$/, '')}.`);
   return state.before ? cellStep(id, at, state.before, shownText(cell)) : null;
 };
 /** @param {number} id */
