@@ -310,7 +310,7 @@ var partySides = []struct {
 	// Owners assign their rents. Lenders assign the rest.
 	{func(t DocumentType) bool { return strings.HasPrefix(t.Name, "Assignment") && t.Encumbrance },
 		PartySide{"Assignor", true}, PartySide{"Assignee", false}},
-	{func(t DocumentType) bool { return strings.HasPrefix(t.Name, "Assignment") }, PartySide{"Assignor", false}, PartySide{"Assignee", false}},
+	{DocumentType.IsAssignment, PartySide{"Assignor", false}, PartySide{"Assignee", false}},
 	{named("Judgment", "Lis Pendens"), PartySide{"Defendant", true}, PartySide{"Plaintiff", false}},
 	{named("Divorce"), PartySide{"Defendant", true}, PartySide{"Plaintiff", true}},
 	{named("Probate"), PartySide{"Decedent", true}, PartySide{"Devisee or heir", true}},

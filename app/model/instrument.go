@@ -116,15 +116,25 @@ func RelationKinds() []string {
 }
 
 // relationOfType is the kind of relation that instruments of a default type usually have.
-var relationOfType = map[string]string{"Partial Release": "partially_releases", "Assignment": "assigns", "Modification": "modifies",
-	"Subordination": "subordinates", "Corrective Deed": "corrects"}
+var relationOfType = map[string]string{"Partial Release": "partially_releases", "Modification": "modifies", "Subordination": "subordinates",
+	"Corrective Deed": "corrects"}
 
 // UsualRelation returns the kind of relation that instruments of the type usually have, or "".
 func (t DocumentType) UsualRelation() string {
-	if kind := relationOfType[t.Name]; kind != "" || t.Category != Release {
+	switch kind := relationOfType[t.Name]; {
+	case t.IsAssignment():
+		return "assigns"
+	case kind == "" && t.Category == Release:
+		return Releases
+	default:
 		return kind
 	}
-	return Releases
+}
+
+// IsAssignment reports whether instruments of the type assign another instrument, such as a mortgage or a lease.
+// Those that create an encumbrance, such as an assignment of rents, don't.
+func (t DocumentType) IsAssignment() bool {
+	return strings.HasPrefix(t.Name, "Assignment") && !t.Encumbrance
 }
 
 // Ends reports whether the relation ends its target.

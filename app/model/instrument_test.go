@@ -275,3 +275,24 @@ func TestPacketPages(t *testing.T) {
 		}
 	}
 }
+
+// The usual relation follows the category and, for a renamed type, the beginning of its name.
+func TestUsualRelation(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		DocumentType
+		want string
+	}{
+		{DocumentType{Name: "Assignment"}, "assigns"},
+		{DocumentType{Name: "Assignment of Mortgage"}, "assigns"},
+		{DocumentType{Name: "Assignment of Rents", Encumbrance: true}, ""},
+		{DocumentType{Name: "Modification"}, "modifies"},
+		{DocumentType{Name: "Satisfaction", Category: Release}, Releases},
+		{DocumentType{Name: "Partial Release", Category: Release}, "partially_releases"},
+		{DocumentType{Name: "Warranty Deed", Category: Conveyance}, ""},
+	} {
+		if got := row.UsualRelation(); got != row.want {
+			t.Errorf("usual relation of %q = %q, want %q", row.Name, got, row.want)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func unrelatedReleases(s *Search, add func(about, text string) *Finding) {
 // be followed.
 func unrelatedAssignments(s *Search, add func(about, text string) *Finding) {
 	for _, i := range s.Instruments {
-		if strings.HasPrefix(i.Type.Name, "Assignment") && !i.Type.Encumbrance && len(i.Relations) == 0 {
+		if i.Type.IsAssignment() && len(i.Relations) == 0 {
 			of(i, add, "", "isn't linked to the instrument that it assigns.")
 		}
 	}
