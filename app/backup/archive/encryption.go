@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"cmp"
+	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
@@ -273,8 +274,13 @@ type stanzaKey [32]byte
 
 const stanzaType = "deedkeep"
 
-func (k stanzaKey) key(salt []byte) ([]byte, error) {
-	return hkdf.Key(sha256.New, k[:], salt, "deedkeep/1/stanza", chacha20poly1305.KeySize)
+// box returns the cipher for a salt. The salt makes its key unique, so the nonce can be zero.
+func (k stanzaKey) box(salt []byte) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, k[:], salt, "deedkeep/1/stanza", chacha20poly1305.KeySize)
+	if err != nil {
+		return nil, err
+	}
+	return chacha20poly1305.New(key)
 }
 
 // Wrap implements age.Recipient.
@@ -283,15 +289,10 @@ func (k stanzaKey) Wrap(fileKey []byte) ([]*age.Stanza, error) {
 	if _, err := io.ReadFull(rand.Reader, salt); err != nil {
 		return nil, fmt.Errorf("generate age stanza salt: %w", err)
 	}
-	key, err := k.key(salt)
+	box, err := k.box(salt)
 	if err != nil {
 		return nil, err
 	}
-	box, err := chacha20poly1305.New(key)
-	if err != nil {
-		return nil, err
-	}
-	// The salt makes the key unique, so the nonce can be zero.
 	body := box.Seal(nil, make([]byte, chacha20poly1305.NonceSize), fileKey, nil)
 	return []*age.Stanza{{Type: stanzaType, Args: []string{base64.RawStdEncoding.EncodeToString(salt)}, Body: body}}, nil
 }
@@ -306,11 +307,7 @@ func (k stanzaKey) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 		if err != nil || len(salt) != 16 {
 			continue
 		}
-		key, err := k.key(salt)
-		if err != nil {
-			return nil, err
-		}
-		box, err := chacha20poly1305.New(key)
+		box, err := k.box(salt)
 		if err != nil {
 			return nil, err
 		}

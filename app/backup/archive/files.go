@@ -21,28 +21,25 @@ func checkFolders(dir string) error {
 	return nil
 }
 
+// checkFolder returns an error if there is a link, a junction, or a file instead of the folder.
 func checkFolder(path string) error {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("read backup directory: %w", err)
-	case !info.IsDir(): // a link, a junction, or a file
-		return fmt.Errorf("%s: %w: expected a folder, found a link or a file; nothing was changed", path, ErrDamaged)
-	}
-	return nil
+	return checkMode(path, fs.FileMode.IsDir, "expected a folder, found a link or a file; nothing was changed")
 }
 
 func checkRegularOrMissing(path string) error {
+	return checkMode(path, fs.FileMode.IsRegular, "not a regular file")
+}
+
+// checkMode returns ErrDamaged with a problem unless there is nothing, or what is there has a suitable mode.
+func checkMode(path string, isSuitable func(fs.FileMode) bool, problem string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return fmt.Errorf("read backup directory: %w", err)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: %w: not a regular file", path, ErrDamaged)
+	case !isSuitable(info.Mode()):
+		return fmt.Errorf("%s: %w: %s", path, ErrDamaged, problem)
 	}
 	return nil
 }
