@@ -33,6 +33,7 @@
 //	9     app/integrity  verify, repair, scrub, checks of the data directory      deedkeep/app/store
 //	8     app/jobs       processing of documents, previews, missing texts         deedkeep/app/store
 //	7     app/search     search service, and indexing of what changes             deedkeep/app/store
+//	7     app/vault/purge permanent deletion of what is in the trash              deedkeep/app/store
 //	7     app/upload     resumable uploads                                        deedkeep/app/store
 //	4     app/vault/storage blobs of a vault: damaged and orphaned ones, disk errors   deedkeep/app/store
 //	6     app/vault      orders, abstracts, documents, folders, templates, trash  deedkeep/app/store

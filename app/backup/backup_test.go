@@ -170,7 +170,7 @@ func TestPurgeDuringBackup(t *testing.T) {
 		if !purged {
 			purged = true
 			clock.Advance(2 * time.Hour)
-			if err := errors.Join(v.Purge(t.Context()), v.Sweeper.Sweep(t.Context())); err != nil {
+			if err := errors.Join(v.Purger.PurgeExpired(t.Context()), v.Sweeper.Sweep(t.Context())); err != nil {
 				t.Errorf("purge: %v", err)
 			}
 		}

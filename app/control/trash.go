@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/purge"
 )
 
 // TrashItems returns up to limit records in the trash, newest first.
@@ -47,7 +48,7 @@ func (c *Client) TrashPurgeable(ctx context.Context) (apitypes.TrashPurgeable, e
 }
 
 func (h handler) purgeable(r *http.Request) (any, error) {
-	due, kept, err := h.Vault.Trash.Purgeable(r.Context())
+	due, kept, err := h.Vault.Purger.Purgeable(r.Context())
 	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
 }
 
@@ -79,7 +80,7 @@ func (h handler) purge(r *http.Request, asked apitypes.TrashPurge) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	done, err := h.Vault.Trash.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
+	done, err := h.Vault.Purger.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
 	return trashPurged(done), err
 }
 
@@ -89,7 +90,7 @@ func (c *Client) EmptyTrash(ctx context.Context) (apitypes.TrashPurged, error) {
 }
 
 func (h handler) emptyTrash(r *http.Request) (any, error) {
-	done, err := h.Vault.Trash.Empty(r.Context(), operator(r))
+	done, err := h.Vault.Purger.Empty(r.Context(), operator(r))
 	return trashPurged(done), err
 }
 
@@ -119,7 +120,7 @@ func trashItem(ids encode.IDCodec, t vault.Trashed) apitypes.TrashItem {
 	return item
 }
 
-func trashPurged(done vault.Purged) apitypes.TrashPurged {
+func trashPurged(done purge.Result) apitypes.TrashPurged {
 	return apitypes.TrashPurged{Records: int64(done.Records), Documents: int64(done.Files), Kept: int64(done.Kept),
 		FreedBytes: done.FreedBytes, Waits: done.Deferred}
 }

@@ -61,6 +61,7 @@ import (
 	"deedkeep/app/txn"
 	"deedkeep/app/upload"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/purge"
 )
 
 // Settings contains the limits and rules of an instance (see config.example.yaml).
@@ -118,6 +119,7 @@ type Instance struct {
 	Keys       *auth.Keys
 	Events     *audit.Events
 	TimeZone   *timezone.Service
+	Purger     *purge.Purger
 	Search     *search.Service
 	Previews   *jobs.Previews
 	Processing *jobs.Processor
@@ -234,6 +236,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,
 		Reader: opts.Reader, Zone: in.TimeZone.Location,
 	})
+	in.Purger = purge.New(in.Vault)
 	in.Search = search.New(in.Vault, set.Search, in.Events)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)

@@ -204,7 +204,7 @@ func otherOperations() []operation {
 			p.clock.Advance(time.Duration(p.r.Int64N(int64(6 * 24 * time.Hour))))
 			return nil
 		}},
-		{"purge", func(p *randomClient) error { return p.v.Purge(p.Context()) }},
+		{"purge", func(p *randomClient) error { return p.v.Purger.PurgeExpired(p.Context()) }},
 		{"sweep", func(p *randomClient) error { return p.v.Sweeper.Sweep(p.Context()) }},
 	}
 }
@@ -236,7 +236,7 @@ func (rc *randomClient) removeAll(dir string) {
 	}
 	vaulttest.Verify(rc.T, rc.v)
 	rc.clock.Advance(vaulttest.TrashPeriod)
-	vaulttest.NoError(rc.T, rc.v.Purge(rc.Context()))
+	vaulttest.NoError(rc.T, rc.v.Purger.PurgeExpired(rc.Context()))
 	vaulttest.Verify(rc.T, rc.v)
 	vaulttest.NoError(rc.T, rc.v.Sweeper.Sweep(rc.Context()))
 	vaulttest.WantNoDocuments(rc.T, dir)

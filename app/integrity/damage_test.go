@@ -211,7 +211,7 @@ func TestPurgeClearsDamage(t *testing.T) {
 		t.Fatalf("trash file %d: %v", file.ID, err)
 	}
 	clock.Advance(31 * day)
-	if err := v.Purge(t.Context()); err != nil {
+	if err := v.Purger.PurgeExpired(t.Context()); err != nil {
 		t.Fatalf("purge: %v", err)
 	}
 	if err := v.Sweeper.Sweep(t.Context()); err != nil {

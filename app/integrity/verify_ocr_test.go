@@ -139,7 +139,7 @@ func TestSweepRemovesOCRResults(t *testing.T) {
 	stray := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("Scan.pdf", vaulttest.PDF(3, "scan")))[0]
 	vaulttest.NoError(t, v.Texts.Put(stray.Digest, map[int]ocr.Page{1: vaulttest.FakeOCRPage(1)}))
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, stray.ID, vault.Match{}))
-	if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", stray.ID, ""); err != nil {
+	if _, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "file", stray.ID, ""); err != nil {
 		t.Fatalf("purge: %v", err)
 	}
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))

@@ -131,7 +131,7 @@ func TestVerifyWithoutSpaceForCopy(t *testing.T) {
 			if err := v.Files.Trash(t.Context(), vaulttest.Operator, f.ID, vault.Match{}); err != nil {
 				t.Fatalf("trash file %d: %v", f.ID, err)
 			}
-			if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", f.ID, ""); err != nil {
+			if _, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "file", f.ID, ""); err != nil {
 				t.Fatalf("purge file %d: %v", f.ID, err)
 			}
 		}

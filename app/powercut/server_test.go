@@ -67,7 +67,7 @@ func purge(dir string) error {
 		return err
 	}
 	defer v.Close() //nolint:errcheck // what was purged is durable
-	if err := v.Purge(ctx); err != nil {
+	if err := v.Purger.PurgeExpired(ctx); err != nil {
 		return err
 	}
 	return v.Sweeper.Sweep(ctx)

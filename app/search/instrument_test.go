@@ -208,7 +208,7 @@ func TestIndexFollowsInstruments(t *testing.T) {
 			return err
 		}, "grant deed ", "jane smith", "1"},
 		{"trash again", func() error { return v.Instruments.Trash(ctx, vaulttest.Operator, 1, vault.Match{}) }, "2417/0884", "jane smith", ""},
-		{"purge", func() error { _, err := v.Trash.Purge(ctx, vaulttest.Operator, "instrument", 1, ""); return err },
+		{"purge", func() error { _, err := v.Purger.Purge(ctx, vaulttest.Operator, "instrument", 1, ""); return err },
 			"2417/0884", "jane smith", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

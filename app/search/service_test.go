@@ -166,7 +166,7 @@ func TestIndexFollowsPurge(t *testing.T) {
 		t.Fatalf("move file to trash: %v", err)
 	}
 	clock.Advance(2 * time.Hour)
-	if err := v.Purge(t.Context()); err != nil {
+	if err := v.Purger.PurgeExpired(t.Context()); err != nil {
 		t.Fatalf("purge: %v", err)
 	}
 	if s := vaulttest.WaitIndexed(t, v); s.Documents != 1 {

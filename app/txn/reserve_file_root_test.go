@@ -176,12 +176,12 @@ func (d *fullDisk) testPurge(t *testing.T, files []model.File, attached model.Fi
 		vaulttest.NoError(t, d.Orders.Trash(t.Context(), vaulttest.Operator, n+1, vault.Match{}))
 	}
 	d.fill(t)
-	_, err := d.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, "")
+	_, err := d.Purger.Purge(t.Context(), vaulttest.Operator, "abstract", 1, "")
 	vaulttest.WantKind(t, "purge an abstract within its retention", err, errs.Conflict)
 	vaulttest.NoError(t, d.Files.Trash(t.Context(), vaulttest.Operator, files[0].ID, vault.Match{}))
 	d.fill(t)
 	d.wantUploadsRejected(t)
-	purged, err := d.Trash.Purge(t.Context(), vaulttest.Operator, "file", files[0].ID, "")
+	purged, err := d.Purger.Purge(t.Context(), vaulttest.Operator, "file", files[0].ID, "")
 	if err != nil || purged.FreedBytes != files[0].Size {
 		t.Fatalf("Purge() = %+v, %v; want %d freed bytes", purged, err, files[0].Size)
 	}
@@ -193,7 +193,7 @@ func (d *fullDisk) testPurge(t *testing.T, files []model.File, attached model.Fi
 	d.wantUploadsRejected(t)
 	vaulttest.NoError(t, d.Files.Trash(t.Context(), vaulttest.Operator, files[1].ID, vault.Match{}))
 	d.fill(t)
-	purged, err = d.Trash.Empty(t.Context(), vaulttest.Operator)
+	purged, err = d.Purger.Empty(t.Context(), vaulttest.Operator)
 	if err != nil || purged.FreedBytes != files[1].Size || purged.Records != 201 || purged.Kept != 1 {
 		t.Fatalf("Empty() = %+v, %v; want 201 records, %d freed bytes, and 1 kept", purged, err, files[1].Size)
 	}

@@ -151,8 +151,8 @@ func TestTrashNamesAbstract(t *testing.T) {
 		t.Fatalf("Abstracts.Trash: %v", err)
 	}
 	staff.get(t, 200, "/trash", "which is in the trash").lacks(t, link)
-	if _, err := h.vault.Trash.Purge(t.Context(), model.Actor{Kind: "operator"}, "abstract", id, ""); err != nil {
-		t.Fatalf("Trash.Purge: %v", err)
+	if _, err := h.vault.Purger.Purge(t.Context(), model.Actor{Kind: "operator"}, "abstract", id, ""); err != nil {
+		t.Fatalf("Purger.Purge: %v", err)
 	}
 	staff.get(t, 200, "/trash", "an abstract that was permanently deleted").lacks(t, link)
 }
@@ -194,8 +194,8 @@ func TestRetentionOfMovedDocumentIsShown(t *testing.T) {
 	got := kim.get(t, 200, fmt.Sprintf("/documents/%d", fresh.ID))
 	got.has(t, "You can restore it until")
 	got.lacks(t, "retention")
-	if _, err := h.vault.Trash.Empty(t.Context(), vaulttest.Operator); err != nil {
-		t.Fatalf("Trash.Empty: %v", err)
+	if _, err := h.vault.Purger.Empty(t.Context(), vaulttest.Operator); err != nil {
+		t.Fatalf("Purger.Empty: %v", err)
 	}
 	got = kim.get(t, 200, "/trash")
 	got.has(t, "old.pdf")

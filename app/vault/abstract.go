@@ -41,7 +41,7 @@ var AbstractOps = recordOps[AbstractWithFiles]{
 	},
 	before: func(f AbstractWithFiles) any { return f.Abstract },
 	save: func(_ *Vault, t *store.Tx, now AbstractWithFiles, at time.Time) (AbstractWithFiles, error) {
-		nextVersion(&now.Abstract.Version, &now.Abstract.UpdatedAt, at)
+		NextVersion(&now.Abstract.Version, &now.Abstract.UpdatedAt, at)
 		return now, t.PutAbstract(now.Abstract)
 	},
 }
@@ -262,7 +262,7 @@ func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, result 
 	position := checked.insertPosition(result.Abstract.Files, files[0].ID)
 	result.Files = slices.Insert(result.Files, position, files...)
 	result.Abstract.Files = slices.Insert(result.Abstract.Files, position, FileIDs(files)...)
-	nextVersion(&result.Abstract.Version, &result.Abstract.UpdatedAt, at)
+	NextVersion(&result.Abstract.Version, &result.Abstract.UpdatedAt, at)
 	return result, t.PutAbstract(result.Abstract)
 }
 
@@ -409,6 +409,7 @@ func (a *Abstracts) Detach(ctx context.Context, actor model.Actor, id, file uint
 	return trash(ctx, a.v, fileOpsOfAbstract(id), actor, file, match, "detached", a.v.trashFile)
 }
 
+// fileCountDetail returns the details of an audit entry about an abstract with its documents.
 func fileCountDetail(f AbstractWithFiles) map[string]string {
 	return map[string]string{"files": strconv.Itoa(len(f.Files))}
 }
@@ -429,4 +430,9 @@ func ReadAbstractFiles(ctx context.Context, t *store.Tx, found Page[model.Abstra
 		page.Items = append(page.Items, f)
 	}
 	return page, nil
+}
+
+// AbstractIncludingTrash returns an abstract with its documents, live or in the trash.
+func AbstractIncludingTrash(t *store.Tx, id uint64) (AbstractWithFiles, error) {
+	return AbstractOps.getIncludingTrash(t, id)
 }

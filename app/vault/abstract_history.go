@@ -82,7 +82,7 @@ type historyReader struct {
 func (hr *historyReader) history(ctx context.Context, abstract string, documents, instruments []uint64) (h History, err error) {
 	records := map[string]bool{abstract: true}
 	for _, i := range instruments {
-		records[model.RecordRef(instrumentType, i)] = true
+		records[model.RecordRef(InstrumentType, i)] = true
 	}
 	for _, file := range documents {
 		records[model.RecordRef("file", file)] = true

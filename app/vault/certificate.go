@@ -164,7 +164,7 @@ func (tw *TitleWork) Void(ctx context.Context, actor model.Actor, abstract, id u
 		before, now := work.Certificates[at], certificate.Voided.At
 		work.Certificates = slices.Clone(work.Certificates)
 		work.Certificates[at] = certificate
-		nextVersion(&record.Version, &record.UpdatedAt, now) // as certifying does
+		NextVersion(&record.Version, &record.UpdatedAt, now) // as certifying does
 		return errors.Join(t.PutTitleWork(work), t.PutAbstract(record),
 			tw.v.AddEntry(t, model.Event{At: now, Actor: actor, Kind: "certificate.voided",
 				Record: model.RecordRef(AbstractOps.Name, abstract), Changes: before.Changes(certificate),

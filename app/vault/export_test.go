@@ -20,6 +20,3 @@ func (v *Vault) StoredResponseIncludingExpired(slot [32]byte) (r model.StoredRes
 	})
 	return r, found, err
 }
-
-// RunPurgeOnce runs the purger once.
-func (v *Vault) RunPurgeOnce(ctx context.Context) error { return v.Purger.runOnce(ctx) }

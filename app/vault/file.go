@@ -62,7 +62,7 @@ func (v *Vault) putFile(t *store.Tx, now model.File, at time.Time) (model.File, 
 			now.Trashed.Position = position
 		}
 		abstract.RetainedUntil = later(abstract.RetainedUntil, retained)
-		nextVersion(&abstract.Version, &abstract.UpdatedAt, at)
+		NextVersion(&abstract.Version, &abstract.UpdatedAt, at)
 		if err := t.PutAbstract(abstract); err != nil {
 			return now, err
 		}
@@ -77,7 +77,7 @@ func (v *Vault) putFile(t *store.Tx, now model.File, at time.Time) (model.File, 
 			position = old.Trashed.Position
 		}
 		abstract.RestoreFile(now.ID, position)
-		nextVersion(&abstract.Version, &abstract.UpdatedAt, at)
+		NextVersion(&abstract.Version, &abstract.UpdatedAt, at)
 		if err := t.PutAbstract(abstract); err != nil {
 			return now, err
 		}
@@ -221,7 +221,7 @@ func (f *Files) Trash(ctx context.Context, actor model.Actor, id uint64, match M
 func (v *Vault) trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]string, error) {
 	live.Trashed = &in
 	_, err := v.putFile(t, live, in.At)
-	return fileEventDetail(live), err
+	return FileDetail(live), err
 }
 
 // Restore restores a document to its position in its abstract or to its folder. If the
@@ -260,7 +260,7 @@ func (v *Vault) restoreFile(t *store.Tx, in model.File, at time.Time) (model.Fil
 		}
 	}
 	out, err := v.putFile(t, out, at)
-	return out, fileEventDetail(out), err
+	return out, FileDetail(out), err
 }
 
 // OpenBytes opens a document's blob without verifying it.
@@ -373,8 +373,8 @@ func (v *Vault) OpenVerified(ctx context.Context, file model.File) (blob.Reader,
 	return nil, nil, damaged
 }
 
-// fileEventDetail returns the details to include in a document's audit entry.
-func fileEventDetail(f model.File) map[string]string {
+// FileDetail returns the details to include in a document's audit entry.
+func FileDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {
 		detail["abstract"] = model.RecordRef("abstract", f.AbstractID)

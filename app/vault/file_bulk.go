@@ -202,9 +202,9 @@ func (v *Vault) moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i m
 		now.RetainedUntil = later(i.RetainedUntil, retained)
 	}
 	now.AbstractID = abstract
-	nextVersion(&now.Version, &now.UpdatedAt, at)
+	NextVersion(&now.Version, &now.UpdatedAt, at)
 	return errors.Join(v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "instrument.changed",
-		Record: model.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}), putInstrument(t, now), bumpRunsheet(t, i.AbstractID))
+		Record: model.RecordRef(InstrumentType, i.ID), Changes: i.Changes(now)}), PutInstrument(t, now), bumpRunsheet(t, i.AbstractID))
 }
 
 // MovableInstrument is an instrument that can move together with documents.

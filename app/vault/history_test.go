@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -288,14 +289,14 @@ func walkSteps() map[string]walkStep {
 		}, "template.retired", "retired"},
 
 		"Trash.Restore": {restoreAfter("order", func(w *auditWalk) uint64 { return w.order }), "order.restored", ""},
-		"Trash.Purge": {func(w *auditWalk) error {
+		"Purger.Purge": {func(w *auditWalk) error {
 			vaulttest.NoError(w.T, setUpPurge(w))
-			_, err := w.v.Trash.Purge(w.Context(), who, "instrument", w.mortgage, "")
+			_, err := w.v.Purger.Purge(w.Context(), who, "instrument", w.mortgage, "")
 			return err
 		}, "", "relations requirements"},
-		"Trash.Empty": {func(w *auditWalk) error {
+		"Purger.Empty": {func(w *auditWalk) error {
 			vaulttest.NoError(w.T, w.v.Orders.Trash(w.Context(), who, w.order, always))
-			_, err := w.v.Trash.Empty(w.Context(), who)
+			_, err := w.v.Purger.Empty(w.Context(), who)
 			return err
 		}, "trash.emptied", ""},
 	}
@@ -342,13 +343,14 @@ func restoreAfter(recordType string, id func(*auditWalk) uint64) func(w *auditWa
 	}
 }
 
-// actorMethods returns the methods of the vault's services that have an actor, such as "Notes.Patch".
-func actorMethods(v *vault.Vault) (methods []string) {
-	fields := reflect.ValueOf(v).Elem()
+// actorMethods returns the methods of services of the vault that have an actor, such as "Notes.Patch". Fields of the struct that
+// parent points to have the services.
+func actorMethods(parent any) (methods []string) {
+	fields := reflect.ValueOf(parent).Elem()
 	for n := range fields.NumField() {
 		field := fields.Type().Field(n)
-		if !field.IsExported() || field.Anonymous || field.Type.Kind() != reflect.Pointer || !strings.HasSuffix(field.Type.Elem().PkgPath(),
-			"app/vault") {
+		if !field.IsExported() || field.Anonymous || field.Type.Kind() != reflect.Pointer ||
+			!slices.Contains([]string{"vault", "purge"}, path.Base(field.Type.Elem().PkgPath())) {
 			continue
 		}
 		for m := range field.Type.NumMethod() {
@@ -372,7 +374,7 @@ func TestEveryChangeIsLogged(t *testing.T) {
 	t.Parallel()
 	steps := walkSteps()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	for _, method := range actorMethods(v.Vault) {
+	for _, method := range append(actorMethods(v.Vault), actorMethods(v)...) {
 		step, ok := steps[method]
 		if !ok {
 			t.Errorf("%s is missing in walkSteps: say which audit entry it writes, with which fields", method)

@@ -9,7 +9,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // Idempotency stores the response to a request with an Idempotency-Key in the transaction
@@ -148,7 +147,7 @@ func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (versio
 		return undo(ctx, v, OrderOps, actor, e, v.Orders.restoreFields)
 	case e.Type == noteOps.Name:
 		return undo(ctx, v, noteOps, actor, e, v.Notes.restoreFields(actor))
-	case e.Type == instrumentType:
+	case e.Type == InstrumentType:
 		return undo(ctx, v, v.Instruments.ops(ctx), actor, e, v.Instruments.restoreFields(actor))
 	}
 	return 0, errs.RecordNotFound(e.Type, e.ID)
@@ -165,31 +164,4 @@ func undo[T, R any](ctx context.Context, v *Vault, ops recordOps[T], actor model
 		return restore(t, now, before)
 	})
 	return ops.version(now), err
-}
-
-// pruneBatchSize is the number of stored responses that one transaction removes.
-const pruneBatchSize = 256
-
-// pruneStoredResponses removes stored responses that have expired.
-func (v *Vault) pruneStoredResponses(ctx context.Context) error {
-	for ctx.Err() == nil {
-		var pruned int
-		before := v.Now().Add(time.Microsecond - v.Settings.IdempotencyPeriod)
-		err := v.Store.Update(ctx, func(t *store.Tx) error {
-			if !t.HasStoredResponsesBefore(before) {
-				return txn.ErrNoChange
-			}
-			return nil
-		}, func(t *store.Tx) (err error) {
-			pruned, err = t.PruneStoredResponses(before, pruneBatchSize)
-			return err
-		})
-		if errors.Is(err, txn.ErrNoChange) {
-			return nil
-		}
-		if err != nil || pruned < pruneBatchSize {
-			return err
-		}
-	}
-	return ctx.Err()
 }

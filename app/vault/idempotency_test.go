@@ -197,7 +197,7 @@ func TestIdempotencyExpires(t *testing.T) {
 	}
 	vaulttest.NoError(t, createOrder())
 	clock.Advance(responseLifetime - time.Microsecond)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	if _, found := storedResponse(t, v, 1); !found {
 		t.Error("stored response before its expiration: got none, want one")
 	}
@@ -208,7 +208,7 @@ func TestIdempotencyExpires(t *testing.T) {
 	vaulttest.NoError(t, createOrder()) // replaces the expired response before it is pruned
 	clock.Advance(responseLifetime)
 	vaulttest.Verify(t, v)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	if _, found, err := v.StoredResponseIncludingExpired(vaulttest.KeyHash(1)); err != nil || found {
 		t.Errorf("response after pruning: got %t, %v, want none", found, err)
 	}
@@ -229,7 +229,7 @@ func TestPruneWithoutExpiredResponses(t *testing.T) {
 		t.Helper()
 		before, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
 		vaulttest.NoError(t, err)
-		vaulttest.NoError(t, v.Purge(t.Context()))
+		vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 		after, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
 		vaulttest.NoError(t, err)
 		return !bytes.Equal(before, after)

@@ -33,8 +33,8 @@ type InstrumentView struct {
 	Duplicate runsheet.Duplicate
 }
 
-// instrumentType is the type of instruments in record references.
-const instrumentType = "instrument"
+// InstrumentType is the type of instruments in record references.
+const InstrumentType = "instrument"
 
 // ops reads and writes instruments for the shared operations.
 func (ins *Instruments) ops(ctx context.Context) recordOps[InstrumentView] { return ins.opsAt(ctx, 0) }
@@ -43,7 +43,7 @@ func (ins *Instruments) ops(ctx context.Context) recordOps[InstrumentView] { ret
 // instrument has the place of its date, unless a person chose another one.
 func (ins *Instruments) opsAt(ctx context.Context, position int) recordOps[InstrumentView] {
 	return recordOps[InstrumentView]{
-		Name: instrumentType,
+		Name: InstrumentType,
 		get: func(t *store.Tx, id uint64) (InstrumentView, error) {
 			i, err := t.Instrument(id)
 			if err != nil {
@@ -73,8 +73,8 @@ func (ins *Instruments) opsAt(ctx context.Context, position int) recordOps[Instr
 		before: func(i InstrumentView) any { return i.Instrument },
 		save: func(_ *Vault, t *store.Tx, now InstrumentView, at time.Time) (InstrumentView, error) {
 			i := now.Instrument
-			nextVersion(&i.Version, &i.UpdatedAt, at)
-			if err := putInstrument(t, i); err != nil {
+			NextVersion(&i.Version, &i.UpdatedAt, at)
+			if err := PutInstrument(t, i); err != nil {
 				return now, err
 			}
 			return ins.place(ctx, t, i, position)
@@ -82,8 +82,8 @@ func (ins *Instruments) opsAt(ctx context.Context, position int) recordOps[Instr
 	}
 }
 
-// putInstrument writes an instrument and counts the change of the runsheet.
-func putInstrument(t *store.Tx, i model.Instrument) error {
+// PutInstrument writes an instrument and counts the change of the runsheet.
+func PutInstrument(t *store.Tx, i model.Instrument) error {
 	return errors.Join(t.PutInstrument(i), bumpRunsheet(t, i.AbstractID))
 }
 
@@ -205,7 +205,7 @@ func (ins *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i mode
 	if err := t.PutInstrument(i); err != nil {
 		return i, err
 	}
-	return i, ins.v.AddEvent(t, at, actor, "instrument.created", model.RecordRef(instrumentType, i.ID),
+	return i, ins.v.AddEvent(t, at, actor, "instrument.created", model.RecordRef(InstrumentType, i.ID),
 		map[string]string{"abstract": model.RecordRef(AbstractOps.Name, i.AbstractID)})
 }
 
@@ -300,7 +300,7 @@ func (ins *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64,
 	return trash(ctx, ins.v, ins.ops(ctx), actor, id, match, "trashed",
 		func(t *store.Tx, live InstrumentView, in model.Trashed) (map[string]string, error) {
 			live.Trashed = &in
-			return map[string]string{"abstract": model.RecordRef(AbstractOps.Name, live.AbstractID)}, putInstrument(t, live.Instrument)
+			return map[string]string{"abstract": model.RecordRef(AbstractOps.Name, live.AbstractID)}, PutInstrument(t, live.Instrument)
 		})
 }
 
@@ -316,7 +316,7 @@ func (ins *Instruments) Restore(ctx context.Context, actor model.Actor, id uint6
 		return err
 	}, func(t *store.Tx, in InstrumentView, _ time.Time) (InstrumentView, map[string]string, error) {
 		in.Trashed = nil
-		if err := putInstrument(t, in.Instrument); err != nil {
+		if err := PutInstrument(t, in.Instrument); err != nil {
 			return in, nil, err
 		}
 		out, err := ins.view(ctx, t, in.Instrument)
@@ -352,30 +352,6 @@ func restoreInstruments(t *store.Tx, abstract uint64) error {
 	for _, i := range list {
 		i.Trashed = nil
 		if err := t.PutInstrument(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unlinkDocument removes the links of instruments, live or in the trash, to a document that is purged.
-// Instruments that are purged with it get no audit entry.
-func (p *purgeRun) unlinkDocument(t *store.Tx, file uint64, item Trashed) error {
-	list, err := t.InstrumentsOfFile(file)
-	if err != nil {
-		return err
-	}
-	for _, i := range list {
-		old := i
-		i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(d model.DocumentLink) bool { return d.FileID == file })
-		nextVersion(&i.Version, &i.UpdatedAt, p.v.Now())
-		if err := putInstrument(t, i); err != nil {
-			return err
-		}
-		if item.Type == AbstractOps.Name && item.ID == i.AbstractID {
-			continue
-		}
-		if err := p.logUnlinked(t, "instrument.changed", model.RecordRef(instrumentType, i.ID), FileOps.Name, file, old.Changes(i)); err != nil {
 			return err
 		}
 	}

@@ -297,7 +297,7 @@ func (ins *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrume
 	sequence := model.SortKeys(keys, work.Sequence)
 	at := slices.Index(sequence, i.ID)
 	if at < 0 {
-		return InstrumentView{}, errs.RecordNotFound(instrumentType, i.ID)
+		return InstrumentView{}, errs.RecordNotFound(InstrumentType, i.ID)
 	}
 	if position = min(position, len(sequence)); position > 0 && position != at+1 {
 		sequence = slices.Insert(slices.Delete(sequence, at, at+1), position-1, i.ID)

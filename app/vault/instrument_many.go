@@ -330,9 +330,9 @@ func typedOnly(in model.Inputs, i model.Instrument) model.Instrument {
 // put stores a changed instrument and adds an audit entry.
 func (ins *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, now model.Instrument) error {
 	now.Version, now.UpdatedAt = old.Version, old.UpdatedAt
-	nextVersion(&now.Version, &now.UpdatedAt, at)
-	return errors.Join(ins.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: instrumentType + ".changed",
-		Record: model.RecordRef(instrumentType, now.ID), Changes: old.Changes(now)}), putInstrument(t, now))
+	NextVersion(&now.Version, &now.UpdatedAt, at)
+	return errors.Join(ins.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: InstrumentType + ".changed",
+		Record: model.RecordRef(InstrumentType, now.ID), Changes: old.Changes(now)}), PutInstrument(t, now))
 }
 
 // Undo reverses what CreateMany stored, in one transaction: it moves new instruments to the trash, clears
@@ -353,7 +353,7 @@ func (ins *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) 
 			unchanged := i.Version == stored.Version
 			switch isNew := n < len(undo.Created); {
 			case isNew && unchanged:
-				nextVersion(&i.Version, &i.UpdatedAt, at) // after a restore, it isn't undone again
+				NextVersion(&i.Version, &i.UpdatedAt, at) // after a restore, it isn't undone again
 				err = ins.putTrashed(t, actor, at, i)
 			case !isNew && !stored.isIn(i):
 				continue // undone already
@@ -399,7 +399,7 @@ func (s StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
 // putTrashed moves an instrument to the trash.
 func (ins *Instruments) putTrashed(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) error {
 	i.Trashed = &model.Trashed{At: at, By: actor}
-	return errors.Join(putInstrument(t, i), ins.v.AddEvent(t, at, actor, instrumentType+".trashed", model.RecordRef(instrumentType, i.ID),
+	return errors.Join(PutInstrument(t, i), ins.v.AddEvent(t, at, actor, InstrumentType+".trashed", model.RecordRef(InstrumentType, i.ID),
 		map[string]string{"abstract": model.RecordRef(AbstractOps.Name, i.AbstractID)}))
 }
 

@@ -71,7 +71,7 @@ func (n *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 		}
 		note.Version, note.CreatedAt, note.UpdatedAt = 1, at, at
 		note.By = actor.Stored()
-		entry := noteOps.entry(at, actor, "created", note.ID, note)
+		entry := NoteEvent(at, actor, "created", note)
 		entry.Changes = model.Note{}.Changes(note)
 		return errors.Join(t.PutNote(note), n.v.AddEntry(t, entry), idempotency.SaveResponse(t, at, note))
 	})
@@ -109,6 +109,11 @@ func checkNoteRoom(t *store.Tx, record string) error {
 	return err
 }
 
+// NoteEvent returns the audit entry for an event of a note.
+func NoteEvent(at time.Time, actor model.Actor, event string, note model.Note) model.Event {
+	return noteOps.entry(at, actor, event, note.ID, note)
+}
+
 // noteOps reads and writes notes for the shared operations.
 var noteOps = recordOps[model.Note]{
 	Name: "note",
@@ -130,7 +135,7 @@ var noteOps = recordOps[model.Note]{
 	},
 	retainedUntil: (*Vault).noteRetainedUntil,
 	save: func(_ *Vault, t *store.Tx, now model.Note, at time.Time) (model.Note, error) {
-		nextVersion(&now.Version, &now.UpdatedAt, at)
+		NextVersion(&now.Version, &now.UpdatedAt, at)
 		return now, t.PutNote(now)
 	},
 }

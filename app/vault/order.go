@@ -24,7 +24,7 @@ var OrderOps = recordOps[model.Order]{
 	changes:           model.Order.Changes,
 	before:            func(o model.Order) any { return o },
 	save: func(_ *Vault, t *store.Tx, now model.Order, at time.Time) (model.Order, error) {
-		nextVersion(&now.Version, &now.UpdatedAt, at)
+		NextVersion(&now.Version, &now.UpdatedAt, at)
 		return now, t.PutOrder(now)
 	},
 }

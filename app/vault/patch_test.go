@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -17,23 +16,6 @@ import (
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
-
-// wantLogged checks the newest entries of the audit log, newest first. Each wanted entry is "kind record", followed by
-// the changes as "field:from>to".
-func wantLogged(t *testing.T, v *instance.Instance, want ...string) {
-	t.Helper()
-	var got []string
-	for _, e := range vaulttest.AuditEntries(t, v, len(want)) {
-		line := e.Kind + " " + e.Record
-		for _, c := range e.Changes {
-			line += fmt.Sprintf(" %s:%s>%s", c.Field, c.From, c.To)
-		}
-		got = append(got, line)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("audit log: got\n     %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
-	}
-}
 
 func TestAbstractPatch(t *testing.T) {
 	t.Parallel()
@@ -58,7 +40,7 @@ func TestAbstractPatch(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(read, after) {
 		t.Errorf("Abstracts.Get: got %+v, %v\nwant %+v", read, err, after)
 	}
-	wantLogged(t, v,
+	vaulttest.WantLogged(t, v,
 		`abstract.changed abstract:1 status:"New">"In Search" city:null>"Troy" files:2>1 custom_fields.file_number:null>"24-1"`)
 	// A patch without changes writes nothing, but the precondition is still checked.
 	same, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vault.Match{Given: true, Any: true})
@@ -144,7 +126,7 @@ func TestOrderPatch(t *testing.T) {
 	if err != nil || after.Number != "a-1" || after.Status != "on_hold" || after.Version != 2 {
 		t.Fatalf("Orders.Patch: got %+v, %v, want version 2 of order a-1, on hold", after, err)
 	}
-	wantLogged(t, v, `order.changed order:1 order_number:"A-1">"a-1" status:"active">"on_hold" due_date:null>"2026-06-15"`)
+	vaulttest.WantLogged(t, v, `order.changed order:1 order_number:"A-1">"a-1" status:"active">"on_hold" due_date:null>"2026-06-15"`)
 	_, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1,
 		model.OrderPatch{Fields: model.Inputs{"order_number": model.StringInput("a-2 ")}}, vault.Match{})
 	vaulttest.WantKind(t, "number of another order", err, errs.Invalid)
@@ -174,7 +156,7 @@ func TestFilePatch(t *testing.T) {
 	if err != nil || after.Filename != "Deed.PDF" || after.FolderID != 1 || after.Version != 2 {
 		t.Fatalf("Files.Patch: got %+v, %v, want version 2 of Deed.PDF in folder 1", after, err)
 	}
-	wantLogged(t, v, fmt.Sprintf(`file.changed file:%d filename:"a.pdf">"Deed.PDF" folder_id:null>1`, loose.ID))
+	vaulttest.WantLogged(t, v, fmt.Sprintf(`file.changed file:%d filename:"a.pdf">"Deed.PDF" folder_id:null>1`, loose.ID))
 	for _, row := range []struct {
 		name  string
 		file  uint64
@@ -232,7 +214,7 @@ func TestFolderPatch(t *testing.T) {
 	if err != nil || got.Name != "Under" || got.ParentID != low.ID || got.Version != 1 {
 		t.Errorf("Folders.Get: got %+v, %v, want version 1 of Under in folder %d", got, err, low.ID)
 	}
-	wantLogged(t, v, fmt.Sprintf(`folder.changed folder:%d name:"Top">"Under" parent_id:null>%d`, top.ID, low.ID))
+	vaulttest.WantLogged(t, v, fmt.Sprintf(`folder.changed folder:%d name:"Top">"Under" parent_id:null>%d`, top.ID, low.ID))
 	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, top.ID, model.FolderPatch{Name: vaulttest.SomeText("Top")},
 		vaulttest.MatchVersions(0))
 	vaulttest.WantKind(t, "change an old version", err, errs.PreconditionFailed)
@@ -261,7 +243,7 @@ func TestFolderRemove(t *testing.T) {
 	if err := remove(low.ID); err != nil {
 		t.Fatalf("remove folder Low: %v", err)
 	}
-	wantLogged(t, v, fmt.Sprintf("folder.removed folder:%d", low.ID))
+	vaulttest.WantLogged(t, v, fmt.Sprintf("folder.removed folder:%d", low.ID))
 	vaulttest.WantKind(t, "remove a removed folder", remove(low.ID), errs.NotFound)
 	if err := remove(top.ID); err != nil {
 		t.Fatalf("remove folder Top: %v", err)

@@ -180,9 +180,9 @@ func (r recordOps[T]) expired(v *Vault, t *store.Tx, in T) (expired bool, err er
 	return v.trashExpired(*r.trashed(in), retained), nil
 }
 
-// nextVersion increments the version of a record and sets the time of its last change to at. If the record was changed at
+// NextVersion increments the version of a record and sets the time of its last change to at. If the record was changed at
 // that time or later, it is the first time after that, so that each version has a later time than the previous one.
-func nextVersion(version *uint64, updated *time.Time, at time.Time) {
+func NextVersion(version *uint64, updated *time.Time, at time.Time) {
 	*version++
 	if !at.After(*updated) {
 		at = updated.Add(time.Microsecond)

@@ -58,7 +58,7 @@ func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name Reco
 		var f model.File
 		f, err = t.FileIncludingTrash(id)
 		name.Text, in = f.Filename, f.Trashed
-	case instrumentType:
+	case InstrumentType:
 		name.Text, in, err = instrumentName(t, id)
 	case noteOps.Name:
 		var n model.Note
@@ -128,7 +128,7 @@ func describer(t *store.Tx, e model.Event) (d model.Describer) {
 		var template model.Template
 		template, err = t.Template(a.TemplateID)
 		d.Custom = template.Fields
-	case instrumentType:
+	case InstrumentType:
 		d.Type, err = loggedType(t, id, e)
 	}
 	if err != nil {

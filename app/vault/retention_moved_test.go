@@ -84,7 +84,7 @@ func (l *leaving) detach(t *testing.T, abstract uint64) (string, uint64) {
 // lift purges a record under retention, with a reason.
 func (l *leaving) lift(t *testing.T, kind string, id uint64) {
 	t.Helper()
-	_, err := l.Trash.Purge(t.Context(), vaulttest.Operator, kind, id, "the client asked for it")
+	_, err := l.Purger.Purge(t.Context(), vaulttest.Operator, kind, id, "the client asked for it")
 	vaulttest.NoError(t, err)
 }
 
@@ -361,19 +361,19 @@ func wantRetained(t *testing.T, v *instance.Instance, clock *vaulttest.Clock, ki
 		t.Errorf("in the trash until: got %v, want %v", trashed.Until, until)
 	}
 	clock.Advance(until.Sub(clock.Now()) - time.Microsecond)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	if !want.IsZero() {
-		_, err := v.Trash.Empty(t.Context(), vaulttest.Operator)
+		_, err := v.Purger.Empty(t.Context(), vaulttest.Operator)
 		vaulttest.NoError(t, err)
 	}
 	if found, err := v.Trash.Find(t.Context(), kind, id); err != nil || found.ID != id {
 		t.Errorf("Trash.Find just before the end: got %+v, %v, want %s %d", found, err, kind, id)
 	}
-	if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, kind, id, ""); (errs.KindOf(err) == errs.Conflict) == want.IsZero() {
+	if _, err := v.Purger.Purge(t.Context(), vaulttest.Operator, kind, id, ""); (errs.KindOf(err) == errs.Conflict) == want.IsZero() {
 		t.Errorf("manual purge just before the end: got %v, want a conflict only for retained records", err)
 	}
 	clock.Advance(time.Microsecond)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	if _, err := v.Trash.Find(t.Context(), kind, id); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("Trash.Find at the end: got %v, want a purged record", err)
 	}

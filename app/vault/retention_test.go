@@ -14,17 +14,6 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// openWithRetention opens a vault that retains abstracts for 20 years, and those with template 2 for 7 years.
-func openWithRetention(t *testing.T) (*instance.Instance, instance.Options, *vaulttest.Clock) {
-	t.Helper()
-	clock := vaulttest.NewClock()
-	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Now = clock.Now
-		o.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year, Templates: map[uint64]time.Duration{2: 7 * vaulttest.Year}}
-	})
-	return v, opts, clock
-}
-
 // trashedRecord returns a record in the trash.
 func trashedRecord(t *testing.T, v *instance.Instance, kind string, id uint64) vault.Trashed {
 	t.Helper()
@@ -117,7 +106,7 @@ func TestRetention(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			v, _, clock := openWithRetention(t)
+			v, _, clock := vaulttest.OpenWithRetention(t)
 			kind, id := tt.trash(t, v, clock)
 			wantRetained(t, v, clock, kind, id, tt.want)
 			vaulttest.WantTrash(t, v)
@@ -129,7 +118,7 @@ func TestRetention(t *testing.T) {
 // scheduled purge skips many retained records and purges the expired record after them.
 func TestRetentionRestoreAfterTrashKeep(t *testing.T) {
 	t.Parallel()
-	v, _, clock := openWithRetention(t)
+	v, _, clock := vaulttest.OpenWithRetention(t)
 	var ids []uint64
 	for range 300 {
 		ids = append(ids, vaulttest.CreateAbstract(t, v).Abstract.ID)
@@ -143,12 +132,12 @@ func TestRetentionRestoreAfterTrashKeep(t *testing.T) {
 	clock.Advance(19 * vaulttest.Year)
 	_, err := v.Files.Restore(t.Context(), vaulttest.Operator, before.Files[0].ID, vault.Idempotency[model.File]{})
 	vaulttest.WantKind(t, "restore a document of an abstract in the trash", err, errs.Conflict)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1000}); err != nil || len(page.Items) != 301 {
 		t.Errorf("Trash.List: got %d records, %v, want 301 abstracts", len(page.Items), err)
 	}
-	if due, retained, err := v.Trash.Purgeable(t.Context()); due != 0 || retained != 301 || err != nil {
-		t.Errorf("Trash.Purgeable: got %d, %d retained, %v, want 0, 301 retained", due, retained, err)
+	if due, retained, err := v.Purger.Purgeable(t.Context()); due != 0 || retained != 301 || err != nil {
+		t.Errorf("Purger.Purgeable: got %d, %d retained, %v, want 0, 301 retained", due, retained, err)
 	}
 	after, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, before.Abstract.ID, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(after.Files) != 1 {
@@ -181,8 +170,8 @@ func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 		}
 	}
 	for _, id := range []uint64{1, 2} {
-		if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", id, "the client asked for it"); err != nil {
-			t.Fatalf("Trash.Purge: %v", err)
+		if _, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "abstract", id, "the client asked for it"); err != nil {
+			t.Fatalf("Purger.Purge: %v", err)
 		}
 	}
 	trashed := trashedRecord(t, v, "file", file.ID)
@@ -202,7 +191,7 @@ func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 	removedEarly := early.Files[0].ID
 	_, err = v.Files.Restore(t.Context(), vaulttest.Operator, removedEarly, vault.Idempotency[model.File]{})
 	vaulttest.WantKind(t, "restore an expired document", err, errs.NotFound)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.Close(t, v)
 
 	// A shorter setting doesn't apply to a document that left its abstract before.
@@ -218,13 +207,13 @@ func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 // If two documents share a blob, the blob is kept as long as one of them is retained.
 func TestRetentionOfSharedBlob(t *testing.T) {
 	t.Parallel()
-	v, opts, clock := openWithRetention(t)
+	v, opts, clock := vaulttest.OpenWithRetention(t)
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("copy.pdf", "1"))[0]
 	created := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, loose.ID, vault.Match{}))
 	clock.Advance(vaulttest.TrashPeriod)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 1 {
 		t.Errorf("blobs: got %d, want 1, of the retained document", n)
@@ -257,7 +246,7 @@ func TestRetentionOfTrashFromBefore(t *testing.T) {
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	if got, want := vaulttest.TrashList(t, v), []string{"abstract 1 " + v.Heading(model.Abstract{ID: 1}, model.Template{}),
 		"file 1 1.pdf"}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("trash: got %q, want %q", got, want)
@@ -269,30 +258,6 @@ func TestRetentionOfTrashFromBefore(t *testing.T) {
 		t.Errorf("Files.Restore: %v", err)
 	}
 	vaulttest.Verify(t, v)
-}
-
-// If the clock jumps past the end of a retention period, retained records can't be purged for a day, even manually.
-// Records without retention can still be purged manually.
-func TestRetentionAfterClockJump(t *testing.T) {
-	t.Parallel()
-	v, _, clock := openWithRetention(t)
-	vaulttest.CreateAbstract(t, v)
-	vaulttest.CreateOrder(t, v, "A-1")
-	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	clock.Advance(21 * vaulttest.Year)
-	vaulttest.NoError(t, v.RunPurgeOnce(t.Context()))
-	_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, "")
-	vaulttest.WantKind(t, "manual purge right after the jump", err, errs.Conflict)
-	if _, err := v.Trash.Empty(t.Context(), vaulttest.Operator); err != nil {
-		t.Fatalf("Trash.Empty: %v", err)
-	}
-	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
-	clock.Advance(vaulttest.Day)
-	if got, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, ""); err != nil || got.Records != 1 {
-		t.Errorf("manual purge a day after the jump: got %+v, %v, want 1 record", got, err)
-	}
-	vaulttest.WantTrash(t, v)
 }
 
 // An abstract with a damaged document is not purged, but other records still are.
@@ -313,7 +278,7 @@ func TestRetentionWithDamagedDocument(t *testing.T) {
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
 	clock.Advance(2 * vaulttest.Year)
-	if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
+	if err := v.Purger.PurgeExpired(t.Context()); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("Purge: got %v, want %v", err, store.ErrDamaged)
 	}
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
@@ -341,7 +306,7 @@ func TestRetentionWithMissingDocument(t *testing.T) {
 				t.Errorf("Trash.List: got %d records, %v, want 2", len(page.Items), err)
 			}
 			clock.Advance(366 * vaulttest.Day) // past the retention period
-			if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
+			if err := v.Purger.PurgeExpired(t.Context()); !errors.Is(err, store.ErrDamaged) {
 				t.Errorf("Purge: got %v, want %v", err, store.ErrDamaged)
 			}
 			vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))

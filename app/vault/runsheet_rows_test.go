@@ -162,7 +162,7 @@ func TestPositionsFollowChanges(t *testing.T) {
 			if err := v.Instruments.Trash(ctx, operator, 4, vault.Match{}); err != nil {
 				return err
 			}
-			_, err := v.Trash.Purge(ctx, operator, "instrument", 4, "")
+			_, err := v.Purger.Purge(ctx, operator, "instrument", 4, "")
 			return err
 		}, []uint64{2}, []uint64{3, 1}},
 	} {

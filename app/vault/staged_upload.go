@@ -309,7 +309,7 @@ func (f *checkedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor mo
 			Digest: doc.staged.Digest().String(), FolderID: location.FolderID, AbstractID: location.AbstractID,
 			Processing: true, Owner: actor.Record(), Version: 1, CreatedAt: at}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
-			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: model.RecordRef("file", id), Detail: fileEventDetail(file),
+			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: model.RecordRef("file", id), Detail: FileDetail(file),
 				Names: maps.Clone(names)}))
 		if err != nil {
 			return nil, err

@@ -195,8 +195,9 @@ func TestFillInstruments(t *testing.T) {
 	if err != nil || fmt.Sprintf("%+v", filled.Instrument) != fmt.Sprintf("%+v", want) {
 		t.Errorf("filled instrument = %+v, %v\nwant %+v", filled.Instrument, err, want)
 	}
-	wantLogged(t, v, "instrument.created instrument:3", `instrument.changed instrument:1 page_to:null>"7" recorded:null>"2001-05-02" `+
-		`grantors:null>"Amos Reed" documents:null>{"file_id":2,"pages":"1"}`)
+	vaulttest.WantLogged(t, v,
+		"instrument.created instrument:3", `instrument.changed instrument:1 page_to:null>"7" recorded:null>"2001-05-02" `+
+			`grantors:null>"Amos Reed" documents:null>{"file_id":2,"pages":"1"}`)
 
 	if undone, kept, err := v.Instruments.Undo(t.Context(), vaulttest.Operator, added.Undo); err != nil || undone != 2 || kept != 0 {
 		t.Errorf("Undo = %d, %d, %v, want 2 undone", undone, kept, err)
@@ -207,7 +208,7 @@ func TestFillInstruments(t *testing.T) {
 	if err != nil || fmt.Sprintf("%+v", after.Instrument) != fmt.Sprintf("%+v", want) {
 		t.Errorf("instrument after Undo = %+v, %v\nwant %+v", after.Instrument, err, want)
 	}
-	wantLogged(t, v, `instrument.changed instrument:1 page_to:"7">null recorded:"2001-05-02">null grantors:"Amos Reed">null `+
+	vaulttest.WantLogged(t, v, `instrument.changed instrument:1 page_to:"7">null recorded:"2001-05-02">null grantors:"Amos Reed">null `+
 		`documents:{"file_id":2,"pages":"1"}>null`, "instrument.trashed instrument:3")
 	if list := books(t, v, a); !slices.Equal(list, []string{"5", "7"}) {
 		t.Errorf("runsheet after Undo = %q", list)
@@ -384,14 +385,14 @@ func TestPurgeInstrument(t *testing.T) {
 	}
 	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	vaulttest.WantTrash(t, v, "instrument 1 Mortgage · Mortgage Book 417, Page 7")
-	if done, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "instrument", 1, ""); err != nil || done.Records != 1 {
+	if done, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "instrument", 1, ""); err != nil || done.Records != 1 {
 		t.Fatalf("Purge = %+v, %v, want one record", done, err)
 	}
 	if release, err := v.Instruments.Get(t.Context(), 2); err != nil || release.Relations[0].Text != "Mortgage Book 417, Page 7" ||
 		release.Relations[0].InstrumentID != 0 || release.Version != 2 {
 		t.Errorf("release = %+v, %v, want a relation to text", release, err)
 	}
-	wantLogged(t, v, "instrument.purged instrument:1",
+	vaulttest.WantLogged(t, v, "instrument.purged instrument:1",
 		`instrument.changed instrument:5 relations:{"kind":"affects","instrument_id":1}>{"kind":"affects","text":"Mortgage Book 417, Page 7"}`,
 		`instrument.changed instrument:2 relations:{"kind":"releases","instrument_id":1}>{"kind":"releases","text":"Mortgage Book 417, Page 7"}`,
 		"instrument.trashed instrument:1")
@@ -399,9 +400,9 @@ func TestPurgeInstrument(t *testing.T) {
 
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a, vault.Match{}))
 	clock.Advance(31 * 24 * time.Hour)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.WantTrash(t, v)
-	wantLogged(t, v, "abstract.purged abstract:1",
+	vaulttest.WantLogged(t, v, "abstract.purged abstract:1",
 		`instrument.changed instrument:5 relations:{"kind":"references","instrument_id":2}>{"kind":"references","text":"Book 500, Page 1"}`,
 		"abstract.trashed abstract:1")
 	affidavit, err := v.Instruments.Get(t.Context(), 5)
@@ -422,11 +423,12 @@ func TestPurgeLinkedDocument(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, a.Abstract.ID, file, vault.Match{}))
 	before, err := v.Instruments.Runsheet(t.Context(), a.Abstract.ID)
 	vaulttest.NoError(t, err)
-	if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file, ""); err != nil {
+	if _, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "file", file, ""); err != nil {
 		t.Fatalf("Purge: %v", err)
 	}
-	wantLogged(t, v, fmt.Sprintf("file.purged file:%d", file), fmt.Sprintf(`instrument.changed instrument:%d documents:{"file_id":%d}>null`,
-		linked.ID, file))
+	vaulttest.WantLogged(t, v,
+		fmt.Sprintf("file.purged file:%d", file), fmt.Sprintf(`instrument.changed instrument:%d documents:{"file_id":%d}>null`,
+			linked.ID, file))
 	now, err := v.Instruments.Get(t.Context(), linked.ID)
 	if err != nil || len(now.Documents) != 1 || now.Documents[0].FileID != a.Files[1].ID || now.Version != linked.Version+1 {
 		t.Errorf("instrument: got %+v, %v, want version %d with document %d only", now, err, linked.Version+1, a.Files[1].ID)
@@ -465,7 +467,7 @@ func TestRequirementsOfPurgedInstrument(t *testing.T) {
 	}
 	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, purged.ID, vault.Match{}))
 	want("in the trash", purged.ID, kept.ID)
-	if done, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "instrument", purged.ID, ""); err != nil || done.Records != 1 {
+	if done, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "instrument", purged.ID, ""); err != nil || done.Records != 1 {
 		t.Fatalf("Purge = %+v, %v, want one record", done, err)
 	}
 	want("after the purge", 0, kept.ID)
@@ -484,12 +486,12 @@ func TestInstrumentExpires(t *testing.T) {
 		vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, id+1, vault.Match{}))
 	}
 	clock.Advance(29 * 24 * time.Hour)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	if _, err := v.Instruments.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.InstrumentView]{}); err != nil {
 		t.Errorf("Restore: %v", err)
 	}
 	clock.Advance(2 * 24 * time.Hour)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	_, err := v.Instruments.Restore(t.Context(), vaulttest.Operator, 2, vault.Idempotency[vault.InstrumentView]{})
 	vaulttest.WantKind(t, "Restore of a purged instrument", err, errs.NotFound)
 	if list := books(t, v, a); !slices.Equal(list, []string{"1"}) {

@@ -153,24 +153,6 @@ func (tw *TitleWork) AbstractsOfOrder(ctx context.Context, order uint64) (list [
 	return list, err
 }
 
-// unlinkOrder removes the links of abstracts to an order that is purged.
-func (p *purgeRun) unlinkOrder(t *store.Tx, order uint64) error {
-	for _, abstract := range t.AbstractsOfOrder(order) {
-		work, err := t.TitleWork(abstract)
-		if err != nil {
-			return err
-		}
-		old := work
-		work.OrderID = 0
-		work.Versions.Order++
-		if err := errors.Join(t.PutTitleWork(work), p.logUnlinked(t, orderPart.event, model.RecordRef(AbstractOps.Name, abstract), OrderOps.Name,
-			order, old.Changes(work))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // SetAssignment sets who works on an abstract. It returns Invalid, listing every invalid field.
 func (tw *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members model.Inputs, match Match,
 ) (model.TitleWork, error) {

@@ -315,9 +315,9 @@ func TestPurgeLogsUnlinkedRecords(t *testing.T) {
 		want       string
 	}{{"order", order.ID, "order_link.changed abstract:1 order_id:1>null"}, {"instrument", deed.ID,
 		`requirements.changed abstract:1 requirements:{"kind":"exception","text":"x","instrument_id":1}>{"kind":"exception","text":"x"}`}} {
-		_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, row.recordType, row.id, "")
+		_, err := v.Purger.Purge(t.Context(), vaulttest.Operator, row.recordType, row.id, "")
 		vaulttest.NoError(t, err)
-		wantLogged(t, v, fmt.Sprintf("%s.purged %s:%d", row.recordType, row.recordType, row.id), row.want)
+		vaulttest.WantLogged(t, v, fmt.Sprintf("%s.purged %s:%d", row.recordType, row.recordType, row.id), row.want)
 		if got, want := vaulttest.AuditEntries(t, v, 2)[1].Detail[row.recordType], fmt.Sprintf("%s:%d", row.recordType, row.id); got != want {
 			t.Errorf("detail of %s: got %q, want %q", row.want, got, want)
 		}
@@ -343,7 +343,7 @@ func TestPurgeUpdatesReferringInstruments(t *testing.T) {
 	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, mortgage.ID, vault.Match{}))
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, filed.Files[0].ID, vault.Match{}))
 	for _, purged := range []vault.Trashed{{Type: "instrument", ID: mortgage.ID}, {Type: "file", ID: filed.Files[0].ID}} {
-		_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, purged.Type, purged.ID, "")
+		_, err := v.Purger.Purge(t.Context(), vaulttest.Operator, purged.Type, purged.ID, "")
 		vaulttest.NoError(t, err)
 		now, err := v.Instruments.Get(t.Context(), last.ID)
 		vaulttest.NoError(t, err)
@@ -385,7 +385,7 @@ func TestNotesOfOthers(t *testing.T) {
 			t.Errorf("change by %s: got %+v, %v, want ann's note, edited by %s", who, now, err, who)
 		}
 	}
-	wantLogged(t, v, `note.changed abstract:1 text:"Changed by ann">"Changed by eve"`,
+	vaulttest.WantLogged(t, v, `note.changed abstract:1 text:"Changed by ann">"Changed by eve"`,
 		`note.changed abstract:1 text:"As ann wrote it">"Changed by ann"`)
 
 	list := func() int {
@@ -413,7 +413,7 @@ func TestNotesOfOthers(t *testing.T) {
 		t.Errorf("notes after the restore: got %d, want 1", n)
 	}
 	vaulttest.NoError(t, v.Notes.Trash(t.Context(), actors["eve"], note.ID, vault.Match{}))
-	if _, err := v.Trash.Purge(t.Context(), actors["eve"], "note", note.ID, ""); err != nil {
+	if _, err := v.Purger.Purge(t.Context(), actors["eve"], "note", note.ID, ""); err != nil {
 		t.Errorf("purge: %v", err)
 	}
 	vaulttest.WantTrash(t, v)

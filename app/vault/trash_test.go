@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
@@ -13,17 +14,6 @@ import (
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
-
-// wantNoFile checks that a document can't be read, opened, or previewed.
-func wantNoFile(t *testing.T, v *instance.Instance, id uint64) {
-	t.Helper()
-	_, err := v.Files.Get(t.Context(), id)
-	vaulttest.WantKind(t, fmt.Sprintf("read file %d", id), err, errs.NotFound)
-	_, _, err = v.Files.Open(t.Context(), id)
-	vaulttest.WantKind(t, fmt.Sprintf("open file %d", id), err, errs.NotFound)
-	_, err = v.Previews.Thumbnail(t.Context(), vaulttest.Operator, id)
-	vaulttest.WantKind(t, fmt.Sprintf("thumbnail of file %d", id), err, errs.NotFound)
-}
 
 // A restored abstract and its documents are the same as before the deletion. Documents that were detached or deleted
 // before the abstract stay in the trash.
@@ -45,7 +35,7 @@ func TestAbstractTrashAndRestore(t *testing.T) {
 	vaulttest.WantKind(t, "trash an old version", v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(1)),
 		errs.PreconditionFailed)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(3)))
-	wantLogged(t, v, "abstract.trashed abstract:1", fmt.Sprintf("file.trashed file:%d", deleted.ID),
+	vaulttest.WantLogged(t, v, "abstract.trashed abstract:1", fmt.Sprintf("file.trashed file:%d", deleted.ID),
 		fmt.Sprintf("file.detached file:%d", detached.ID))
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 4 03.pdf", "file 12 11.pdf")
 	vaulttest.Verify(t, v)
@@ -59,7 +49,7 @@ func TestAbstractTrashAndRestore(t *testing.T) {
 	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "attach to an abstract in the trash", err, errs.NotFound)
 	for _, f := range before.Files {
-		wantNoFile(t, v, f.ID)
+		vaulttest.WantNoFile(t, v, f.ID)
 		_, err := v.Files.Restore(t.Context(), vaulttest.Operator, f.ID, vault.Idempotency[model.File]{})
 		vaulttest.WantKind(t, "restore a document of an abstract in the trash", err, errs.Conflict)
 	}
@@ -75,9 +65,9 @@ func TestAbstractTrashAndRestore(t *testing.T) {
 	if read, err := v.Abstracts.Get(t.Context(), 1); err != nil || !reflect.DeepEqual(read, before) {
 		t.Errorf("Abstracts.Get: got %+v, %v\nwant %+v", read, err, before)
 	}
-	wantLogged(t, v, "abstract.restored abstract:1")
+	vaulttest.WantLogged(t, v, "abstract.restored abstract:1")
 	vaulttest.WantTrash(t, v, "file 4 03.pdf", "file 12 11.pdf")
-	wantNoFile(t, v, detached.ID)
+	vaulttest.WantNoFile(t, v, detached.ID)
 	for _, f := range after.Files {
 		if _, content, err := v.Files.Open(t.Context(), f.ID); err != nil {
 			t.Errorf("Files.Open: %v", err)
@@ -119,12 +109,12 @@ func TestRestoreFileToItsPosition(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[3], vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[2], vault.Match{}))
 	restore(all[1], all[1]) // the abstract is empty, so the document becomes its only one
-	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]))
+	vaulttest.WantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]))
 	same, err := v.Files.Restore(t.Context(), vaulttest.Operator, all[1], vault.Idempotency[model.File]{})
 	if err != nil || same.ID != all[1] {
 		t.Errorf("restore a live file: got %+v, %v, want file %d", same, err, all[1])
 	}
-	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]), fmt.Sprintf("file.detached file:%d", all[2]))
+	vaulttest.WantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]), fmt.Sprintf("file.detached file:%d", all[2]))
 }
 
 // fileIDs returns the IDs of an abstract's documents.
@@ -296,4 +286,56 @@ func TestChangesWithRevokedKey(t *testing.T) {
 	if n := len(vaulttest.AuditEntries(t, v, 100)); n != events {
 		t.Errorf("audit entries: got %d, want %d", n, events)
 	}
+}
+
+// It takes one transaction to delete, restore, or purge an abstract with thousands of documents, and it is fast enough
+// for a request.
+func TestTrashLargeAbstract(t *testing.T) {
+	t.Parallel()
+	v, _, clock := vaulttest.OpenWithClock(t)
+	attachCopies(t, v, vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), manyDocuments-1)
+	const limit = 20 * time.Second // about 100 times the usual duration
+	start := time.Now()
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	trashed := time.Since(start)
+	result, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil || len(result.Files) != manyDocuments {
+		t.Fatalf("Abstracts.Restore: got %d files, %v, want %d", len(result.Files), err, manyDocuments)
+	}
+	restored := time.Since(start)
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	clock.Advance(vaulttest.TrashPeriod)
+	start = time.Now()
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
+	purged := time.Since(start)
+	t.Logf("trash %v, restore %v, purge %v", trashed, restored-trashed, purged)
+	if trashed > limit || restored > limit || purged > limit {
+		t.Errorf("got %v to trash, %v with the restore, %v to purge, want at most %v", trashed, restored, purged, limit)
+	}
+	if s := vaulttest.Status(t, v); s.Files != 0 || s.Queue != 0 {
+		t.Errorf("status: got %+v, want no files and an empty queue", s)
+	}
+}
+
+// attachCopies attaches count copies of the first document of an abstract, directly in the store.
+func attachCopies(t *testing.T, v *instance.Instance, created vault.AbstractWithFiles, count int) {
+	t.Helper()
+	vaulttest.NoError(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
+		file, abstract := created.Files[0], created.Abstract
+		abstract.Files = slices.Clone(abstract.Files)
+		for range count {
+			var err error
+			if file.ID, err = tx.NewFileID(); err != nil {
+				return err
+			}
+			if err := tx.PutFile(file); err != nil {
+				return err
+			}
+			if err := tx.AddTask(model.ProcessingTask{FileID: file.ID}); err != nil {
+				return err
+			}
+			abstract.Files = append(abstract.Files, file.ID)
+		}
+		return tx.PutAbstract(abstract)
+	}))
 }

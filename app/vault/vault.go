@@ -77,7 +77,6 @@ type Vault struct {
 	Folders     *Folders
 	Trash       *Trash
 	Templates   *Templates
-	Purger      *Purger
 
 	Settings      Settings
 	secrets       *secret.Keys
@@ -113,7 +112,7 @@ func New(db *txn.DB, opts Options) *Vault {
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Instruments, v.TitleWork, v.Notes = &Instruments{v: v}, &TitleWork{v}, &Notes{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
-	v.Templates, v.Purger = &Templates{v}, &Purger{v: v}
+	v.Templates = &Templates{v}
 	db.RecordName, db.Describer = v.loggedName, describer
 	return v
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/vault"
 )
@@ -35,4 +36,15 @@ func WantTrash(t *testing.T, v *instance.Instance, want ...string) {
 	if n := Status(t, v).Trashed; n != uint64(len(want)) {
 		t.Errorf("status: got %d records in the trash, want %d", n, len(want))
 	}
+}
+
+// WantNoFile checks that a document can't be read, opened, or previewed.
+func WantNoFile(t *testing.T, v *instance.Instance, id uint64) {
+	t.Helper()
+	_, err := v.Files.Get(t.Context(), id)
+	WantKind(t, fmt.Sprintf("read file %d", id), err, errs.NotFound)
+	_, _, err = v.Files.Open(t.Context(), id)
+	WantKind(t, fmt.Sprintf("open file %d", id), err, errs.NotFound)
+	_, err = v.Previews.Thumbnail(t.Context(), Operator, id)
+	WantKind(t, fmt.Sprintf("thumbnail of file %d", id), err, errs.NotFound)
 }

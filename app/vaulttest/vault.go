@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/runsheet"
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
+	"deedkeep/app/vault"
 )
 
 // These are lengths of time for tests of retention.
@@ -175,3 +176,14 @@ func VerifyReport(t *testing.T, v *instance.Instance) integrity.Report {
 }
 
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// OpenWithRetention opens a vault that retains abstracts for 20 years, and those with template 2 for 7 years.
+func OpenWithRetention(t *testing.T) (*instance.Instance, instance.Options, *Clock) {
+	t.Helper()
+	clock := NewClock()
+	v, opts := OpenVerified(t, func(o *instance.Options) {
+		o.Now = clock.Now
+		o.Settings.Retention = vault.Retention{Default: 20 * Year, Templates: map[uint64]time.Duration{2: 7 * Year}}
+	})
+	return v, opts, clock
+}

@@ -1,10 +1,14 @@
 package vaulttest
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 )
 
 // NoError stops the test if err is not nil.
@@ -42,5 +46,22 @@ func Eventually(t *testing.T, what string, condition func() bool) {
 		if time.Now().After(end) {
 			t.Fatalf("timeout waiting for %s", what)
 		}
+	}
+}
+
+// WantLogged checks the newest entries of the audit log, newest first. Each wanted entry is "kind record", followed by
+// the changes as "field:from>to".
+func WantLogged(t *testing.T, v *instance.Instance, want ...string) {
+	t.Helper()
+	var got []string
+	for _, e := range AuditEntries(t, v, len(want)) {
+		line := e.Kind + " " + e.Record
+		for _, c := range e.Changes {
+			line += fmt.Sprintf(" %s:%s>%s", c.Field, c.From, c.To)
+		}
+		got = append(got, line)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("audit log: got\n     %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/purge"
 )
 
 // Addresses of the pages that delete records permanently.
@@ -76,7 +77,7 @@ func (p *Pages) purgeRecord(r *page.Request) error {
 	if len(form.Problems) > 0 {
 		return p.showPurge(r, http.StatusUnprocessableEntity, form)
 	}
-	done, err := p.Vault.Trash.Purge(r.Context(), r.Actor, form.Type, form.ID, form.Reason)
+	done, err := p.Vault.Purger.Purge(r.Context(), r.Actor, form.Type, form.ID, form.Reason)
 	status, problems := page.FormProblems(err)
 	if errs.KindOf(err) == errs.NotFound {
 		status, problems = http.StatusConflict, map[string]string{"": page.ErrorSentence(err)}
@@ -102,7 +103,7 @@ func (p *Pages) emptyTrashPage(r *page.Request) error {
 }
 
 func (p *Pages) showEmpty(r *page.Request, status int, problem string) error {
-	due, kept, err := p.Vault.Trash.Purgeable(r.Context())
+	due, kept, err := p.Vault.Purger.Purgeable(r.Context())
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (p *Pages) emptyTrash(r *page.Request) error {
 	if !model.ConfirmationMatches(r.PostForm.Get("confirm"), emptyConfirmation) {
 		return p.showEmpty(r, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
 	}
-	done, err := p.Vault.Trash.Empty(r.Context(), r.Actor)
+	done, err := p.Vault.Purger.Empty(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (p *Pages) emptyTrash(r *page.Request) error {
 
 // purgeNotice says how many records were deleted. The number includes the documents of deleted
 // abstracts.
-func purgeNotice(done vault.Purged) string {
+func purgeNotice(done purge.Result) string {
 	notice := "Permanently deleted " + page.Plural(done.Records, "record", "records")
 	if done.Files > 0 {
 		notice += ", including " + page.Plural(done.Files, "document", "documents")

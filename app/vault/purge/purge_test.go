@@ -1,4 +1,4 @@
-package vault_test
+package purge_test
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/store"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -29,7 +27,7 @@ func TestPurgeAbstractAndInstrument(t *testing.T) {
 	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, instrument, vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, abstract, vault.Match{}))
 	clock.Advance(vaulttest.TrashPeriod)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.WantTrash(t, v)
 }
 
@@ -40,14 +38,14 @@ func TestRestoreExpiredRecord(t *testing.T) {
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	clock.Advance(vaulttest.TrashPeriod - time.Microsecond)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.WantTrash(t, v, "order 1 A-1")
 	clock.Advance(time.Microsecond)
 	_, err := v.Orders.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "restore an expired order", err, errs.NotFound)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.WantTrash(t, v)
-	wantLogged(t, v, "order.purged order:1", "order.trashed order:1")
+	vaulttest.WantLogged(t, v, "order.purged order:1", "order.trashed order:1")
 }
 
 // Purging an abstract removes its documents. The next sweep removes their blobs, except blobs that another document
@@ -63,15 +61,15 @@ func TestPurge(t *testing.T) {
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, trashed.ID, vault.Match{}))
 	vaulttest.Verify(t, v)
 	clock.Advance(vaulttest.TrashPeriod - time.Hour)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.Verify(t, v)
 	vaulttest.WantTrash(t, v, fmt.Sprintf("file %d copy of 2.pdf", trashed.ID))
-	wantLogged(t, v, "abstract.purged abstract:1", fmt.Sprintf("file.purged file:%d", purged.Files[2].ID))
+	vaulttest.WantLogged(t, v, "abstract.purged abstract:1", fmt.Sprintf("file.purged file:%d", purged.Files[2].ID))
 	if e := vaulttest.AuditEntries(t, v, 1)[0]; e.Actor.Kind != "system" || e.Detail["files"] != "3" {
 		t.Errorf("audit entry of the purge: got %+v, want 3 files, by the system", e)
 	}
 	for _, f := range purged.Files {
-		wantNoFile(t, v, f.ID)
+		vaulttest.WantNoFile(t, v, f.ID)
 		_, err := v.Files.Restore(t.Context(), vaulttest.Operator, f.ID, vault.Idempotency[model.File]{})
 		vaulttest.WantKind(t, "restore a purged document", err, errs.NotFound)
 	}
@@ -88,7 +86,7 @@ func TestPurge(t *testing.T) {
 	vaulttest.NoError(t, statBlob(trashed))
 	vaulttest.Verify(t, v)
 	clock.Advance(time.Hour)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 	if err := statBlob(trashed); !os.IsNotExist(err) {
 		t.Errorf("blob that is no longer used: got %v, want that it does not exist", err)
@@ -133,7 +131,7 @@ func TestPurgeMany(t *testing.T) {
 	}
 	live := vaulttest.CreateOrder(t, v, "live")
 	clock.Advance(vaulttest.TrashPeriod)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.WantTrash(t, v)
 	if s := vaulttest.Status(t, v); s.Orders != 1 || s.Files != 0 || s.Abstracts != 0 || s.Queue != 0 {
 		t.Errorf("status: got %+v, want 1 order and nothing else", s)
@@ -163,7 +161,7 @@ func TestPurgeSkipsDamagedRecords(t *testing.T) {
 	defer vaulttest.Close(t, v)
 	vaulttest.WantTrash(t, v, "order 1 ", "order 2 A-2")
 	clock.Advance(vaulttest.TrashPeriod)
-	if err := v.Purge(t.Context()); err == nil {
+	if err := v.Purger.PurgeExpired(t.Context()); err == nil {
 		t.Error("Purge: got no error, want one about the damaged record")
 	}
 	vaulttest.WantTrash(t, v, "order 1 ")
@@ -186,7 +184,7 @@ func TestTrashBelowDiskReserve(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	vaulttest.NoError(t, v.Folders.Remove(t.Context(), vaulttest.Operator, folder.ID, vault.Match{}))
 	clock.Advance(vaulttest.TrashPeriod)
-	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 	vaulttest.WantTrash(t, v)
 }
 
@@ -225,7 +223,7 @@ func TestPurgeDuringProcessing(t *testing.T) {
 			f.SetHandler(vaulttest.OnFirstCall(func() error {
 				vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
 				clock.Advance(vaulttest.TrashPeriod)
-				vaulttest.NoError(t, v.Purge(t.Context()))
+				vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
 				vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 				return row.err
 			}))
@@ -264,58 +262,6 @@ func previewFiles(t *testing.T, dir string) []string {
 	return all
 }
 
-// It takes one transaction to delete, restore, or purge an abstract with thousands of documents, and it is fast enough
-// for a request.
-func TestTrashLargeAbstract(t *testing.T) {
-	t.Parallel()
-	v, _, clock := vaulttest.OpenWithClock(t)
-	attachCopies(t, v, vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), manyDocuments-1)
-	const limit = 20 * time.Second // about 100 times the usual duration
-	start := time.Now()
-	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	trashed := time.Since(start)
-	result, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
-	if err != nil || len(result.Files) != manyDocuments {
-		t.Fatalf("Abstracts.Restore: got %d files, %v, want %d", len(result.Files), err, manyDocuments)
-	}
-	restored := time.Since(start)
-	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	clock.Advance(vaulttest.TrashPeriod)
-	start = time.Now()
-	vaulttest.NoError(t, v.Purge(t.Context()))
-	purged := time.Since(start)
-	t.Logf("trash %v, restore %v, purge %v", trashed, restored-trashed, purged)
-	if trashed > limit || restored > limit || purged > limit {
-		t.Errorf("got %v to trash, %v with the restore, %v to purge, want at most %v", trashed, restored, purged, limit)
-	}
-	if s := vaulttest.Status(t, v); s.Files != 0 || s.Queue != 0 {
-		t.Errorf("status: got %+v, want no files and an empty queue", s)
-	}
-}
-
-// attachCopies attaches count copies of the first document of an abstract, directly in the store.
-func attachCopies(t *testing.T, v *instance.Instance, created vault.AbstractWithFiles, count int) {
-	t.Helper()
-	vaulttest.NoError(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
-		file, abstract := created.Files[0], created.Abstract
-		abstract.Files = slices.Clone(abstract.Files)
-		for range count {
-			var err error
-			if file.ID, err = tx.NewFileID(); err != nil {
-				return err
-			}
-			if err := tx.PutFile(file); err != nil {
-				return err
-			}
-			if err := tx.AddTask(model.ProcessingTask{FileID: file.ID}); err != nil {
-				return err
-			}
-			abstract.Files = append(abstract.Files, file.ID)
-		}
-		return tx.PutAbstract(abstract)
-	}))
-}
-
 // After the clock jumps far ahead, the purger waits a day before it purges, even across restarts. This applies to jumps
 // while the server is running and while it is stopped. If the clock is corrected within a day, nothing is purged.
 func TestPurgeWaitsAfterClockJump(t *testing.T) {
@@ -333,7 +279,7 @@ func TestPurgeWaitsAfterClockJump(t *testing.T) {
 	}
 	purge := func(what string, want ...string) {
 		t.Helper()
-		vaulttest.NoError(t, v.RunPurgeOnce(t.Context()))
+		vaulttest.NoError(t, v.Purger.RunOnce(t.Context()))
 		if got := vaulttest.TrashList(t, v); strings.Join(got, ",") != strings.Join(want, ",") {
 			t.Errorf("trash %s: got %q, want %q", what, got, want)
 		}
@@ -365,4 +311,28 @@ func TestPurgeWaitsAfterClockJump(t *testing.T) {
 		t.Errorf("warnings about the clock: got %d, want 2, in the log:\n%s", n, log)
 	}
 	vaulttest.Close(t, v)
+}
+
+// If the clock jumps past the end of a retention period, retained records can't be purged for a day, even manually.
+// Records without retention can still be purged manually.
+func TestRetentionAfterClockJump(t *testing.T) {
+	t.Parallel()
+	v, _, clock := vaulttest.OpenWithRetention(t)
+	vaulttest.CreateAbstract(t, v)
+	vaulttest.CreateOrder(t, v, "A-1")
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	clock.Advance(21 * vaulttest.Year)
+	vaulttest.NoError(t, v.Purger.RunOnce(t.Context()))
+	_, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "abstract", 1, "")
+	vaulttest.WantKind(t, "manual purge right after the jump", err, errs.Conflict)
+	if _, err := v.Purger.Empty(t.Context(), vaulttest.Operator); err != nil {
+		t.Fatalf("Purger.Empty: %v", err)
+	}
+	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
+	clock.Advance(vaulttest.Day)
+	if got, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "abstract", 1, ""); err != nil || got.Records != 1 {
+		t.Errorf("manual purge a day after the jump: got %+v, %v, want 1 record", got, err)
+	}
+	vaulttest.WantTrash(t, v)
 }

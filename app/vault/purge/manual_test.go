@@ -1,4 +1,4 @@
-package vault_test
+package purge_test
 
 import (
 	"fmt"
@@ -11,13 +11,14 @@ import (
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/purge"
 	"deedkeep/app/vaulttest"
 )
 
 // A manual purge immediately removes a record and its blobs. The audit log contains the record's name and the actor.
 func TestPurgeManually(t *testing.T) {
 	t.Parallel()
-	v, opts, clock := openWithRetention(t)
+	v, opts, clock := vaulttest.OpenWithRetention(t)
 	order, loose := vaulttest.CreateOrder(t, v, "A-1"),
 		vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("loose.pdf", "loose"), vaulttest.PDFDoc("live.pdf", "both"),
 			vaulttest.PDFDoc("dead.pdf", "both"))
@@ -27,8 +28,8 @@ func TestPurgeManually(t *testing.T) {
 		id   uint64
 	}{{"order", order.ID}, {"file", loose[0].ID}, {"abstract", 1}, {"file", 99}, {"folder", 1}, {"", 0}} {
 		t.Run(fmt.Sprintf("not in the trash: %s %d", row.kind, row.id), func(t *testing.T) {
-			_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, row.kind, row.id, "")
-			vaulttest.WantKind(t, "Trash.Purge", err, errs.NotFound)
+			_, err := v.Purger.Purge(t.Context(), vaulttest.Operator, row.kind, row.id, "")
+			vaulttest.WantKind(t, "Purger.Purge", err, errs.NotFound)
 		})
 	}
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))
@@ -36,40 +37,40 @@ func TestPurgeManually(t *testing.T) {
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, loose[2].ID, vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 
-	_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", created.Files[0].ID, "a reason")
+	_, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "file", created.Files[0].ID, "a reason")
 	vaulttest.WantKind(t, "purge a document of an abstract in the trash", err, errs.NotFound)
-	_, err = v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, " ")
+	_, err = v.Purger.Purge(t.Context(), vaulttest.Operator, "abstract", 1, " ")
 	vaulttest.WantKind(t, "purge during the retention period", err, errs.Conflict)
 	if until := created.Abstract.CreatedAt.AddDate(20, 0, 0).Format("Jan 2, 2006"); !strings.Contains(err.Error(), until) {
 		t.Errorf("got error %q, want one that contains %s", err, until)
 	}
 	for _, reason := range []string{"two\nlines", strings.Repeat("x", model.MaxLineLength+1), "\xff"} {
-		_, err = v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, reason)
+		_, err = v.Purger.Purge(t.Context(), vaulttest.Operator, "abstract", 1, reason)
 		vaulttest.WantKind(t, fmt.Sprintf("purge with reason %.10q", reason), err, errs.Invalid)
 	}
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}), "order 1 A-1", "file 1 loose.pdf",
 		"file 3 dead.pdf")
 
-	purge := func(kind string, id uint64, reason string, want vault.Purged) {
+	purgeRecord := func(kind string, id uint64, reason string, want purge.Result) {
 		t.Helper()
-		got, err := v.Trash.Purge(t.Context(), vaulttest.Operator, kind, id, reason)
+		got, err := v.Purger.Purge(t.Context(), vaulttest.Operator, kind, id, reason)
 		if err != nil || got != want {
 			t.Errorf("purge %s %d: got %+v, %v, want %+v", kind, id, got, err, want)
 		}
-		_, err = v.Trash.Purge(t.Context(), vaulttest.Operator, kind, id, reason)
+		_, err = v.Purger.Purge(t.Context(), vaulttest.Operator, kind, id, reason)
 		vaulttest.WantKind(t, "purge a purged record", err, errs.NotFound)
 		vaulttest.Verify(t, v)
 	}
 	size := func(i int) int64 { return created.Files[i].Size }
-	purge("order", order.ID, "", vault.Purged{Records: 1})
-	purge("file", loose[0].ID, "", vault.Purged{Records: 1, Files: 1, FreedBytes: loose[0].Size})
-	purge("file", loose[2].ID, "", vault.Purged{Records: 1, Files: 1}) // a live document has the same content
-	purge("abstract", 1, "  court order 26-1 ", vault.Purged{Records: 3, Files: 2, FreedBytes: size(0) + size(1)})
+	purgeRecord("order", order.ID, "", purge.Result{Records: 1})
+	purgeRecord("file", loose[0].ID, "", purge.Result{Records: 1, Files: 1, FreedBytes: loose[0].Size})
+	purgeRecord("file", loose[2].ID, "", purge.Result{Records: 1, Files: 1}) // a live document has the same content
+	purgeRecord("abstract", 1, "  court order 26-1 ", purge.Result{Records: 3, Files: 2, FreedBytes: size(0) + size(1)})
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 1 {
 		t.Errorf("blobs: got %d, want 1, of the live file", n)
 	}
 	vaulttest.WantTrash(t, v)
-	wantLogged(t, v, "abstract.purged abstract:1", fmt.Sprintf("file.purged file:%d", created.Files[1].ID),
+	vaulttest.WantLogged(t, v, "abstract.purged abstract:1", fmt.Sprintf("file.purged file:%d", created.Files[1].ID),
 		fmt.Sprintf("file.purged file:%d", created.Files[0].ID),
 		"retention.lifted abstract:1", "file.purged file:3", "file.purged file:1", "order.purged order:1")
 	entries := vaulttest.AuditEntries(t, v, 7)
@@ -96,9 +97,9 @@ func TestPurgeManually(t *testing.T) {
 // transactions.
 func TestEmptyTrash(t *testing.T) {
 	t.Parallel()
-	v, opts, _ := openWithRetention(t)
-	if got, err := v.Trash.Empty(t.Context(), vaulttest.Operator); err != nil || got != (vault.Purged{}) {
-		t.Errorf("Trash.Empty of an empty trash: got %+v, %v, want nothing purged", got, err)
+	v, opts, _ := vaulttest.OpenWithRetention(t)
+	if got, err := v.Purger.Empty(t.Context(), vaulttest.Operator); err != nil || got != (purge.Result{}) {
+		t.Errorf("Purger.Empty of an empty trash: got %+v, %v, want nothing purged", got, err)
 	}
 	before := len(vaulttest.AuditEntries(t, v, 100))
 	vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("kept.pdf", "kept"))
@@ -109,15 +110,15 @@ func TestEmptyTrash(t *testing.T) {
 	}
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("gone.pdf", "gone"))[0]
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, f.ID, vault.Match{}))
-	if due, retained, err := v.Trash.Purgeable(t.Context()); due != 301 || retained != 1 || err != nil {
-		t.Errorf("Trash.Purgeable: got %d, %d retained, %v, want 301, 1 retained", due, retained, err)
+	if due, retained, err := v.Purger.Purgeable(t.Context()); due != 301 || retained != 1 || err != nil {
+		t.Errorf("Purger.Purgeable: got %d, %d retained, %v, want 301, 1 retained", due, retained, err)
 	}
-	got, err := v.Trash.Empty(t.Context(), vaulttest.Operator)
-	if want := (vault.Purged{Records: 301, Files: 1, Kept: 1, FreedBytes: f.Size}); err != nil || got != want {
-		t.Errorf("Trash.Empty: got %+v, %v, want %+v", got, err, want)
+	got, err := v.Purger.Empty(t.Context(), vaulttest.Operator)
+	if want := (purge.Result{Records: 301, Files: 1, Kept: 1, FreedBytes: f.Size}); err != nil || got != want {
+		t.Errorf("Purger.Empty: got %+v, %v, want %+v", got, err, want)
 	}
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
-	wantLogged(t, v, "trash.emptied ", fmt.Sprintf("file.purged file:%d", f.ID), "order.purged order:300")
+	vaulttest.WantLogged(t, v, "trash.emptied ", fmt.Sprintf("file.purged file:%d", f.ID), "order.purged order:300")
 	if e := vaulttest.AuditEntries(t, v, 1)[0]; before != 1 || e.Detail["records"] != "301" || e.Detail["files"] != "1" ||
 		e.Detail["kept"] != "1" {
 		t.Errorf("got audit entry %+v, %d entries before, want 301 records, 1 file, 1 kept, 1 entry before", e, before)
@@ -151,15 +152,15 @@ func TestPurgePermission(t *testing.T) {
 		{"ended session", model.Actor{Kind: model.ActorUser, ID: 1, Session: "00"}, errs.Unauthenticated},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := p.Trash.Purge(t.Context(), row.actor, "order", 1, "")
-			vaulttest.WantKind(t, "Trash.Purge", err, row.want)
-			_, err = p.Trash.Empty(t.Context(), row.actor)
-			vaulttest.WantKind(t, "Trash.Empty", err, row.want)
+			_, err := p.Purger.Purge(t.Context(), row.actor, "order", 1, "")
+			vaulttest.WantKind(t, "Purger.Purge", err, row.want)
+			_, err = p.Purger.Empty(t.Context(), row.actor)
+			vaulttest.WantKind(t, "Purger.Empty", err, row.want)
 		})
 	}
 	vaulttest.WantTrash(t, p.Instance, "order 1 A-1")
-	if got, err := p.Trash.Purge(t.Context(), p.Actor(t, "admin"), "order", 1, ""); err != nil || got.Records != 1 {
-		t.Errorf("Trash.Purge by an administrator: got %+v, %v, want 1 record", got, err)
+	if got, err := p.Purger.Purge(t.Context(), p.Actor(t, "admin"), "order", 1, ""); err != nil || got.Records != 1 {
+		t.Errorf("Purger.Purge by an administrator: got %+v, %v, want 1 record", got, err)
 	}
 }
 
@@ -177,9 +178,9 @@ func TestPurgeDuringBackup(t *testing.T) {
 			return
 		}
 		purged = true
-		want := vault.Purged{Records: 1, Files: 1, Deferred: true}
-		if got, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || got != want {
-			t.Errorf("Trash.Purge: got %+v, %v, want %+v", got, err, want)
+		want := purge.Result{Records: 1, Files: 1, Deferred: true}
+		if got, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || got != want {
+			t.Errorf("Purger.Purge: got %+v, %v, want %+v", got, err, want)
 		}
 	})
 	if err != nil || !purged {
@@ -195,8 +196,8 @@ func TestPurgeDuringUploadOfSameContent(t *testing.T) {
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
 	staged := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("again.pdf", "1"))
-	if got, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || got.Records != 1 {
-		t.Fatalf("Trash.Purge: got %+v, %v, want 1 record", got, err)
+	if got, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || got.Records != 1 {
+		t.Fatalf("Purger.Purge: got %+v, %v, want 1 record", got, err)
 	}
 	uploaded, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
@@ -227,9 +228,9 @@ func TestPurgeInOlderDatabaseKeepsBlobs(t *testing.T) {
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
-	want := vault.Purged{Records: 1, Files: 1, Deferred: true}
-	if got, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || got != want {
-		t.Errorf("Trash.Purge: got %+v, %v, want %+v", got, err, want)
+	want := purge.Result{Records: 1, Files: 1, Deferred: true}
+	if got, err := v.Purger.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || got != want {
+		t.Errorf("Purger.Purge: got %+v, %v, want %+v", got, err, want)
 	}
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 2 {
 		t.Errorf("blobs: got %d, want 2", n)
