@@ -70,7 +70,7 @@
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
 //	1     app/client     HTTP client: JSON, JSON lines, error responses           -
 //	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
-//	0     app/fairqueue  queue that owners share fairly                           -
+//	0     app/fairqueue  queue that owners share fairly, and turns                -
 //	0     app/kv         what app/store needs of a database: buckets of ordered keys -
 //	0     app/blob       what app/blobstore needs of the place that keeps blobs  -
 //	0     app/errs       error kinds and field errors                             -

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"deedkeep/app/fairqueue"
 	"deedkeep/app/httpx"
 	"deedkeep/app/instance"
 	"deedkeep/app/secret"
@@ -68,7 +69,7 @@ func New(opts Options) (http.Handler, error) {
 		etags:     etags{},
 		memory:    opts.Memory,
 		inFlight:  &inFlight{slots: map[keyHash]bool{}},
-		turns:     httpx.NewTurns(turnsPerCore*runtime.GOMAXPROCS(0), maxTurnWait),
+		turns:     fairqueue.NewTurns(turnsPerCore*runtime.GOMAXPROCS(0), httpx.ErrBusy),
 	}
 	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType,
 		assignmentType, namesRunType, requirementsType, runsheetType, checksType} {
@@ -294,7 +295,7 @@ type server struct {
 	etags             etags
 	memory            *httpx.MemoryBudget
 	inFlight          *inFlight
-	turns             *httpx.Turns // limits how many lists are created at the same time
+	turns             *fairqueue.Turns // limits how many lists are created at the same time
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -136,7 +137,9 @@ func (s *server) handle(h handler) gin.HandlerFunc {
 
 // takeTurn waits until the server may create a list for the owner of the key.
 func (s *server) takeTurn(r *request) error {
-	done, err := s.turns.Take(r.Context(), r.actor.Record())
+	ctx, cancel := context.WithTimeout(r.Context(), maxTurnWait)
+	defer cancel()
+	done, err := s.turns.Take(ctx, r.actor.Record())
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,8 @@ func NewMemoryBudget(size int64, wait time.Duration) *MemoryBudget {
 	}
 }
 
-var errBusy = &Error{Status: http.StatusServiceUnavailable, Message: "Too many large requests at the same time. Try again in a moment."}
+// ErrBusy rejects a request that waited too long for memory or for its turn.
+var ErrBusy = &Error{Status: http.StatusServiceUnavailable, Message: "Too many large requests at the same time. Try again in a moment."}
 
 // InUse returns the number of bytes in use in the small and large parts.
 func (b *MemoryBudget) InUse() (small, large int64) { return b.small.inUse(), b.large.inUse() }
@@ -129,7 +130,7 @@ func (r *Reservation) acquire(ctx context.Context, pool *memoryPool, a *allocati
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return errBusy
+		return ErrBusy
 	case r.granted != nil:
 		r.granted(time.Since(since))
 	}
@@ -213,8 +214,8 @@ type limitedBody struct {
 
 func (l *limitedBody) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
-	if busy := l.memory.Add(l.ctx, int64(n), l.maxSize); errors.Is(busy, errBusy) {
-		return n, errs.NotNow(errs.Busy, errBusy.Message, busy)
+	if busy := l.memory.Add(l.ctx, int64(n), l.maxSize); errors.Is(busy, ErrBusy) {
+		return n, errs.NotNow(errs.Busy, ErrBusy.Message, busy)
 	} else if busy != nil {
 		return n, busy
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/fairqueue"
 	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 )
@@ -45,8 +47,8 @@ type IndexerOptions struct {
 // of Await.
 type Indexer struct {
 	options IndexerOptions
-	maxFeed uint64 // number of changes kept for an index that has stopped updating
-	limiter *limiter
+	maxFeed uint64           // number of changes kept for an index that has stopped updating
+	turns   *fairqueue.Turns // limit the number of concurrent searches, and so their memory
 	wake    chan struct{}
 
 	passMu       sync.Mutex // held during a pass
@@ -79,8 +81,11 @@ func NewIndexer(o IndexerOptions) *Indexer {
 	if o.Open == nil {
 		o.Open = OpenIndex
 	}
+	if o.MaxConcurrent <= 0 {
+		o.MaxConcurrent = 2 * runtime.GOMAXPROCS(0)
+	}
 	x := &Indexer{
-		maxFeed: defaultMaxFeed, limiter: newLimiter(o.MaxConcurrent),
+		maxFeed: defaultMaxFeed, turns: fairqueue.NewTurns(o.MaxConcurrent, errTooMany),
 		wake: make(chan struct{}, 1), passEnded: make(chan struct{}), since: o.Now(),
 	}
 	o.Search.Log, o.Search.AllowMerge = o.Log, x.allowMerge
@@ -137,7 +142,7 @@ func (in *Indexer) unavailableErr() error {
 // release after it has processed the results, because that takes memory too. Acquire returns
 // Unavailable if the deadline of ctx passes first.
 func (in *Indexer) Acquire(ctx context.Context, client string) (release func(), err error) {
-	return in.limiter.acquire(ctx, client)
+	return in.turns.Take(ctx, client)
 }
 
 // Search runs a query. The caller must hold a slot (Acquire). Search returns Unavailable if there is no

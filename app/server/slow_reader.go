@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/fairqueue"
 	"deedkeep/app/httpx"
 )
 
@@ -166,7 +167,7 @@ const unreceived = 16 << 10
 // doesn't read the responses makes the server create one of them. Requests that arrived together with the previous one
 // take turns, so that they don't delay clients that wait for each response.
 func awaitReceived(next http.Handler) http.Handler {
-	turns := httpx.NewTurns(maxPipelined, maxPipelinedWait)
+	turns := fairqueue.NewTurns(maxPipelined, httpx.ErrBusy)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, ok := r.Context().Value(connKey{}).(*limitedConn)
 		if !ok {
@@ -177,7 +178,9 @@ func awaitReceived(next http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 		if !conn.arrived.Swap(false) {
-			done, err := turns.Take(r.Context(), conn.group.String())
+			ctx, cancel := context.WithTimeout(r.Context(), maxPipelinedWait)
+			defer cancel()
+			done, err := turns.Take(ctx, conn.group.String())
 			if err != nil {
 				panic(http.ErrAbortHandler)
 			}

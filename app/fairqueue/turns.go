@@ -1,23 +1,21 @@
-package httpx
+package fairqueue
 
 import (
 	"context"
+	"errors"
 	"sync"
-	"time"
-
-	"deedkeep/app/fairqueue"
 )
 
-// Turns limits how many large responses are created at the same time, because each one takes memory and processor time
-// before the server knows its size. An owner has at most half of the turns, and waiting owners are served in rotation.
+// Turns limits how much is done at the same time. An owner has at most half of the turns, and waiting owners are served
+// in rotation.
 type Turns struct {
-	wait time.Duration
+	busy error // what Take returns if no turn comes in time
 
 	mu      sync.Mutex
 	turns   int
 	taken   int
 	byOwner map[string]int
-	waiting fairqueue.Queue[*turn]
+	waiting Queue[*turn]
 }
 
 type turn struct {
@@ -25,12 +23,13 @@ type turn struct {
 	granted chan struct{} // closed when it is the owner's turn
 }
 
-// NewTurns returns n turns. A request waits for its turn for at most the duration wait.
-func NewTurns(n int, wait time.Duration) *Turns {
-	return &Turns{wait: wait, turns: n, byOwner: map[string]int{}}
+// NewTurns returns n turns. busy is what Take returns if the deadline of its context passes first.
+func NewTurns(n int, busy error) *Turns {
+	return &Turns{busy: busy, turns: n, byOwner: map[string]int{}}
 }
 
-// Take waits for a turn of owner. The caller must call done when the response has been created.
+// Take waits for a turn of owner. It takes a free one even if the deadline of ctx has passed. The caller must call done
+// at the end of the turn.
 func (t *Turns) Take(ctx context.Context, owner string) (done func(), err error) {
 	w := &turn{owner, make(chan struct{})}
 	t.mu.Lock()
@@ -43,18 +42,16 @@ func (t *Turns) Take(ctx context.Context, owner string) (done func(), err error)
 		return done, nil
 	default:
 	}
-	timeout := time.NewTimer(t.wait)
-	defer timeout.Stop()
 	select {
 	case <-w.granted:
 		return done, nil
 	case <-ctx.Done():
-		err = ctx.Err()
-	case <-timeout.C:
-		err = errBusy
 	}
 	done()
-	return nil, err
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, t.busy
+	}
+	return nil, ctx.Err() // canceled
 }
 
 // end ends a turn, or stops waiting for it.
