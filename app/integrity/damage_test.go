@@ -249,7 +249,7 @@ func TestTextOfDamagedDocument(t *testing.T) {
 	v, opts, _ := openWithScrub(t)
 	file := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("a.txt", []byte("a deed of trust")))[0]
 	changeBlob(t, opts.Dir, file, flipBit)
-	if err := v.Previews.RemovePreviews(file.Digest); err != nil {
+	if err := v.Vault.Previews.Remove(file.Digest); err != nil {
 		t.Fatalf("remove previews: %v", err)
 	}
 	err := v.Previews.Text(t.Context(), vaulttest.Operator, file.ID, func(int, string) error { return nil })

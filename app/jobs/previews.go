@@ -360,9 +360,6 @@ func (p *Previews) readText(ctx context.Context, actor model.Actor, file model.F
 	return p.vault.Texts.Read(file.Digest, skipSeen)
 }
 
-// RemovePreviews removes the stored previews and text of a document, but not its OCR results.
-func (p *Previews) RemovePreviews(digest string) error { return p.previews.Remove(digest) }
-
 // prefer makes OCR read a document before the others of its owner because a user opened it. A program
 // that asks for the text of its documents again and again doesn't change their order.
 func (p *Previews) prefer(actor model.Actor, file model.File) {

@@ -274,9 +274,6 @@ func (p *partyNames) HasAll(name string) bool {
 	return found && len(missing) == 0
 }
 
-// SameParty reports whether two names match.
-func SameParty(a, b string) bool { return parsePartyName(a).matches(parsePartyName(b)) }
-
 // IsOfficial reports whether a party acts by office, such as a sheriff.
 func IsOfficial(name string) bool { return parsePartyName(name).official }
 

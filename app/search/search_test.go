@@ -375,7 +375,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 	// A hit for a document without stored text has no snippet.
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("e.pdf", "elm"))[0]
 	vaulttest.ProcessingFailure(t, v, file.ID)
-	if err := v.Previews.RemovePreviews(file.Digest); err != nil {
+	if err := v.Vault.Previews.Remove(file.Digest); err != nil {
 		t.Fatalf("remove previews: %v", err)
 	}
 	f.hits = []query.Hit{hit(query.File, file.ID)}

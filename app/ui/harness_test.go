@@ -26,6 +26,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/ui"
+	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -40,7 +41,7 @@ type testServer struct {
 	server    *httptest.Server
 	log       bytes.Buffer // read only after the server is closed
 	secrets   []string     // text that must not appear in the log
-	limitBody ui.BodyLimiter
+	limitBody page.BodyLimiter
 }
 
 // newTestServer returns a server with one administrator, whose name is Owner.

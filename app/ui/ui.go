@@ -25,9 +25,6 @@ import (
 // Options are the options of New.
 type Options = page.Options
 
-// BodyLimiter is the type of Options.LimitBody.
-type BodyLimiter = page.BodyLimiter
-
 // New returns the handler for all requests outside /v1. The handler sets http.Request.Pattern to
 // the pattern of the matching route.
 func New(opts Options) (http.Handler, error) {
