@@ -28,7 +28,6 @@ import (
 	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/search"
-	"deedkeep/app/secret"
 	"deedkeep/app/server"
 	"deedkeep/app/upload"
 	"deedkeep/app/vault"
@@ -291,7 +290,7 @@ func vaultSettings(c config.Config) instance.Settings {
 	return instance.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract,
 		InstrumentsPerAbstract: c.Limits.InstrumentsPerAbstract, Inspect: limits,
-		Runsheet: runsheet.Limits{Rows: c.Limits.RunsheetRows, Bytes: int64(c.Limits.RunsheetUnpacked)},
+		Runsheet: runsheet.Limits{Rows: c.Limits.RunsheetRows, Bytes: runsheet.DefaultLimits().Bytes},
 		Extract: document.ExtractLimits{MaxPixels: int64(c.Limits.ImagePixels), MaxWidth: c.Limits.ImageWidth,
 			MaxTextBytes: int64(c.Limits.Text)},
 		SearchablePages:   c.Limits.SearchablePages,
@@ -302,16 +301,15 @@ func vaultSettings(c config.Config) instance.Settings {
 		Backup: backupSettings(c),
 		Users: auth.UserRules{
 			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireTwoFactor: c.Users.RequireTwoFactor, KnownAddress: c.Users.KnownAddress,
-			Host: host, Queue: secret.QueueLimits{MaxLength: c.Users.SignInQueue, MaxWait: c.Users.SignInWait},
+			Host: host,
 		},
 		Uploads:     upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashPeriod: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates},
 		TimeZone: zone, Spare: int64(c.Disk.Spare), IdempotencyPeriod: c.Idempotency.Keep,
-		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
+		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every},
 		OCR:   jobs.OCRSettings{Workers: c.OCR.Workers, Hours: jobs.DailyPeriod{From: from, To: to}},
 		Search: search.Settings{
-			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MaxWords: c.Search.MaxWords,
-			MaxConcurrent: c.Search.MaxConcurrent,
+			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), MaxConcurrent: c.Search.MaxConcurrent,
 		},
 	}
 }

@@ -104,22 +104,15 @@ type Limits struct {
 	// maximum memory for the bodies of all requests together
 	BodiesInMemory Size `mapstructure:"bodies_in_memory" default:"64 MB" min:"1 MB" max:"4 GB"`
 	// 0 means that MaxRequestBody computes it
-	RequestBody Size `mapstructure:"request_body" min:"0" max:"64 TB"`
-	// maximum total size of the records on one page of a list
-	Page                   Size `mapstructure:"page" default:"4 MB" min:"64 KB" max:"64 MB"`
+	RequestBody            Size `mapstructure:"request_body" min:"0" max:"64 TB"`
 	FilesPerAbstract       int  `mapstructure:"files_per_abstract" default:"2000" min:"1" max:"100000"`
 	InstrumentsPerAbstract int  `mapstructure:"instruments_per_abstract" default:"100000" min:"1" max:"1000000"`
-	// maximum number of rows of a runsheet file, and maximum size of an unpacked workbook
-	RunsheetRows     int  `mapstructure:"runsheet_rows" default:"5000" min:"1" max:"100000"`
-	RunsheetUnpacked Size `mapstructure:"runsheet_unpacked" default:"32 MB" min:"1 MB" max:"256 MB"`
-	Connections      int  `mapstructure:"connections" default:"1024" min:"8" max:"100000"`
+	// maximum number of rows of a runsheet file
+	RunsheetRows int `mapstructure:"runsheet_rows" default:"5000" min:"1" max:"100000"`
+	Connections  int `mapstructure:"connections" default:"1024" min:"8" max:"100000"`
 	// ConnectionsPerAddress is the maximum number of idle connections from one IP address. It doesn't apply to trusted
 	// proxies and this machine.
 	ConnectionsPerAddress int `mapstructure:"connections_per_address" default:"128" min:"1" max:"100000"`
-	// TrustedConnections is the maximum number of connections from trusted proxies and this machine together. If it is
-	// 0, the limit is three quarters of Connections.
-	TrustedConnections int  `mapstructure:"trusted_connections" min:"0" max:"100000"`
-	HeaderBytes        Size `mapstructure:"header_bytes" default:"64 KB" min:"4 KB" max:"1 MB"`
 }
 
 // Rate configures rate limits. All of them are per minute.
@@ -145,10 +138,6 @@ type Users struct {
 	RequireTwoFactor bool `mapstructure:"require_two_factor"`
 	// how long an IP address is known after a sign-in; 0 means never
 	KnownAddress time.Duration `mapstructure:"known_address" default:"30d" min:"0" max:"365d"`
-	// maximum number of sign-ins waiting for a password check
-	SignInQueue int `mapstructure:"sign_in_queue" default:"512" min:"1" max:"100000"`
-	// maximum waiting time in that queue
-	SignInWait time.Duration `mapstructure:"sign_in_wait" default:"10s" min:"100ms" max:"5m"`
 }
 
 // Uploads configures resumable uploads from browsers and API clients.
@@ -165,10 +154,8 @@ type Uploads struct {
 type Timeouts struct {
 	Header time.Duration `mapstructure:"header" default:"10s" min:"100ms" max:"10m"`
 	Stall  time.Duration `mapstructure:"stall" default:"30s" min:"100ms" max:"10m"`
-	// for request bodies kept in memory; if Stall is shorter, Stall applies
-	StallInMemory time.Duration `mapstructure:"stall_in_memory" default:"10s" min:"100ms" max:"10m"`
-	Idle          time.Duration `mapstructure:"idle" default:"2m" min:"100ms" max:"1h"`
-	Grace         time.Duration `mapstructure:"grace" default:"30s" min:"0" max:"1h"`
+	Idle   time.Duration `mapstructure:"idle" default:"2m" min:"100ms" max:"1h"`
+	Grace  time.Duration `mapstructure:"grace" default:"30s" min:"0" max:"1h"`
 	// bytes per second; 0 means no minimum
 	MinRate Size `mapstructure:"min_rate" default:"1 KB" min:"0" max:"32 KB"`
 }
@@ -223,10 +210,6 @@ type Search struct {
 	Deadline time.Duration `mapstructure:"deadline" default:"2s" min:"100ms" max:"1m"`
 	// memory for the index cache
 	CacheSize Size `mapstructure:"cache_size" default:"64 MB" min:"1 MB" max:"4 GB"`
-	// size of the text that one index batch adds
-	BatchSize Size `mapstructure:"batch_size" default:"4 MB" min:"64 KB" max:"64 MB"`
-	// maximum number of words in a search
-	MaxWords int `mapstructure:"max_words" default:"32" min:"2" max:"256"`
 	// maximum number of concurrent searches; 0 means two per CPU core
 	MaxConcurrent int `mapstructure:"max_concurrent" min:"0" max:"1024"`
 }
@@ -267,15 +250,10 @@ type Sweep struct {
 	Every time.Duration `mapstructure:"every" default:"24h" min:"1m" max:"30d"`
 }
 
-// Scrub configures how often all stored documents are read to detect damage, and how documents are verified before they
-// are sent.
+// Scrub configures how often all stored documents are read to detect damage.
 type Scrub struct {
 	// interval in which each document is read once; 0 means never
 	Every time.Duration `mapstructure:"every" default:"30d" min:"0" max:"366d"`
-	// how long a document counts as verified after it was read
-	VerifiedFor time.Duration `mapstructure:"verified_for" default:"24h" min:"1m" max:"366d"`
-	// documents up to this size are verified before the first byte is sent
-	VerifyFirst Size `mapstructure:"verify_first" default:"1 MB" min:"64 KB" max:"64 MB"`
 }
 
 // Backup configures the backup schedule, how many backups are kept, and how they are encrypted.

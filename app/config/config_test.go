@@ -119,33 +119,29 @@ limits:
   form_fields: 2mb
   bodies_in_memory: 8 MB
   parts: 11
-  page: 1 MB
   files_per_abstract: 50
   instruments_per_abstract: 60
   runsheet_rows: 70
-  runsheet_unpacked: 3 MB
   request_body: 264MB
   connections: 10
   connections_per_address: 9
-  trusted_connections: 6
-  header_bytes: 32 KB
 rate: {failing_keys: 5, requests: 600}
 links: {ttl: 90s}
-users: {session_idle: 2h, session_max: 3d, require_two_factor: true, known_address: 9d, sign_in_queue: 77, sign_in_wait: 4s}
+users: {session_idle: 2h, session_max: 3d, require_two_factor: true, known_address: 9d}
 uploads: {keep: 2h, per_user: 7, bytes_per_user: 3 GB}
-timeouts: {header: 5s, stall: 1m, stall_in_memory: 8s, idle: 1m30s, grace: 0s, min_rate: 0}
+timeouts: {header: 5s, stall: 1m, idle: 1m30s, grace: 0s, min_rate: 0}
 validation: {enforce_required: true, unique_order_number: true}
 reader: {processes: 2, memory: 1 GB, deadline: 1m, image: 7s, text: 3m, searchable: 4m, cache: /var/cache/deedkeep}
 previews: {size: 3 GB}
 ocr: {enabled: false, workers: 3, hours: "18:00-06:00", languages: [eng, spa], page_timeout: 90s, dir: /srv/languages}
-search: {deadline: 3s, cache_size: 8 MB, batch_size: 1 MB, max_words: 9, max_concurrent: 3}
+search: {deadline: 3s, cache_size: 8 MB, max_concurrent: 3}
 disk: {reserve: 1 GiB, spare: 4 MB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
 trash: {keep: 7d}
 retention: {keep: 7y, templates: [3=10y, 5=0]}
 idempotency: {keep: 90m}
 sweep: {every: 1d12h}
-scrub: {every: 20d, verified_for: 6h, verify_first: 2 MB}
+scrub: {every: 20d}
 backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, text: false, recipients: [age1qqqq, age1zzzz]}
 metrics: {loopback: false}
 `
@@ -161,21 +157,20 @@ func allSettingsConfig() Config {
 		Log: Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30,
 			ImagePixels: 1_000_000, ImageWidth: 900, SearchablePages: 80, SearchablePerUser: 4, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, InstrumentsPerAbstract: 60,
-			RunsheetRows: 70, RunsheetUnpacked: 3 << 20, Connections: 10,
-			ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},
-		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second},
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, FilesPerAbstract: 50, InstrumentsPerAbstract: 60,
+			RunsheetRows: 70, Connections: 10, ConnectionsPerAddress: 9},
+		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day},
 		Uploads:    Uploads{2 * time.Hour, 7, 3 * GB},
-		Timeouts:   Timeouts{5 * time.Second, time.Minute, 8 * time.Second, 90 * time.Second, 0, 0},
+		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, 4 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		OCR:        OCR{false, 3, "18:00-06:00", []string{"eng", "spa"}, 90 * time.Second, "/srv/languages"},
-		Search:     Search{3 * time.Second, 8 * MB, MB, 9, 3},
+		Search:     Search{3 * time.Second, 8 * MB, 3},
 		Disk:       Disk{GB, 4 * MB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
 		Trash: Trash{7 * 24 * time.Hour}, Retention: Retention{7 * year, []string{"3=10y", "5=0"}},
 		Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
-		Scrub: Scrub{20 * day, 6 * time.Hour, 2 * MB},
+		Scrub: Scrub{20 * day},
 		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1,
 			Recipients: []string{"age1qqqq", "age1zzzz"}},
 	}

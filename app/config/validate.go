@@ -201,8 +201,6 @@ func (c Config) conflicts() (problems Problems) {
 			FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))},
 		{l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields), "limits.bodies_in_memory",
 			fmt.Sprintf("must be at least twice the larger of limits.json_body (%s) and limits.form_fields (%s); the current value is %s", l.JSONBody, l.FormFields, l.BodiesInMemory)},
-		{l.TrustedConnections >= l.Connections, "limits.trusted_connections",
-			fmt.Sprintf("must be 0, or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)},
 		{c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data), "reader.cache", "must not be the data directory itself"},
 		{t.Cert == "" && t.Key != "", "tls.key", "requires a certificate; set tls.cert, too"},
 		{t.Cert != "" && t.Key == "", "tls.cert", "requires a key; set tls.key, too"},

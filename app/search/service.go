@@ -23,7 +23,6 @@ type Settings struct {
 	Deadline      time.Duration // maximum duration of a search, or of a search within a document; default 2s
 	CacheSize     int64         // maximum bytes of the index cached in memory; default 64 MB
 	BatchSize     int64         // maximum bytes of text in one batch of the index; default 4 MB
-	MaxWords      int           // maximum number of words in a search; default 32
 	MaxConcurrent int           // maximum number of concurrent searches; default two per processor
 }
 
@@ -66,7 +65,7 @@ func (s *Service) indexerOptions() IndexerOptions {
 	return IndexerOptions{
 		Dir:       filepath.Join(s.Dir, DirName),
 		Store:     s.Store,
-		Search:    query.Options{Cache: settings.CacheSize, Deadline: settings.Timeout(), MaxWords: settings.MaxWords, MaxDepth: MaxHits},
+		Search:    query.Options{Cache: settings.CacheSize, Deadline: settings.Timeout(), MaxDepth: MaxHits},
 		BatchSize: settings.BatchSize, MaxConcurrent: settings.MaxConcurrent,
 		ReadText: s.readText, OnMissingText: s.MissingText.Notify,
 		FreeSpace: func() (free, reserve uint64, err error) {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"container/list"
 	"crypto/tls"
 	"net"
@@ -125,7 +124,7 @@ func newConnLimiter(l config.Limits, t config.Timeouts, trusted []netip.Prefix) 
 	c := &connLimiter{
 		minRate: max(int64(t.MinRate), minSendRate), stall: t.Stall,
 		maxOpen: l.Connections, maxIdlePerAddress: l.ConnectionsPerAddress, maxPerAddress: max(1, l.Connections/4),
-		maxTrusted: cmp.Or(l.TrustedConnections, max(1, l.Connections*3/4)), trusted: trusted, groups: map[netip.Prefix]*connGroup{},
+		maxTrusted: max(1, l.Connections*3/4), trusted: trusted, groups: map[netip.Prefix]*connGroup{},
 		measuredAt: time.Now(),
 	}
 	c.changed = sync.NewCond(&c.mu)

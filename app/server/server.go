@@ -149,7 +149,7 @@ func newServer(opts Options, h http.Handler) *http.Server {
 		// This timeout also limits the TLS handshake.
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
-		MaxHeaderBytes:    int(opts.Config.Limits.HeaderBytes),
+		MaxHeaderBytes:    64 << 10,
 		ConnState:         trackState,
 		ConnContext:       withConn,
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
@@ -160,6 +160,9 @@ func newServer(opts Options, h http.Handler) *http.Server {
 
 // memoryWait is how long a request may wait for the memory to read its body.
 const memoryWait = 10 * time.Second
+
+// stallInMemory replaces timeouts.stall, if that is longer, for requests that have memory reserved.
+const stallInMemory = 10 * time.Second
 
 // Handler returns the handler for all requests to the public address. It doesn't use
 // http.ServeMux, because that would redirect some paths that are valid in /v1.
@@ -185,7 +188,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.MaxRequestBody()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
-			Page: int64(c.Limits.Page), StallInMemory: c.Timeouts.StallInMemory,
+			StallInMemory: stallInMemory,
 		},
 		Memory: bodies, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
 		Metrics: numbers.Text, MetricsMedia: metrics.MediaType, MetricsLocal: c.Metrics.Loopback, Now: opts.Now, Log: opts.Log,

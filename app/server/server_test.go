@@ -322,8 +322,8 @@ func TestDownloadUsesSendfile(t *testing.T) {
 // When idle connections have used up the limit, a new connection is not delayed: one of the
 // idle connections is closed.
 func TestConnectionLimit(t *testing.T) {
-	const trusted = 7
-	r := serve(t, func(c *config.Config) { c.Limits.Connections, c.Limits.TrustedConnections = trusted+1, trusted })
+	const trusted = 6 // three quarters
+	r := serve(t, func(c *config.Config) { c.Limits.Connections = 8 })
 	roundTrip := func(conn net.Conn) error {
 		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			return err
@@ -359,10 +359,9 @@ func TestConnectionLimit(t *testing.T) {
 func TestHeaderLimits(t *testing.T) {
 	r := serve(t, func(c *config.Config) {
 		c.Timeouts.Header = 200 * time.Millisecond
-		c.Limits.HeaderBytes = 4 << 10
 	})
 	t.Run("too large", func(t *testing.T) {
-		resp, _ := r.raw(t, "GET", "GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: "+strings.Repeat("x", 16<<10)+"\r\n\r\n")
+		resp, _ := r.raw(t, "GET", "GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: "+strings.Repeat("x", 100<<10)+"\r\n\r\n")
 		if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 			t.Errorf("got %s, want 431", resp.Status)
 		}
