@@ -18,7 +18,7 @@ import (
 // noteType is the type of notes in the trash.
 const noteType = "note"
 
-// counts counts purged and kept records.
+// counts has the numbers of purged and kept records.
 type counts struct{ records, files, kept int }
 
 func (c *counts) add(more counts) {
