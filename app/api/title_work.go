@@ -67,9 +67,12 @@ func (h titleWorkHandler) replacement(r *request, known ...string) (model.TitleW
 	return work, sent, err
 }
 
-func (h titleWorkHandler) order(r *request) (response, error) {
-	work, err := h.read(r)
-	return h.orderResponse(work), err
+// show returns the handler that reads a part of the title work.
+func (h titleWorkHandler) show(part func(model.TitleWork) response) handler {
+	return func(r *request) (response, error) {
+		work, err := h.read(r)
+		return part(work), err
+	}
 }
 
 func (h titleWorkHandler) orderResponse(work model.TitleWork) response {
@@ -133,11 +136,6 @@ func (h titleWorkHandler) abstractsOfOrder(r *request) (response, error) {
 	return okResponse(body)
 }
 
-func (h titleWorkHandler) assignment(r *request) (response, error) {
-	work, err := h.read(r)
-	return h.assignmentResponse(work), err
-}
-
 func (h titleWorkHandler) assignmentResponse(work model.TitleWork) response {
 	a := work.Assignment
 	return h.part(assignmentType, work.AbstractID, work.Versions.Assignment, apitypes.AssignmentBody{Data: apitypes.Assignment{
@@ -158,11 +156,6 @@ func (h titleWorkHandler) setAssignment(r *request) (response, error) {
 // rowsOf returns the rows of a body. Clients may send them as "data", the name that responses use.
 func rowsOf(sent map[string]json.RawMessage) model.Input {
 	return model.JSONInput(cmp.Or(string(sent["rows"]), string(sent["data"])))
-}
-
-func (h titleWorkHandler) namesRun(r *request) (response, error) {
-	work, err := h.read(r)
-	return h.namesRunResponse(work), err
 }
 
 func (h titleWorkHandler) namesRunResponse(work model.TitleWork) response {
