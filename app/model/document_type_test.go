@@ -113,6 +113,7 @@ func TestFindType(t *testing.T) {
 	types := NewDocumentTypes()
 	for text, want := range map[string]string{
 		"Warranty Deed": "Warranty Deed", "WARRANTY  deed": "Warranty Deed", "wd": "Warranty Deed", "swd": "Special Warranty Deed", "QCD": "Quitclaim Deed",
+		"Open-End Mortgage": "Mortgage", "purchase money mortgage": "Mortgage", "Deed of Distribution": "Fiduciary Deed", "JDG": "Judgment",
 		"war": "Warranty Deed", "mort": "Mortgage", "DOT": "Deed of Trust", "sat": "Release or Satisfaction", "rel": "Release or Satisfaction",
 		"easement": "Easement or Right of Way", "fed": "Federal Tax Lien", "deed": "Deed", "DEED": "Deed", "tax": "", "lien": "", "m": "", "": "", "par": "", "nothing": "",
 	} {
