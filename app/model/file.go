@@ -175,6 +175,15 @@ func (f File) Unsearchable() bool {
 	return *f.TextPages == 0
 }
 
+// PagesWithoutText returns the number of pages without text. It returns 0 if none of the pages
+// has text, or if the pages with text haven't been counted.
+func (f File) PagesWithoutText() int {
+	if f.Processing || f.TextPages == nil || *f.TextPages == 0 {
+		return 0
+	}
+	return max(f.PageCount()-*f.TextPages, 0)
+}
+
 // RejectedFile is an uploaded file that was rejected, and the reason.
 type RejectedFile struct{ Filename, Reason string }
 

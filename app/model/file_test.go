@@ -62,21 +62,22 @@ func TestUnsearchable(t *testing.T) {
 	t.Parallel()
 	some, none, three := 1, 0, 3
 	for _, row := range []struct {
-		name string
-		file File
-		want bool
+		name  string
+		file  File
+		want  bool
+		pages int
 	}{
-		{"an old PDF", File{MIME: MIMEPDF, Pages: &three}, false},
-		{"an old image", File{MIME: "image/tiff", Pages: &three}, true},
-		{"an old text file", File{MIME: "text/plain"}, false},
-		{"a scan", File{MIME: MIMEPDF, Pages: &three, TextPages: &none}, true},
-		{"a scan that is processed again", File{MIME: MIMEPDF, Pages: &three, TextPages: &none, Processing: true}, false},
-		{"partly scanned", File{MIME: MIMEPDF, Pages: &three, TextPages: &some}, false},
-		{"a text file", File{MIME: "text/plain", TextPages: &some}, false},
+		{"an old PDF", File{MIME: MIMEPDF, Pages: &three}, false, 0},
+		{"an old image", File{MIME: "image/tiff", Pages: &three}, true, 0},
+		{"an old text file", File{MIME: "text/plain"}, false, 0},
+		{"a scan", File{MIME: MIMEPDF, Pages: &three, TextPages: &none}, true, 0},
+		{"a scan that is processed again", File{MIME: MIMEPDF, Pages: &three, TextPages: &none, Processing: true}, false, 0},
+		{"partly scanned", File{MIME: MIMEPDF, Pages: &three, TextPages: &some}, false, 2},
+		{"a text file", File{MIME: "text/plain", TextPages: &some}, false, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := row.file.Unsearchable(); got != row.want {
-				t.Errorf("Unsearchable = %t, want %t", got, row.want)
+			if got, pages := row.file.Unsearchable(), row.file.PagesWithoutText(); got != row.want || pages != row.pages {
+				t.Errorf("Unsearchable = %t, PagesWithoutText = %d; want %t, %d", got, pages, row.want, row.pages)
 			}
 		})
 	}
