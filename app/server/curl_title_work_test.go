@@ -43,6 +43,7 @@ func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint6
 	}
 	replacements = []string{
 		"[3,1,2]", fmt.Sprintf("[%d,%d,%d]", ids[2], ids[0], ids[1]),
+		"Seller%3A", "Grantors%3A", "Buyer%3A", "Grantees%3A",
 		"/instruments/90000012", fmt.Sprint("/instruments/", ids[0]),
 		"/notes/90000013", fmt.Sprint("/notes/", note.ID),
 	}
