@@ -314,11 +314,11 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 	if req.From != nil {
 		action = "moved back"
 	} else if req.To.Abstract != 0 {
-		headings, err := p.abstractHeading(r.Context(), req.To.Abstract)
+		_, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), req.To.Abstract)
 		if err != nil {
 			return err
 		}
-		action = "moved to “" + headings + "”"
+		action = "moved to “" + heading + "”"
 	}
 	notice := bulkNotice(result.Moved, result.Skipped, action)
 	if result.Instruments > 0 {
@@ -326,19 +326,6 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 	}
 	notice += p.retentionNotice(result.Moved, result.Retained)
 	return p.RedirectWithUndo(r, address, notice, undo)
-}
-
-// abstractHeading returns the heading of an abstract.
-func (p *Pages) abstractHeading(ctx context.Context, id uint64) (string, error) {
-	filed, err := p.Vault.Abstracts.Get(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
-	if err != nil {
-		return "", err
-	}
-	return headings[0], nil
 }
 
 // moveRequest returns the move that a form describes. A form that undoes a move also says where the

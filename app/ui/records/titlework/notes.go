@@ -69,15 +69,11 @@ func (p *Pages) showNotes(r *page.Request, status int, of noteRecord, view Notes
 	alone := standalone{Part: "titlework_notes", Of: view, Back: view.Home, List: "/abstracts", Records: "Abstracts"}
 	switch of.recordType {
 	case "abstract":
-		filed, err := p.Vault.Abstracts.Get(r.Context(), of.id)
+		_, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), of.id)
 		if err != nil {
 			return err
 		}
-		headings, err := p.Vault.Abstracts.Headings(r.Context(), filed.Abstract)
-		if err != nil {
-			return err
-		}
-		alone.Name = headings[0]
+		alone.Name = heading
 	case "order":
 		order, err := p.Vault.Orders.Get(r.Context(), of.id)
 		if err != nil {

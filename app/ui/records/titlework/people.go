@@ -58,16 +58,12 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 		view.Client, view.ClientFile = view.Order.Custom.Text("client"), view.Order.Custom.Text("client_file_number")
 	}
 	if s.work.PriorID != 0 {
-		prior, err := p.Vault.Abstracts.Get(ctx, s.work.PriorID)
+		prior, heading, err := p.Vault.Abstracts.WithHeading(ctx, s.work.PriorID)
 		if err != nil && errs.KindOf(err) != errs.NotFound {
 			return view, err
 		}
 		if err == nil {
-			headings, err := p.Vault.Abstracts.Headings(ctx, prior.Abstract)
-			if err != nil {
-				return view, err
-			}
-			view.Prior, view.PriorPath, view.NotTaken = headings[0], p.AbstractPath(prior.Abstract.ID), s.work.NotTaken
+			view.Prior, view.PriorPath, view.NotTaken = heading, p.AbstractPath(prior.Abstract.ID), s.work.NotTaken
 			work, err := p.Vault.TitleWork.Get(ctx, prior.Abstract.ID)
 			if err != nil {
 				return view, err
