@@ -281,8 +281,8 @@ func TestHostileText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			readText(strings.Repeat(part, size/len(part)))
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("reading took %v, want at most 10 s", took)
+			if took := time.Since(start); took > time.Minute { // a hang, also on a busy machine
+				t.Errorf("reading took %v, want at most a minute", took)
 			}
 		})
 	}

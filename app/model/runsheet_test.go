@@ -221,7 +221,7 @@ func TestGapsOfManyNames(t *testing.T) {
 			}
 			start := time.Now()
 			gaps := Gaps(list, types)
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > time.Minute { // a hang, also on a busy machine
 				t.Errorf("Gaps took %v", took)
 			}
 			if want := 1_999 * 20; len(gaps) != want {

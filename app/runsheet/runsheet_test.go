@@ -161,7 +161,7 @@ func TestSplitLongCells(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			start := time.Now()
 			got := model.SplitNames(strings.Repeat(row.part, 2_000_000))
-			if took := time.Since(start); len(got) != row.want || took > 5*time.Second {
+			if took := time.Since(start); len(got) != row.want || took > time.Minute { // a hang, also on a busy machine
 				t.Errorf("split returned %d names after %v, want %d", len(got), took, row.want)
 			}
 		})
