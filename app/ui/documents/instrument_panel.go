@@ -123,10 +123,7 @@ func (v *viewerData) keepPanelOpen() {
 // showPanel renders the panel. form is the form with submitted values; if it is nil, the panel has
 // the form that state asks for.
 func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state panelState, form *panelForm) error {
-	panel, err := p.newPanel(r, s, state, form)
-	if err != nil {
-		return err
-	}
+	panel := p.newPanel(r, s, state, form)
 	if r.IsPart() {
 		return p.RenderPart(r, status, "document.html", "instrument-panel", panel)
 	}
@@ -136,7 +133,7 @@ func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state pane
 }
 
 // newPanel returns the template data of the panel.
-func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) (*instrumentPanel, error) {
+func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) *instrumentPanel {
 	panel := &instrumentPanel{
 		File: s.File, Path: s.PanelPath(), View: s.PanelView(), HasNext: s.Next != nil,
 		Saved: state.saved, Undo: page.ParseUndo(state.undo), Back: s.PanelView(), Focus: state.focus, Form: form,
@@ -148,7 +145,7 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		panel.PageCount = *s.File.Pages
 	}
 	if s.File.AbstractID == 0 {
-		return panel, nil
+		return panel
 	}
 	if r.MayWrite() && !p.OCRIsOff() {
 		panel.Reading = readingText(s.File)
@@ -159,7 +156,7 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		panel.Form = p.newForm(s, state)
 	}
 	if panel.Form == nil {
-		return panel, nil
+		return panel
 	}
 	panel.Selected = panel.Form.ID
 	if part := panel.Form.Part; panel.Form.ID == 0 {
@@ -177,7 +174,7 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 	case panel.Focus:
 		panel.Form.Focus()
 	}
-	return panel, nil
+	return panel
 }
 
 // readingText says which page of a document the server reads. It is "" if all pages have been read.

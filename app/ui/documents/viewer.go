@@ -100,9 +100,7 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 	}
 	s.Instrument = state.instrument
 	if ok {
-		if s.Panel, err = p.newPanel(r, s, state, nil); err != nil {
-			return err
-		}
+		s.Panel = p.newPanel(r, s, state, nil)
 		s.keepPanelOpen()
 	}
 	return p.showViewer(r, rejected.Status(), s, rejected)
