@@ -112,7 +112,9 @@ func TestRunsheetPage(t *testing.T) {
 		`href="/documents/1?in=abstract%3A`, `page=2" title="packet.pdf"`, "p. 2", `<del><a class="file" href="/documents/2"`,
 		fmt.Sprintf(`Released by <a href="#instrument-%d">No. <span data-number>3</span></a>`, mortgage+1),
 		fmt.Sprintf(`Releases <a href="#instrument-%d">No. <span data-number>2</span></a>`, mortgage), "References  Bk 9 Pg 8",
-		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
+		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, `data-label="Grantors">Ned`,
+		`data-label="Grantors" data-party="Mortgagor"></td>`,
+		fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
 		`<option value="Conveyance">Conveyance</option><option value="Security">Mortgages and Security Instruments</option>`,
 		`<option value="Release">Release</option></select>`, `href="#runsheet">Skip to runsheet`)
 	gap := regexp.MustCompile(`class="gap"><td colspan="13">Possible gap in the chain of title: no earlier instrument in this ` +
@@ -189,7 +191,8 @@ func TestSaveCell(t *testing.T) {
 	}
 	address := fmt.Sprintf("/instruments/%d/cell", id)
 	was := func(field string) string {
-		m := regexp.MustCompile(`data-label="` + field + `"(?: class="[a-z]*")?(?: data-edit="([^"]*)")?>([^<]*)<`).FindStringSubmatch(
+		m := regexp.MustCompile(`data-label="` + field + `"(?: data-party="[^"]*")?` +
+			`(?: class="[a-z]*")?(?: data-edit="([^"]*)")?>([^<]*)<`).FindStringSubmatch(
 			string(staff.get(t, 200, path).body))
 		if m == nil {
 			t.Fatalf("no cell %s", field)

@@ -78,6 +78,15 @@ func (r row) Tone() string {
 	return ""
 }
 
+// Party returns what the type calls the names of a cell, such as Defendant, or "" for Grantor and Grantee.
+func (r row) Party(field string) string {
+	grantor, grantee := r.Type.SpecialLabels()
+	if field == "grantors" {
+		return grantor
+	}
+	return grantee
+}
+
 // relationLink says how an instrument relates to another one.
 type relationLink struct {
 	Words    string // "Released by"

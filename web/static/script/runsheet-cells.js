@@ -99,9 +99,11 @@ const updateRow = (tr, fresh) => {
       for (const holder of holders) holder.content = [...cell.childNodes];
       if ('label' in cell.dataset) old.dataset.label = cell.dataset.label;
       if ('edit' in cell.dataset) old.dataset.edit = cell.dataset.edit;
+      if ('party' in cell.dataset) old.dataset.party = cell.dataset.party;
+      else delete old.dataset.party;
       return;
     }
-    for (const name of ['data-label', 'data-edit', 'data-amount', 'class']) {
+    for (const name of ['data-label', 'data-party', 'data-edit', 'data-amount', 'class']) {
       if (cell.hasAttribute(name)) old.setAttribute(name, cell.getAttribute(name));
       else old.removeAttribute(name);
     }

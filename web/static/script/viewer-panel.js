@@ -58,8 +58,7 @@ const reveal = (field) => {
     if (!fits()) query(isPhone() ? '#panel-form-heading' : '.panel-suggested').scrollIntoView({ block: 'start' });
   }
   // On phones, where both never fit, the field comes into view when the user taps it.
-  if (!fits() && !(isPhone() && query('.panel-suggested:not([hidden])')))
-    field.scrollIntoView({ block: 'nearest' });
+  if (!fits() && !(isPhone() && query('.panel-suggested:not([hidden])'))) field.scrollIntoView({ block: 'nearest' });
 };
 /**
  * @param {boolean} on
