@@ -62,7 +62,7 @@ func (v *openedVault) Close() error { return errors.Join(v.Instance.Close(), v.c
 func (v *openedVault) serve(listener net.Listener) (stop func() error) {
 	server := &http.Server{
 		Handler: control.NewHandler(control.HandlerOptions{
-			Vault: v.Instance, Build: build(), Origin: v.config.Origin(v.config.Listen), Log: v.log, Rand: rand.Reader,
+			App: v.Instance, Build: build(), Origin: v.config.Origin(v.config.Listen), Log: v.log, Rand: rand.Reader,
 		}),
 		ReadHeaderTimeout: v.config.Timeouts.Header,
 	}

@@ -117,7 +117,7 @@ func seedVault(dir string) (key string, err error) {
 	if err != nil {
 		return "", err
 	}
-	h, err := server.Handler(server.Options{Config: config.Default(), Vault: v, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	h, err := server.Handler(server.Options{Config: config.Default(), App: v, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		return "", err
 	}

@@ -96,7 +96,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		debug.SetMemoryLimit(memoryLimit(c))
 	}
 	return server.Serve(ctx, server.Options{
-		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats, Memory: func() []memory.Processes { return processMemory(pools) },
+		Config: c, SettingsFile: settings, App: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats, Memory: func() []memory.Processes { return processMemory(pools) },
 		Doctor: func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
 		OnStarted: func(a server.Addresses) {
 			s.printFirstAdminLink(ctx, v, c.Origin(a.Address))

@@ -19,7 +19,7 @@ type abstractHandler struct {
 }
 
 func newAbstractHandler(s *server) abstractHandler {
-	v := s.Vault.Abstracts
+	v := s.App.Abstracts
 	return abstractHandler{recordHandler[vault.AbstractWithFiles, model.AbstractPatch]{
 		server: s, etag: s.etags[abstractType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
 		id:     func(r *request) (uint64, error) { return r.opaqueID(s.abstracts) },
@@ -30,7 +30,7 @@ func newAbstractHandler(s *server) abstractHandler {
 				Fields: inputs(body, append(model.AbstractInputs(), "status")...)}
 		},
 		render: s.abstractResponse,
-	}, v, s.Vault.Search}
+	}, v, s.App.Search}
 }
 
 // abstractFields returns the names of the fields that POST /abstracts accepts.

@@ -24,7 +24,7 @@ import (
 
 // Options configures New. Sizes are in bytes.
 type Options struct {
-	Vault          *instance.Instance
+	App            *instance.Instance
 	PublicURL      string         // base URL of the server; if "", it is taken from each request
 	TrustedProxies []netip.Prefix // proxies whose forwarding headers are trusted
 	Origins        []string       // origins that browsers may call the API from; if empty, CORS is disabled
@@ -58,7 +58,7 @@ type Limits struct {
 // New returns the handler for /metrics and all paths under /v1 and /api/v1. The handler
 // sets the Pattern of each request to the pattern of the matched route.
 func New(opts Options) (http.Handler, error) {
-	v := opts.Vault
+	v := opts.App
 	s := &server{
 		Options:   opts,
 		addresses: httpx.AddressResolver{PublicURL: opts.PublicURL, TrustedProxies: opts.TrustedProxies},
@@ -101,7 +101,7 @@ type route struct {
 
 // routes returns all routes under /v1.
 func routes(s *server) []route {
-	v := s.Vault
+	v := s.App
 	abstracts, orders, folders, files := newAbstractHandler(s), newOrderHandler(s), newFolderHandler(s), newFileHandler(s)
 	templates := templateHandler{v.Templates}
 	trash := trashHandler{s, v.Trash}
@@ -154,7 +154,7 @@ func routes(s *server) []route {
 // titleWorkRoutes returns the routes for what an abstractor produces: instruments, runsheets, and the
 // other parts of an abstract.
 func titleWorkRoutes(s *server) []route {
-	instruments, work, notes := newInstrumentHandler(s), titleWorkHandler{s, s.Vault.TitleWork}, noteHandler{s, s.Vault.Notes}
+	instruments, work, notes := newInstrumentHandler(s), titleWorkHandler{s, s.App.TitleWork}, noteHandler{s, s.App.Notes}
 	return []route{
 		{"GET", "/abstracts/:id/instruments", instruments.listOfAbstract},
 		{"POST", "/abstracts/:id/instruments", instruments.create},

@@ -47,7 +47,7 @@ func byRecord(name string) filter {
 // it is the file itself.
 func (s *server) noteDownload(r *request, file model.File, detail map[string]string) {
 	if r.Method == http.MethodGet {
-		s.Vault.Events.RecordAccess(r.actor, "file.downloaded", model.RecordRef("file", file.ID), detail)
+		s.App.Events.RecordAccess(r.actor, "file.downloaded", model.RecordRef("file", file.ID), detail)
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 // body of the response.
 func (srv *testServer) control(t *testing.T, method, path, body string) (status int, text string) {
 	t.Helper()
-	handler := control.NewHandler(control.HandlerOptions{Vault: srv.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
+	handler := control.NewHandler(control.HandlerOptions{App: srv.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(control.OperatorHeader, "ann")

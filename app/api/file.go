@@ -27,7 +27,7 @@ type fileHandler struct {
 }
 
 func newFileHandler(s *server) fileHandler {
-	v := s.Vault.Files
+	v := s.App.Files
 	return fileHandler{recordHandler[model.File, model.FilePatch]{
 		server: s, etag: s.etags[fileType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
 		id:     (*request).numberID,
@@ -39,7 +39,7 @@ func newFileHandler(s *server) fileHandler {
 		render: func(r *request, f model.File) response {
 			return response{status: http.StatusOK, header: s.etags[fileType].header(f.ID, f.Version), body: apitypes.FileBody{Data: s.file(r, f)}}
 		},
-	}, v, s.Vault.Search}
+	}, v, s.App.Search}
 }
 
 func (h fileHandler) upload(r *request) (response, error) {
@@ -110,9 +110,9 @@ func (h fileHandler) searchable(r *request) (response, error) {
 		"Content-Disposition": mime.FormatMediaType("attachment", map[string]string{"filename": jobs.SearchableFilename(file)})}
 	resp := response{status: http.StatusOK, header: header, media: model.MIMEPDF, stream: func(io.Writer) error { return nil }}
 	if r.Method == http.MethodHead {
-		return resp, h.server.Vault.Previews.CanBeSearchable(file)
+		return resp, h.server.App.Previews.CanBeSearchable(file)
 	}
-	created, err := h.server.Vault.Previews.Searchable(r.Context(), r.actor, file.ID)
+	created, err := h.server.App.Previews.Searchable(r.Context(), r.actor, file.ID)
 	if err != nil {
 		return response{}, err
 	}
@@ -165,7 +165,7 @@ func (h fileHandler) text(r *request) (response, error) {
 	var status jobs.TextStatus
 	page, err := readPage(h.server, r, lq.Query, func(ctx context.Context, q vault.Query) (page vault.Page[pagetext.Page], err error) {
 		offset, limit := itemRange(q)
-		part, err := h.server.Vault.Previews.PageTexts(ctx, r.actor, id, offset, limit, q.MaxBytes)
+		part, err := h.server.App.Previews.PageTexts(ctx, r.actor, id, offset, limit, q.MaxBytes)
 		status = part.Status
 		page = vault.Page[pagetext.Page]{Items: part.Pages, Bytes: part.Bytes, Truncated: part.Next > 0 && len(part.Pages) < limit}
 		page.Next, page.Prev = positions(part.Offset, part.Next)
@@ -175,10 +175,10 @@ func (h fileHandler) text(r *request) (response, error) {
 		return response{}, err
 	}
 	if len(lq.Position) == 0 {
-		h.server.Vault.Events.RecordAccess(r.actor, "file.opened", model.RecordRef("file", id), nil)
+		h.server.App.Events.RecordAccess(r.actor, "file.opened", model.RecordRef("file", id), nil)
 	}
 	list := newPage(h.server, r, lq, page, pageText)
-	data := apitypes.TextPages{Status: string(status), OCREnabled: h.server.Vault.Settings.ReadsScans, Pages: list.Data}
+	data := apitypes.TextPages{Status: string(status), OCREnabled: h.server.App.Settings.ReadsScans, Pages: list.Data}
 	return okResponse(apitypes.FileText{Data: data, Links: list.Links, Meta: list.Meta})
 }
 

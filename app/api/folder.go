@@ -16,7 +16,7 @@ type folderHandler struct {
 }
 
 func newFolderHandler(s *server) folderHandler {
-	v := s.Vault.Folders
+	v := s.App.Folders
 	return folderHandler{recordHandler[model.Folder, model.FolderPatch]{
 		server: s, etag: s.etags[folderType], find: v.Get, change: v.Patch, remove: v.Remove,
 		id:     (*request).numberID,

@@ -91,7 +91,7 @@ func newTestServer(t testing.TB, changes ...func(*testConfig)) *testServer {
 		srv.keys = map[string]string{}
 		srv.createKeys()
 	}
-	cfg.api.Vault = srv.vault
+	cfg.api.App = srv.vault
 	handler, err := api.New(cfg.api)
 	srv.must(err)
 	srv.router, err = loadRouter()

@@ -76,7 +76,7 @@ func (s *server) idempotent(h handler) handler {
 			return response{}, errRunning
 		}
 		defer s.inFlight.end(r.keyHash)
-		replay, found, err := s.Vault.StoredResponse(r.Context(), r.keyHash)
+		replay, found, err := s.App.StoredResponse(r.Context(), r.keyHash)
 		if err != nil {
 			return response{}, err
 		}
@@ -91,7 +91,7 @@ func (s *server) idempotent(h handler) handler {
 		if errors.Is(err, vault.ErrAlreadyProcessed) {
 			// The client of an earlier request disconnected, but the request was committed
 			// after the check above.
-			if replay, _, err = s.Vault.StoredResponse(r.Context(), r.keyHash); err == nil {
+			if replay, _, err = s.App.StoredResponse(r.Context(), r.keyHash); err == nil {
 				return replayResponse(r, replay)
 			}
 		}

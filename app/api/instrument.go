@@ -24,7 +24,7 @@ type instrumentHandler struct {
 }
 
 func newInstrumentHandler(s *server) instrumentHandler {
-	v := s.Vault.Instruments
+	v := s.App.Instruments
 	h := instrumentHandler{service: v}
 	h.recordHandler = recordHandler[vault.InstrumentView, vault.InstrumentPatch]{
 		server: s, etag: s.etags[instrumentType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
@@ -150,7 +150,7 @@ func (h instrumentHandler) create(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	if _, err := h.server.Vault.Abstracts.Get(r.Context(), id); err != nil {
+	if _, err := h.server.App.Abstracts.Get(r.Context(), id); err != nil {
 		return response{}, err // respond 404 before reading the body
 	}
 	sent, err := r.object(h.server.Limits.JSON, model.InstrumentInputFields()...)
@@ -225,7 +225,7 @@ var instrumentListSpec = listSpec{
 // list returns a page of the instruments of all abstracts.
 func (h instrumentHandler) list(r *request) (response, error) {
 	lacking := ""
-	resp, err := listPage(h.server, r, instrumentListSpec, h.service.List, h.server.Vault.Search.Instruments,
+	resp, err := listPage(h.server, r, instrumentListSpec, h.service.List, h.server.App.Search.Instruments,
 		func(i vault.InstrumentView) apitypes.Instrument {
 			lacking = cmp.Or(lacking, lacksStatus(i))
 			return h.server.instrument(i)

@@ -19,7 +19,7 @@ type orderHandler struct {
 }
 
 func newOrderHandler(s *server) orderHandler {
-	v := s.Vault.Orders
+	v := s.App.Orders
 	return orderHandler{recordHandler[model.Order, model.OrderPatch]{
 		server: s, etag: s.etags[orderType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
 		id:     func(r *request) (uint64, error) { return r.opaqueID(s.orders) },
@@ -28,7 +28,7 @@ func newOrderHandler(s *server) orderHandler {
 			return model.OrderPatch{Fields: inputs(body, model.OrderInputs()...), Custom: body.custom(r)}
 		},
 		render: func(_ *request, o model.Order) response { return s.orderResponse(http.StatusOK, o) },
-	}, v, s.Vault.Search}
+	}, v, s.App.Search}
 }
 
 func (h orderHandler) fields(r *request) (response, error) {

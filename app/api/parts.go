@@ -38,7 +38,7 @@ func (s *server) readForm(r *request, known []string, filesOptional bool) (*form
 	if err != nil {
 		return nil, err
 	}
-	staged, err := s.Vault.Files.Stage(r.Context())
+	staged, err := s.App.Files.Stage(r.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -52,11 +52,11 @@ func (s *server) indexState(ctx context.Context, l listSpec, q search.Query) (*a
 	var scans search.UnreadScans
 	if l.recordType == searchListSpec.recordType || l.recordType == fileListSpec.recordType {
 		var err error
-		if scans, err = s.Vault.Search.UnreadScans(ctx, q); err != nil {
+		if scans, err = s.App.Search.UnreadScans(ctx, q); err != nil {
 			return nil, err
 		}
 	}
-	state, err := s.Vault.Search.State(ctx) // after the scans: the index may not have the text of one that was just read
+	state, err := s.App.Search.State(ctx) // after the scans: the index may not have the text of one that was just read
 	return &apitypes.Index{Complete: state.Complete(), Behind: state.PendingChanges, Texts: state.WithoutText(), Scans: scans.Max()}, err
 }
 

@@ -22,7 +22,7 @@ func (h instrumentHandler) readRunsheetFile(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	if _, err := h.server.Vault.Abstracts.Get(r.Context(), id); err != nil {
+	if _, err := h.server.App.Abstracts.Get(r.Context(), id); err != nil {
 		return response{}, err // respond 404 before reading the body
 	}
 	raw, err := h.server.readFilePart(r, "file")

@@ -189,7 +189,7 @@ func (s *server) setTusHeaders(c *gin.Context) {
 		return
 	}
 	if c.Request.Method == http.MethodOptions {
-		tus.SetOptions(c.Writer.Header(), s.Vault.Uploads.MaxSize())
+		tus.SetOptions(c.Writer.Header(), s.App.Uploads.MaxSize())
 	}
 	c.Header("Tus-Resumable", tus.Version)
 }

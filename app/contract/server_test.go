@@ -73,7 +73,7 @@ func open(t *testing.T, seed uint64) *testServer {
 	c.Data, c.Rate.FailingKeys = set.Dir, 0
 	c.Limits.JSONBody, c.Limits.FormFields, c.Limits.Parts = maxJSON, maxJSON, maxParts
 	c.Limits.FileSize, c.Limits.FilesPerRequest, c.Limits.RequestBody = maxFile, maxFiles, 8*maxFile
-	handler, err := server.Handler(server.Options{Config: c, Vault: h.vault, Build: control.Build{Version: "test"}, Log: set.Log,
+	handler, err := server.Handler(server.Options{Config: c, App: h.vault, Build: control.Build{Version: "test"}, Log: set.Log,
 		Now: h.clock.Now})
 	if err != nil {
 		t.Fatalf("create the handler of the server: %v", err)

@@ -20,17 +20,17 @@ func (h handler) backup(w http.ResponseWriter, r *http.Request) {
 	var asked apitypes.BackupCreate
 	err := readBody(r, &asked, maxBody)
 	if s := asked.Encryption; err == nil && s != nil {
-		err = h.Vault.Backups.CheckEncryption(backup.Encryption{Recipients: s.Recipients, PassphraseFingerprint: s.Passphrase})
+		err = h.App.Backups.CheckEncryption(backup.Encryption{Recipients: s.Recipients, PassphraseFingerprint: s.Passphrase})
 	}
 	if err == nil && asked.NewArchive {
-		err = h.Vault.Backups.ForgetArchive(asked.To)
+		err = h.App.Backups.ForgetArchive(asked.To)
 	}
 	if err != nil {
 		h.respond(w, r, nil, err)
 		return
 	}
 	streamProgress(h, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
-		made, err := h.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.Progress) { report(p.Done, p.Total) })
+		made, err := h.App.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.Progress) { report(p.Done, p.Total) })
 		return backupShape(made), err
 	})
 }
@@ -42,7 +42,7 @@ func (c *Client) BackupsPruned(ctx context.Context, pruned apitypes.BackupPruned
 }
 
 func (h handler) pruned(r *http.Request, done apitypes.BackupPruned) (any, error) {
-	return struct{}{}, h.Vault.Backups.LogPruned(r.Context(), operator(r), done.From, done.Removed)
+	return struct{}{}, h.App.Backups.LogPruned(r.Context(), operator(r), done.From, done.Removed)
 }
 
 func backupShape(b backup.Backup) apitypes.Backup {

@@ -23,7 +23,7 @@ func TestStatusReportsScheduledBackupFailures(t *testing.T) {
 	}
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup.To = filepath.Join(blocked, "plan")
-	handler := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler),
+	handler := control.NewHandler(control.HandlerOptions{App: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler),
 		Rand: vaulttest.Rand()})
 	send := func(method, path, body string) (s apitypes.Status) {
 		t.Helper()

@@ -22,7 +22,7 @@ func TestControlBackup(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v := vaulttest.Open(t, opts)
 	log := new(bytes.Buffer)
-	handler := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.NewTextHandler(log, nil)), Rand: vaulttest.Rand()})
+	handler := control.NewHandler(control.HandlerOptions{App: v, Log: slog.New(slog.NewTextHandler(log, nil)), Rand: vaulttest.Rand()})
 	send := func(method, path, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))

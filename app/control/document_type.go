@@ -17,7 +17,7 @@ func (c *Client) DocumentTypes(ctx context.Context) ([]apitypes.DocumentType, er
 }
 
 func (h handler) documentTypes(r *http.Request) (any, error) {
-	types, err := h.Vault.Instruments.Types(r.Context())
+	types, err := h.App.Instruments.Types(r.Context())
 	return dataOf(encode.DocumentTypes(types)), err
 }
 
@@ -33,11 +33,11 @@ func (h handler) importDocumentTypes(r *http.Request, asked apitypes.DocumentTyp
 		types = append(types, model.DocumentType{ID: uint64(max(t.ID, 0)), Name: t.Name, Category: model.Category(t.Category),
 			Encumbrance: t.Encumbrance, Retired: t.Retired, GrantorLabel: t.GrantorLabel, GranteeLabel: t.GranteeLabel})
 	}
-	before, err := h.Vault.Instruments.Types(r.Context())
+	before, err := h.App.Instruments.Types(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	now, err := h.Vault.Instruments.SetTypes(r.Context(), operator(r), types, asked.DryRun)
+	now, err := h.App.Instruments.SetTypes(r.Context(), operator(r), types, asked.DryRun)
 	return apitypes.DefinitionsChanged{DryRun: asked.DryRun, Changed: changedTypes(before, now)}, err
 }
 

@@ -47,12 +47,12 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 }
 
 func (h handler) events(r *http.Request) (any, error) {
-	ids := encode.NewIDCodec(h.Vault.Secrets)
+	ids := encode.NewIDCodec(h.App.Secrets)
 	query, err := eventQuery(ids, r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	return firstRecords(r, query, h.Vault.Events.List, ids.Event)
+	return firstRecords(r, query, h.App.Events.List, ids.Event)
 }
 
 func eventQuery(ids encode.IDCodec, asked url.Values) (q vault.Query, err error) {
@@ -116,7 +116,7 @@ func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitype
 
 // exportEvents streams the audit log from a given entry to the end, with one JSON line per entry.
 func (h handler) exportEvents(w http.ResponseWriter, r *http.Request) {
-	ids := encode.NewIDCodec(h.Vault.Secrets)
+	ids := encode.NewIDCodec(h.App.Secrets)
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
 		h.respond(w, r, nil, errs.InvalidField("from", errs.NotInteger))
@@ -124,7 +124,7 @@ func (h handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	var end apitypes.EventEnd
-	err = h.Vault.Events.Each(r.Context(), from, func(e model.Event, damage error) error {
+	err = h.App.Events.Each(r.Context(), from, func(e model.Event, damage error) error {
 		if damage != nil {
 			return apitypes.Write(w, apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10),
 				Problem: damage.Error()}})
@@ -148,7 +148,7 @@ func (c *Client) VerifyEvents(ctx context.Context, progress func(apitypes.Progre
 
 func (h handler) verifyEvents(w http.ResponseWriter, r *http.Request) {
 	streamProgress(h, w, r, "entries", func(report func(done, total int64)) (apitypes.EventVerify, error) {
-		found, err := h.Vault.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
+		found, err := h.App.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return verifiedLog(found), err
 	})
 }

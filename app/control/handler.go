@@ -35,7 +35,7 @@ func (b Build) String() string {
 // HandlerOptions contains the options for NewHandler. If no server is running and a command has opened the vault
 // itself, Listen is "", Certificate is nil, and StartedAt is zero.
 type HandlerOptions struct {
-	Vault       *instance.Instance
+	App         *instance.Instance
 	Build       Build
 	Listen      string
 	Certificate func() *certificate.Info // returns the current certificate; nil if TLS is off
@@ -72,20 +72,20 @@ func NewHandler(opts HandlerOptions) http.Handler {
 		"GET /control/time-zone":                    c.timeZone,
 		"GET /control/keys":                         c.keys,
 		"POST /control/keys":                        withBody(maxBody, c.createKey),
-		"POST /control/keys/{id}/revoke":            change("key", c.Vault.Keys.Revoke, keyShape),
+		"POST /control/keys/{id}/revoke":            change("key", c.App.Keys.Revoke, keyShape),
 		"POST /control/keys/{id}/rotate":            withBody(maxBody, c.rotateKey),
 		"GET /control/users":                        c.users,
 		"POST /control/users":                       withBody(maxBody, c.createUser),
 		"POST /control/users/{id}/role":             withBody(maxBody, c.setUserRole),
 		"POST /control/users/{id}/profile":          withBody(maxBody, c.setUserProfile),
-		"POST /control/users/{id}/disable":          change("user", c.Vault.Users.Disable, userShape),
-		"POST /control/users/{id}/enable":           change("user", c.Vault.Users.Enable, userShape),
-		"POST /control/users/{id}/two-factor/reset": change("user", c.Vault.Users.ResetTwoFactor, userShape),
+		"POST /control/users/{id}/disable":          change("user", c.App.Users.Disable, userShape),
+		"POST /control/users/{id}/enable":           change("user", c.App.Users.Enable, userShape),
+		"POST /control/users/{id}/two-factor/reset": change("user", c.App.Users.ResetTwoFactor, userShape),
 		"POST /control/users/{id}/reset":            c.resetUser,
 		"GET /control/templates":                    c.templates,
 		"POST /control/templates/import":            withBody(maxDefinitionsBody, c.importTemplates),
-		"POST /control/templates/{id}/default":      change("template", c.Vault.Templates.SetDefault, encode.Template),
-		"POST /control/templates/{id}/retire":       change("template", c.Vault.Templates.Retire, encode.Template),
+		"POST /control/templates/{id}/default":      change("template", c.App.Templates.SetDefault, encode.Template),
+		"POST /control/templates/{id}/retire":       change("template", c.App.Templates.Retire, encode.Template),
 		"GET /control/order-fields":                 c.orderFields,
 		"POST /control/order-fields/import":         withBody(maxDefinitionsBody, c.importOrderFields),
 		"GET /control/order-statuses":               c.orderStatuses,

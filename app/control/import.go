@@ -21,7 +21,7 @@ func (c *Client) EnsureFolder(ctx context.Context, ensure apitypes.FolderEnsure)
 }
 
 func (h handler) ensureFolder(r *http.Request, asked apitypes.FolderEnsure) (any, error) {
-	made, fresh, err := h.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing,
+	made, fresh, err := h.App.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing,
 		decode.Filename(asked.Name), asked.DryRun)
 	out := apitypes.FolderEnsured{Created: fresh}
 	if made.ID != 0 {
@@ -70,9 +70,9 @@ func (h handler) lookForFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, errs.InvalidField("size", "The size field must be an integer.")
 	}
-	out := apitypes.Imported{Rejected: h.Vault.Files.CheckNameAndSize(place.Filename, size)}
+	out := apitypes.Imported{Rejected: h.App.Files.CheckNameAndSize(place.Filename, size)}
 	if digest := query.Get("sha256"); digest != "" && out.Rejected == "" {
-		file, found, err := h.Vault.Files.FindImported(r.Context(), place, digest)
+		file, found, err := h.App.Files.FindImported(r.Context(), place, digest)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (h handler) importFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	tray, err := h.Vault.Files.Stage(r.Context())
+	tray, err := h.App.Files.Stage(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +107,10 @@ func (h handler) importFile(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if r.URL.Query().Get("dry_run") != "" {
-		reason, err := h.Vault.Files.CheckImport(tray)
+		reason, err := h.App.Files.CheckImport(tray)
 		return apitypes.Imported{Rejected: reason}, err
 	}
-	done, err := h.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
+	done, err := h.App.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (c *Client) Keys(ctx context.Context) ([]apitypes.Key, error) {
 }
 
 func (h handler) keys(r *http.Request) (any, error) {
-	keys, err := h.Vault.Keys.List(r.Context())
+	keys, err := h.App.Keys.List(r.Context())
 	return list(keys, keyShape), err
 }
 
@@ -27,7 +27,7 @@ func (c *Client) CreateKey(ctx context.Context, draft apitypes.KeyCreate) (apity
 }
 
 func (h handler) createKey(r *http.Request, asked apitypes.KeyCreate) (any, error) {
-	text, key, err := h.Vault.Keys.Create(r.Context(), operator(r), model.KeyDraft{
+	text, key, err := h.App.Keys.Create(r.Context(), operator(r), model.KeyDraft{
 		Name: asked.Name, Abilities: asked.Abilities, ExpiresAt: timeOrNil(asked.ExpiresAt),
 	})
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
@@ -55,7 +55,7 @@ func (h handler) rotateKey(r *http.Request, asked apitypes.KeyRotate) (any, erro
 	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > maxOverlap {
 		return nil, errs.InvalidField("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
 	}
-	text, key, err := h.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
+	text, key, err := h.App.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
 

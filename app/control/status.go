@@ -24,12 +24,12 @@ func (c *Client) Status(ctx context.Context) (apitypes.Status, error) {
 func (h handler) status(r *http.Request) (any, error) { return h.currentStatus(r) }
 
 func (h handler) currentStatus(r *http.Request) (apitypes.Status, error) {
-	s, err := h.Vault.Status(r.Context())
+	s, err := h.App.Status(r.Context())
 	if err != nil {
 		return apitypes.Status{}, err
 	}
 	out := apitypes.Status{
-		Running: h.Listen != "", Version: h.Build.Version, Commit: h.Build.Commit, Data: h.Vault.Dir, Listen: encode.OptionalString(h.Listen),
+		Running: h.Listen != "", Version: h.Build.Version, Commit: h.Build.Commit, Data: h.App.Dir, Listen: encode.OptionalString(h.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders),
 		Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed),
@@ -39,7 +39,7 @@ func (h handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	if h.Certificate != nil {
 		out.Certificate = certificateShape(h.Certificate())
 	}
-	for _, p := range h.Vault.OCR.Reading() {
+	for _, p := range h.App.OCR.Reading() {
 		out.OCRReading = append(out.OCRReading, apitypes.OCRPage{File: p.FileID, Page: p.Page})
 	}
 	if h.Memory != nil {
@@ -57,12 +57,12 @@ func (h handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 		out.WritesDenied = new(writesDenied(s))
 	}
 	out.DocumentRoom, out.StillWorks = int64(s.Room.Document), encode.OptionalString(s.Room.StillWorks(apitypes.HumanSize))
-	index, err := h.Vault.Search.State(r.Context())
+	index, err := h.App.Search.State(r.Context())
 	if err != nil {
 		return out, err
 	}
 	out.Search = searchIndex(index)
-	if out.Storage, err = h.Vault.Storage(r.Context()); err != nil && s.Denied == nil {
+	if out.Storage, err = h.App.Storage(r.Context()); err != nil && s.Denied == nil {
 		return out, err
 	}
 	if err := h.damageStatus(r.Context(), &out, s); err != nil {
@@ -98,12 +98,12 @@ func certificateShape(f *certificate.Info) *apitypes.Certificate {
 
 // backupStatus adds the results of the last backups.
 func (h handler) backupStatus(out *apitypes.Status) {
-	state := h.Vault.Backups.State()
+	state := h.App.Backups.State()
 	out.BackupProblem = encode.OptionalString(state.Problem)
 	if good := state.LastGood; good != nil {
 		out.LastBackupAt, out.LastBackup = new(apitypes.At(good.At)), new(backupShape(*good))
 	}
-	if failed := h.Vault.Backups.ScheduleFailure(state); failed != nil {
+	if failed := h.App.Backups.ScheduleFailure(state); failed != nil {
 		out.BackupFailure = &apitypes.BackupFailure{At: apitypes.At(failed.At), To: failed.To, Reason: failed.Reason}
 	}
 	if state.Next != nil {
@@ -113,7 +113,7 @@ func (h handler) backupStatus(out *apitypes.Status) {
 
 // damageStatus adds the known damage and the state of the scrub to out.
 func (h handler) damageStatus(ctx context.Context, out *apitypes.Status, s instance.Status) error {
-	damaged, err := h.Vault.DamagedRecords(ctx)
+	damaged, err := h.App.DamagedRecords(ctx)
 	for _, d := range damaged {
 		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.FileID, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.FoundAt)})
 	}
@@ -141,7 +141,7 @@ func (h handler) checkup(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.Vault.Checkup(r.Context())
+	found, err := h.App.Checkup(r.Context())
 	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.AtOpen.Clean,
 		Unchecked: found.AtOpen.SkipReason}
 	if failed := cmp.Or(found.AtOpen.WriteError, found.AtOpen.LostWrites); failed != nil {
@@ -188,7 +188,7 @@ func (c *Client) ProcessFailures(ctx context.Context) ([]apitypes.ProcessFailure
 const maxFailed = 1000
 
 func (h handler) failed(r *http.Request) (any, error) {
-	files, err := h.Vault.Processing.Failed(r.Context(), 1, maxFailed)
+	files, err := h.App.Processing.Failed(r.Context(), 1, maxFailed)
 	return list(files, func(f model.File) apitypes.ProcessFailure {
 		return apitypes.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure}
 	}), err
@@ -205,7 +205,7 @@ func (h handler) retry(r *http.Request, asked apitypes.ProcessRetry) (any, error
 	if asked.File < 0 {
 		return nil, errs.RecordNotFound("file", asked.File)
 	}
-	n, err := h.Vault.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
+	n, err := h.App.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
 	return apitypes.ProcessRetried{Retried: n}, err
 }
 
@@ -215,5 +215,5 @@ func (c *Client) TimeZone(ctx context.Context) (string, error) {
 }
 
 func (h handler) timeZone(*http.Request) (any, error) {
-	return apitypes.Data[string]{Data: h.Vault.TimeZone.Chosen()}, nil
+	return apitypes.Data[string]{Data: h.App.TimeZone.Chosen()}, nil
 }

@@ -50,7 +50,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 					}
 				})
 			}
-			handler := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
+			handler := control.NewHandler(control.HandlerOptions{App: v, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
 			var status apitypes.Status

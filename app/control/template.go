@@ -22,7 +22,7 @@ func (c *Client) Templates(ctx context.Context) ([]apitypes.TemplateDefinition, 
 }
 
 func (h handler) templates(r *http.Request) (any, error) {
-	all, err := h.Vault.Templates.All(r.Context())
+	all, err := h.App.Templates.All(r.Context())
 	return apitypes.TemplateDefinitions{Templates: list(all, encode.Template).Data}, err
 }
 
@@ -43,7 +43,7 @@ func (h handler) importTemplates(r *http.Request, asked apitypes.TemplatesImport
 		}
 		drafts = append(drafts, draft)
 	}
-	done, err := h.Vault.Templates.Import(r.Context(), operator(r), drafts, asked.DryRun)
+	done, err := h.App.Templates.Import(r.Context(), operator(r), drafts, asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 
@@ -63,7 +63,7 @@ func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) 
 }
 
 func (h handler) orderFields(r *http.Request) (any, error) {
-	fields, err := h.Vault.Orders.Fields(r.Context())
+	fields, err := h.App.Orders.Fields(r.Context())
 	return apitypes.OrderFields{CoreFields: encode.Fields(model.CoreOrderFields()), CustomFields: encode.Fields(fields)}, err
 }
 
@@ -75,7 +75,7 @@ func (c *Client) ImportOrderFields(ctx context.Context, fields []apitypes.Field,
 }
 
 func (h handler) importOrderFields(r *http.Request, asked apitypes.OrderFieldsImport) (any, error) {
-	done, err := h.Vault.Orders.EditFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), "", asked.DryRun)
+	done, err := h.App.Orders.EditFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), "", asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 
@@ -86,7 +86,7 @@ func (c *Client) OrderStatuses(ctx context.Context) ([]string, error) {
 }
 
 func (h handler) orderStatuses(r *http.Request) (any, error) {
-	statuses, err := h.Vault.Orders.Statuses(r.Context())
+	statuses, err := h.App.Orders.Statuses(r.Context())
 	return apitypes.OrderStatuses{Statuses: statuses}, err
 }
 
@@ -98,7 +98,7 @@ func (c *Client) ImportOrderStatuses(ctx context.Context, statuses []string, dry
 }
 
 func (h handler) importOrderStatuses(r *http.Request, asked apitypes.OrderStatusesImport) (any, error) {
-	done, err := h.Vault.Orders.EditStatuses(r.Context(), operator(r), asked.Statuses, "", asked.DryRun)
+	done, err := h.App.Orders.EditStatuses(r.Context(), operator(r), asked.Statuses, "", asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 

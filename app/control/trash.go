@@ -22,8 +22,8 @@ func (c *Client) TrashItems(ctx context.Context, limit int) ([]apitypes.TrashIte
 }
 
 func (h handler) trash(r *http.Request) (any, error) {
-	ids := encode.NewIDCodec(h.Vault.Secrets)
-	return firstRecords(r, vault.Query{Sort: model.SortCreated, Descending: true}, h.Vault.Trash.List,
+	ids := encode.NewIDCodec(h.App.Secrets)
+	return firstRecords(r, vault.Query{Sort: model.SortCreated, Descending: true}, h.App.Trash.List,
 		func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
 }
 
@@ -33,12 +33,12 @@ func (c *Client) TrashItem(ctx context.Context, record string) (apitypes.TrashIt
 }
 
 func (h handler) trashed(r *http.Request) (any, error) {
-	ids := encode.NewIDCodec(h.Vault.Secrets)
+	ids := encode.NewIDCodec(h.App.Secrets)
 	recordType, id, err := trashRecord(ids, r.PathValue("record"))
 	if err != nil {
 		return nil, err
 	}
-	item, err := h.Vault.Trash.Find(r.Context(), recordType, id)
+	item, err := h.App.Trash.Find(r.Context(), recordType, id)
 	return trashItem(ids, item), err
 }
 
@@ -48,7 +48,7 @@ func (c *Client) TrashPurgeable(ctx context.Context) (apitypes.TrashPurgeable, e
 }
 
 func (h handler) purgeable(r *http.Request) (any, error) {
-	due, kept, err := h.Vault.Purger.Purgeable(r.Context())
+	due, kept, err := h.App.Purger.Purgeable(r.Context())
 	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
 }
 
@@ -58,16 +58,16 @@ func (c *Client) RestoreTrash(ctx context.Context, record string) (apitypes.Tras
 }
 
 func (h handler) restoreTrash(r *http.Request, asked apitypes.TrashRestore) (any, error) {
-	ids := encode.NewIDCodec(h.Vault.Secrets)
+	ids := encode.NewIDCodec(h.App.Secrets)
 	recordType, id, err := trashRecord(ids, asked.Record)
 	if err != nil {
 		return nil, err
 	}
-	item, err := h.Vault.Trash.Find(r.Context(), recordType, id)
+	item, err := h.App.Trash.Find(r.Context(), recordType, id)
 	if err != nil {
 		return nil, err
 	}
-	return trashItem(ids, item), h.Vault.Trash.Restore(r.Context(), operator(r), recordType, id)
+	return trashItem(ids, item), h.App.Trash.Restore(r.Context(), operator(r), recordType, id)
 }
 
 // PurgeTrash deletes one record in the trash permanently. A reason overrides the retention period.
@@ -76,11 +76,11 @@ func (c *Client) PurgeTrash(ctx context.Context, record, reason string) (apitype
 }
 
 func (h handler) purge(r *http.Request, asked apitypes.TrashPurge) (any, error) {
-	recordType, id, err := trashRecord(encode.NewIDCodec(h.Vault.Secrets), asked.Record)
+	recordType, id, err := trashRecord(encode.NewIDCodec(h.App.Secrets), asked.Record)
 	if err != nil {
 		return nil, err
 	}
-	done, err := h.Vault.Purger.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
+	done, err := h.App.Purger.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
 	return trashPurged(done), err
 }
 
@@ -90,7 +90,7 @@ func (c *Client) EmptyTrash(ctx context.Context) (apitypes.TrashPurged, error) {
 }
 
 func (h handler) emptyTrash(r *http.Request) (any, error) {
-	done, err := h.Vault.Purger.Empty(r.Context(), operator(r))
+	done, err := h.App.Purger.Empty(r.Context(), operator(r))
 	return trashPurged(done), err
 }
 

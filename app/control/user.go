@@ -15,7 +15,7 @@ func (c *Client) Users(ctx context.Context) ([]apitypes.User, error) {
 }
 
 func (h handler) users(r *http.Request) (any, error) {
-	users, err := h.Vault.Users.List(r.Context())
+	users, err := h.App.Users.List(r.Context())
 	return list(users, userShape), err
 }
 
@@ -25,7 +25,7 @@ func (c *Client) CreateUser(ctx context.Context, draft apitypes.UserCreate) (api
 }
 
 func (h handler) createUser(r *http.Request, asked apitypes.UserCreate) (any, error) {
-	token, user, err := h.Vault.Users.Create(r.Context(), operator(r), model.UserDraft{
+	token, user, err := h.App.Users.Create(r.Context(), operator(r), model.UserDraft{
 		Name: asked.Name, Role: model.Role(asked.Role), Password: asked.Password, Profile: model.ProfilePatch(asked.UserProfile),
 	})
 	return h.linked(token, user, err)
@@ -47,7 +47,7 @@ func (h handler) resetUser(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, user, err := h.Vault.Users.Reset(r.Context(), operator(r), id)
+	token, user, err := h.App.Users.Reset(r.Context(), operator(r), id)
 	return h.linked(token, user, err)
 }
 
@@ -72,7 +72,7 @@ func (h handler) setUserRole(r *http.Request, asked apitypes.UserRole) (any, err
 	if err != nil {
 		return nil, err
 	}
-	user, err := h.Vault.Users.SetRole(r.Context(), operator(r), id, model.Role(asked.Role))
+	user, err := h.App.Users.SetRole(r.Context(), operator(r), id, model.Role(asked.Role))
 	return dataOf(userShape(user)), err
 }
 
@@ -86,7 +86,7 @@ func (h handler) setUserProfile(r *http.Request, asked apitypes.UserProfile) (an
 	if err != nil {
 		return nil, err
 	}
-	user, err := h.Vault.Users.SetProfile(r.Context(), operator(r), id, model.ProfilePatch(asked))
+	user, err := h.App.Users.SetProfile(r.Context(), operator(r), id, model.ProfilePatch(asked))
 	return dataOf(userShape(user)), err
 }
 

@@ -18,7 +18,7 @@ func (c *Client) Verify(ctx context.Context, progress func(apitypes.Progress)) (
 
 func (h handler) verify(w http.ResponseWriter, r *http.Request) {
 	streamProgress(h, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
-		found, err := h.Vault.Integrity.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
+		found, err := h.App.Integrity.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
 		return verified(found), err
 	})
 }
@@ -31,7 +31,7 @@ func (c *Client) Repair(ctx context.Context, progress func(apitypes.Progress)) (
 
 func (h handler) repair(w http.ResponseWriter, r *http.Request) {
 	streamProgress(h, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
-		did, err := h.Vault.Integrity.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
+		did, err := h.App.Integrity.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
 		out := verified(did.Report)
 		out.Repaired = &apitypes.Repaired{
 			Done: did.Applied, Findings: int64(did.FindingsBefore), TasksAdded: int64(did.TasksAdded), TasksRemoved: int64(did.TasksRemoved),
@@ -69,10 +69,10 @@ func (c *Client) Reindex(ctx context.Context, progress func(apitypes.Progress)) 
 
 func (h handler) reindex(w http.ResponseWriter, r *http.Request) {
 	streamProgress(h, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
-		if err := h.Vault.Search.Rebuild(r.Context(), operator(r)); err != nil {
+		if err := h.App.Search.Rebuild(r.Context(), operator(r)); err != nil {
 			return apitypes.SearchIndex{}, err
 		}
-		s, err := h.Vault.Search.Await(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
+		s, err := h.App.Search.Await(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return searchIndex(s), err
 	})
 }

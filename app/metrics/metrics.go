@@ -32,7 +32,7 @@ const maxAge = time.Second
 
 // Options configures New.
 type Options struct {
-	Vault           *instance.Instance
+	App             *instance.Instance
 	Sandbox         func() sandbox.Stats // nil means there are no worker processes
 	Version, Commit string               // of this binary
 
@@ -67,7 +67,7 @@ func New(opts Options) *Metrics {
 	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&collector{opts, opts.Vault.Metrics},
+		&collector{opts, opts.App.Metrics},
 	)
 	promauto.With(registry).NewGauge(prometheus.GaugeOpts{
 		Name: "deedkeep_build_info", Help: "Version and commit of the running server. Always 1.",

@@ -54,7 +54,7 @@ func fixture(t *testing.T) *Metrics {
 		t.Fatalf("search without a search index: error %v, want Unavailable", err)
 	}
 	return New(Options{
-		Vault: v, Sandbox: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
+		App: v, Sandbox: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
 		Memory: func() []memory.Processes {
 			return []memory.Processes{{Type: "server", Count: 1, Usage: memory.Usage{Total: 70, Anonymous: 50}}, {Type: "ocr"}}
 		},

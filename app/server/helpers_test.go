@@ -58,7 +58,7 @@ func options(t *testing.T, change func(*config.Config)) server.Options {
 		change(&c)
 	}
 	return server.Options{
-		Config: c, Vault: vaulttest.Open(t, vaultOpts), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Config: c, App: vaulttest.Open(t, vaultOpts), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 }
 
@@ -72,12 +72,12 @@ func serve(t *testing.T, change func(*config.Config)) *running {
 // serveWith starts a server with the given options. It is stopped when the test ends.
 func serveWith(t *testing.T, opts server.Options) *running {
 	t.Helper()
-	key, _, err := opts.Vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "test"})
+	key, _, err := opts.App.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "test"})
 	if err != nil {
 		t.Fatalf("create key: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{key: key, vault: opts.Vault, stop: cancel, result: make(chan error, 1)}
+	r := &running{key: key, vault: opts.App, stop: cancel, result: make(chan error, 1)}
 	started := make(chan server.Addresses, 1)
 	opts.OnStarted = func(a server.Addresses) { started <- a }
 	go func() { r.result <- server.Serve(ctx, opts) }()

@@ -32,10 +32,10 @@ type idleTrimmer struct {
 }
 
 func newIdleTrimmer(opts Options) *idleTrimmer {
-	database := filepath.Join(opts.Vault.Dir, "vault.db")
+	database := filepath.Join(opts.App.Dir, "vault.db")
 	return &idleTrimmer{
 		now: time.Now, usage: func() memory.Usage { return memory.Of(os.Getpid()) },
-		trim: func() { opts.Vault.Search.Index.DropCache(); memory.Trim(database) },
+		trim: func() { opts.App.Search.Index.DropCache(); memory.Trim(database) },
 	}
 }
 

@@ -98,7 +98,7 @@ func openCertificate(opts Options) (*certificate.Reloader, error) {
 	c := opts.Config
 	set := certificate.Options{Cert: c.TLS.Cert, Key: c.TLS.Key, Now: opts.Now, Rand: rand.Reader, Log: opts.Log}
 	if c.TLS.SelfSigned {
-		set.Dir, set.Names = certificate.SelfSignedDir(opts.Vault.Dir), certificate.LocalNames(c.PublicURL)
+		set.Dir, set.Names = certificate.SelfSignedDir(opts.App.Dir), certificate.LocalNames(c.PublicURL)
 		if address, err := url.Parse(c.PublicURL); err == nil {
 			set.RequiredName = address.Hostname()
 		}

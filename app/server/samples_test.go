@@ -68,19 +68,19 @@ func newSampleServer(t *testing.T) *sampleServer {
 	opts := options(t, nil)
 	vaultOpts := vaulttest.Options(t)
 	vaultOpts.Dir, vaultOpts.Now, vaultOpts.Reader, vaultOpts.Settings.PreviewSize = shortDir(t), time.Now, pool, 64<<20
-	opts.Vault = vaulttest.Open(t, vaultOpts)
+	opts.App = vaulttest.Open(t, vaultOpts)
 	handler, err := server.Handler(opts)
 	if err != nil {
 		t.Fatalf("server.Handler: %v", err)
 	}
-	key, _, err := opts.Vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "samples"})
+	key, _, err := opts.App.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "samples"})
 	if err != nil {
 		t.Fatalf("create key: %v", err)
 	}
-	opts.Vault.Start(time.Hour)
+	opts.App.Start(time.Hour)
 	httpServer := httptest.NewServer(handler)
 	t.Cleanup(httpServer.Close)
-	return &sampleServer{t, client.New(httpServer.URL, key, nil), opts.Vault}
+	return &sampleServer{t, client.New(httpServer.URL, key, nil), opts.App}
 }
 
 // outcome is the result of uploading a sample, in the terms of the manifest.

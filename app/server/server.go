@@ -31,7 +31,7 @@ import (
 type Options struct {
 	Config       config.Config
 	SettingsFile string             // the settings file in use, or the path to create one at
-	Vault        *instance.Instance // an open vault; Serve starts it but doesn't close it
+	App          *instance.Instance // an open vault; Serve starts it but doesn't close it
 	Build        control.Build
 	Log          *slog.Logger
 	Now          func() time.Time
@@ -74,16 +74,16 @@ func Serve(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	controlSocket, err := control.Listen(opts.Vault.Dir, rand.Reader)
+	controlSocket, err := control.Listen(opts.App.Dir, rand.Reader)
 	if err != nil {
 		return errors.Join(err, front.close())
 	}
 	answering := front.addresses()
 	controlHandler := control.Guard(control.NewHandler(control.HandlerOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.certificateInfo,
+		App: opts.App, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.certificateInfo,
 		Probes: probes, Forwarded: forwarded, Memory: opts.Memory, StartedAt: opts.Now(), Log: opts.Log, Rand: rand.Reader,
 	}), controlSocket.Token)
-	opts.Vault.Start(opts.Config.Sweep.Every)
+	opts.App.Start(opts.Config.Sweep.Every)
 	var background sync.WaitGroup
 	defer background.Wait()
 	working, stop := context.WithCancel(ctx)
@@ -121,7 +121,7 @@ func run(ctx context.Context, opts Options, g *drainer, services []service) erro
 	}
 	// Pause uploads so that they don't use up the grace period. They resume after the next
 	// start.
-	opts.Vault.Uploads.Pause()
+	opts.App.Uploads.Pause()
 	g.close(opts.Config.Timeouts.Grace)
 	for _, s := range services {
 		s.stop(ctx, opts.Log)
@@ -180,11 +180,11 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 	bodies.Full = full
 	responses := httpx.ResponseMemory{Max: int64(c.Limits.BodiesInMemory) / 4, Full: full}
 	numbers := metrics.New(metrics.Options{
-		Vault: opts.Vault, Sandbox: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
+		App: opts.App, Sandbox: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
 		Forwarded: forwarded.Counts, Memory: opts.Memory, CertificateExpires: expires,
 	})
 	v1, err := api.New(api.Options{
-		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
+		App: opts.App, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.MaxRequestBody()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
@@ -197,8 +197,8 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().WithMaxTTL(c.Links.TTL),
-		Address: addresses.ClientAddrText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.Vault.Secrets).Event,
+		App: opts.App, Links: opts.App.Secrets.Links().WithMaxTTL(c.Links.TTL),
+		Address: addresses.ClientAddrText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.App.Secrets).Event,
 		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
 		FormBytes: int64(c.Limits.FormFields), LimitBody: bodies.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Log: opts.Log,
@@ -209,7 +209,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 	describe := api.Describe(addresses)
 	healthy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, "", nil) })
 	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		room, problem := opts.Vault.Readiness(r.Context())
+		room, problem := opts.App.Readiness(r.Context())
 		health(w, r, room.StillWorks(apitypes.HumanSize), problem)
 	})
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -194,7 +194,7 @@ func TestNotReady(t *testing.T) {
 	opts := options(t, nil)
 	vaultOpts := vaulttest.Options(t)
 	vaultOpts.Dir, vaultOpts.Settings.DiskReserve = shortDir(t), 1<<62
-	opts.Vault = vaulttest.Open(t, vaultOpts)
+	opts.App = vaulttest.Open(t, vaultOpts)
 	handler, err := server.Handler(opts)
 	if err != nil {
 		t.Fatalf("server.Handler: %v", err)
@@ -218,7 +218,7 @@ func TestReadyOnNearlyFullDisk(t *testing.T) {
 	opts := options(t, nil)
 	vaultOpts := vaulttest.Options(t)
 	vaultOpts.Dir, vaultOpts.Settings.FileSize = shortDir(t), 1<<56
-	opts.Vault = vaulttest.Open(t, vaultOpts)
+	opts.App = vaulttest.Open(t, vaultOpts)
 	handler, err := server.Handler(opts)
 	if err != nil {
 		t.Fatalf("server.Handler: %v", err)
@@ -292,7 +292,7 @@ func TestDownloadUsesSendfile(t *testing.T) {
 		t.Fatalf("download: got %d bytes, %v, want the %d bytes of the upload", len(got), err, len(content))
 	}
 
-	handler, err := server.Handler(server.Options{Config: config.Default(), Vault: r.vault, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	handler, err := server.Handler(server.Options{Config: config.Default(), App: r.vault, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		t.Fatalf("server.Handler: %v", err)
 	}
@@ -491,7 +491,7 @@ func TestAddressInUse(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--listen") {
 		t.Errorf("Serve = %v, want an error that names --listen", err)
 	}
-	if _, err := os.Lstat(filepath.Join(opts.Vault.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(opts.App.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("stat control.sock: got %v, want os.ErrNotExist", err)
 	}
 }

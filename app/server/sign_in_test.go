@@ -31,7 +31,7 @@ func TestSignInDuringAFlood(t *testing.T) {
 	c := config.Default()
 	c.Data, c.Listen, c.TrustedProxies = vaultOpts.Dir, "127.0.0.1:0", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	r := serveWith(t, server.Options{
-		Config: c, Vault: vaulttest.Open(t, vaultOpts), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Config: c, App: vaulttest.Open(t, vaultOpts), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	ownerPassword := password
 	owner := model.UserDraft{Name: "owner", Role: model.RoleAdmin, Password: &ownerPassword}

@@ -165,7 +165,7 @@ func TestMissingCertificate(t *testing.T) {
 		!strings.Contains(err.Error(), "absent.pem") {
 		t.Errorf("Serve = %v, want an error that names tls.* and the file", err)
 	}
-	if _, err := os.Lstat(filepath.Join(opts.Vault.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(opts.App.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("stat control.sock: got %v, want os.ErrNotExist", err)
 	}
 }

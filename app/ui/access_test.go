@@ -91,7 +91,7 @@ func newAccessMatrix(t *testing.T, required bool) *accessMatrix {
 	t.Helper()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = required })
 	gate, err := ui.Gate(ui.Options{
-		Vault: h.vault, Links: h.links, Address: func(*http.Request) string { return "192.0.2.1" },
+		App: h.vault, Links: h.links, Address: func(*http.Request) string { return "192.0.2.1" },
 		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil }, Now: h.clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

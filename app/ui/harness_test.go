@@ -65,7 +65,7 @@ func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServe
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	pages, err := ui.New(ui.Options{
-		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
+		App: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
 		Event:  encode.NewIDCodec(h.vault.Secrets).Event, Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml",
 		Version: "9.9.9", Doctor: h.doctor,

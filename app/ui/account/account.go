@@ -36,15 +36,15 @@ func (p *Pages) accountPage(r *page.Request) error {
 // showAccount shows the account page with the problems of one of its forms, if any.
 func (p *Pages) showAccount(r *page.Request, status int, form string, problems map[string]string,
 ) error {
-	user, err := p.Vault.Users.Get(r.Context(), r.Visitor.ID)
+	user, err := p.App.Users.Get(r.Context(), r.Visitor.ID)
 	if err != nil {
 		return err
 	}
-	sessions, err := p.Vault.Sessions.List(r.Context(), r.Actor)
+	sessions, err := p.App.Sessions.List(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
-	view := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.TwoFactorRequired(), Must: r.Role == "", Problems: problems, Form: form}
+	view := accountView{User: user, Once: rand.Text(), Required: p.App.Users.TwoFactorRequired(), Must: r.Role == "", Problems: problems, Form: form}
 	if user.TwoFactor != nil {
 		view.Codes = len(user.TwoFactor.RecoveryHashes)
 	}
@@ -70,7 +70,7 @@ func (p *Pages) changePassword(r *page.Request) error {
 	if form.Get("password") != form.Get("again") {
 		return p.showAccount(r, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The passwords don't match."})
 	}
-	if err := p.Vault.Users.ChangePassword(r.Context(), r.Actor, form.Get("current_password"), form.Get("password")); err != nil {
+	if err := p.App.Users.ChangePassword(r.Context(), r.Actor, form.Get("current_password"), form.Get("password")); err != nil {
 		return p.showAccountProblem(r, "password", err)
 	}
 	return p.RedirectWithNotice(r, "/me", "Password changed. You're signed out on all other devices.")
@@ -79,7 +79,7 @@ func (p *Pages) changePassword(r *page.Request) error {
 // endSession ends one of the user's sessions, which signs that device out.
 func (p *Pages) endSession(r *page.Request) error {
 	id := r.PostForm.Get("session")
-	err := p.Vault.Sessions.End(r.Context(), r.Actor, id)
+	err := p.App.Sessions.End(r.Context(), r.Actor, id)
 	switch {
 	case errs.KindOf(err) == errs.NotFound: // the session has expired in the meantime
 	case err != nil:
@@ -91,14 +91,14 @@ func (p *Pages) endSession(r *page.Request) error {
 }
 
 func (p *Pages) endOtherSessions(r *page.Request) error {
-	if err := p.Vault.Sessions.EndOthers(r.Context(), r.Actor); err != nil {
+	if err := p.App.Sessions.EndOthers(r.Context(), r.Actor); err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(r, "/me", "You're signed out on all other devices.")
 }
 
 func (p *Pages) endAllSessions(r *page.Request) error {
-	if err := p.Vault.Sessions.EndAll(r.Context(), r.Actor); err != nil {
+	if err := p.App.Sessions.EndAll(r.Context(), r.Actor); err != nil {
 		return err
 	}
 	return p.finishSignOut(r, "You're signed out everywhere.")

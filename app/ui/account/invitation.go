@@ -14,7 +14,7 @@ import (
 // invitationPage shows the password form of a one-time link. GET requests don't use up the link
 // because email programs open links for previews.
 func (p *Pages) invitationPage(r *page.Request) error {
-	in, err := p.Vault.Users.Invitation(r.Context(), r.PathValue("token"))
+	in, err := p.App.Users.Invitation(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return invitationError(err)
 	}
@@ -25,7 +25,7 @@ func (p *Pages) invitationPage(r *page.Request) error {
 func (p *Pages) acceptInvitation(r *page.Request) error {
 	token := r.PathValue("token")
 	// Check the link before reading the form, so that no password is read if the link is invalid.
-	in, err := p.Vault.Users.Invitation(r.Context(), token)
+	in, err := p.App.Users.Invitation(r.Context(), token)
 	if err != nil {
 		page.SkipForm(r)
 		return invitationError(err)
@@ -43,14 +43,14 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 			return p.showInvitation(r, http.StatusUnprocessableEntity, in, draft.Name, map[string]string{"time_zone": page.ChooseTimeZone})
 		}
 	}
-	user, err := p.Vault.Users.Accept(r.Context(), token, draft)
+	user, err := p.App.Users.Accept(r.Context(), token, draft)
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
 		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(domainErr.Fields))
 	}
 	if err != nil {
 		return invitationError(err)
 	}
-	if err := p.Vault.TimeZone.Read(r.Context()); err != nil {
+	if err := p.App.TimeZone.Read(r.Context()); err != nil {
 		return err
 	}
 	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", r.RequestID())
@@ -60,13 +60,13 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 // asksForTimeZone reports whether the form asks the invited user for the time zone of the office:
 // an administrator, until one is known.
 func (p *Pages) asksForTimeZone(in auth.Invitation) bool {
-	return in.Admin && p.Vault.TimeZone.Chosen() == ""
+	return in.Admin && p.App.TimeZone.Chosen() == ""
 }
 
 // signInAfterInvitation signs the user in with the new password. If that fails, it shows the
 // sign-in page with the username filled in.
 func (p *Pages) signInAfterInvitation(r *page.Request, name, password string) error {
-	in, err := p.Vault.Users.SignIn(r.Context(), auth.SignInDraft{Name: name, Password: password, Address: p.Address(r.Request), Device: r.UserAgent()})
+	in, err := p.App.Users.SignIn(r.Context(), auth.SignInDraft{Name: name, Password: password, Address: p.Address(r.Request), Device: r.UserAgent()})
 	if errors.As(err, new(*auth.SignInError)) {
 		return p.RedirectWithNotice(r, "/sign-in?name="+url.QueryEscape(name), "Password set. Sign in with your new password.")
 	}

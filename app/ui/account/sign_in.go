@@ -65,7 +65,7 @@ func (p *Pages) submitCode(r *page.Request) error {
 func (p *Pages) startSession(r *page.Request, draft auth.SignInDraft) error {
 	draft.Address, draft.Device = p.Address(r.Request), r.UserAgent()
 	to := page.LocalAddress(r.PostForm.Get("to"))
-	in, err := p.Vault.Users.SignIn(r.Context(), draft)
+	in, err := p.App.Users.SignIn(r.Context(), draft)
 	if err == nil {
 		return p.finishSignIn(r, in, to)
 	}
@@ -90,7 +90,7 @@ func (p *Pages) startSession(r *page.Request, draft auth.SignInDraft) error {
 // browser's previous session.
 func (p *Pages) finishSignIn(r *page.Request, in auth.SignedIn, to string) error {
 	if before := p.SessionToken(r); before != "" {
-		if err := p.Vault.Sessions.SignOut(r.Context(), before, p.Address(r.Request)); err != nil {
+		if err := p.App.Sessions.SignOut(r.Context(), before, p.Address(r.Request)); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (p *Pages) clearChallenge(r *page.Request) {
 }
 
 func (p *Pages) signOut(r *page.Request) error {
-	if err := p.Vault.Sessions.SignOut(r.Context(), p.SessionToken(r), r.Visitor.Address); err != nil {
+	if err := p.App.Sessions.SignOut(r.Context(), p.SessionToken(r), r.Visitor.Address); err != nil {
 		return err
 	}
 	return p.finishSignOut(r, "You're signed out.")

@@ -19,7 +19,7 @@ type twoFactorForm struct {
 // beginTwoFactor starts setting up two-factor authentication. The response shows the secret, which
 // can't be shown again.
 func (p *Pages) beginTwoFactor(r *page.Request) error {
-	offer, err := p.Vault.Users.BeginTwoFactor(r.Context(), r.Actor, r.PostForm.Get("current_password"))
+	offer, err := p.App.Users.BeginTwoFactor(r.Context(), r.Actor, r.PostForm.Get("current_password"))
 	if err != nil {
 		return p.showAccountProblem(r, "factor", err)
 	}
@@ -44,7 +44,7 @@ func groupsOfFour(text string) string {
 }
 
 func (p *Pages) confirmTwoFactor(r *page.Request) error {
-	codes, err := p.Vault.Users.ConfirmTwoFactor(r.Context(), r.Actor, r.PostForm.Get("code"))
+	codes, err := p.App.Users.ConfirmTwoFactor(r.Context(), r.Actor, r.PostForm.Get("code"))
 	if err == nil {
 		return p.showRecoveryCodes(r, "Two-factor authentication is on", codes)
 	}
@@ -56,7 +56,7 @@ func (p *Pages) confirmTwoFactor(r *page.Request) error {
 // newRecoveryCodes replaces the user's recovery codes.
 func (p *Pages) newRecoveryCodes(r *page.Request) error {
 	return p.SubmitOnce(r, codesAlreadyShown, func() (string, error) {
-		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), r.Actor, r.PostForm.Get("current_password"))
+		codes, err := p.App.Users.NewRecoveryCodes(r.Context(), r.Actor, r.PostForm.Get("current_password"))
 		if err != nil {
 			return "", p.showAccountProblem(r, "factor", err)
 		}
@@ -70,7 +70,7 @@ var codesAlreadyShown = page.AlreadySubmitted{Text: "These recovery codes were a
 // showRecoveryCodes shows new recovery codes. They can't be shown again.
 func (p *Pages) showRecoveryCodes(r *page.Request, heading string, codes []string) error {
 	if r.Role == "" { // two-factor authentication is set up now, so read the user's role
-		user, err := p.Vault.Users.Get(r.Context(), r.Visitor.ID)
+		user, err := p.App.Users.Get(r.Context(), r.Visitor.ID)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (p *Pages) downloadRecoveryCodes(r *page.Request) error {
 
 // removeTwoFactor turns off two-factor authentication for the signed-in user.
 func (p *Pages) removeTwoFactor(r *page.Request) error {
-	if err := p.Vault.Users.RemoveTwoFactor(r.Context(), r.Actor, r.PostForm.Get("current_password")); err != nil {
+	if err := p.App.Users.RemoveTwoFactor(r.Context(), r.Actor, r.PostForm.Get("current_password")); err != nil {
 		return p.showAccountProblem(r, "factor", err)
 	}
 	return p.RedirectWithNotice(r, "/me", "Two-factor authentication is off. You sign in with your username and password only.")

@@ -42,12 +42,12 @@ const activityPerPage = 50
 
 func (p *Pages) activityPage(r *page.Request) error {
 	filters := page.ListParams(r, activityFilters...)
-	view := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.Vault.Events.VerifyProgress()}
+	view := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.App.Events.VerifyProgress()}
 	var err error
-	if view.Users, err = p.Vault.Users.List(r.Context()); err != nil {
+	if view.Users, err = p.App.Users.List(r.Context()); err != nil {
 		return err
 	}
-	if view.Keys, err = p.Vault.Keys.List(r.Context()); err != nil {
+	if view.Keys, err = p.App.Keys.List(r.Context()); err != nil {
 		return err
 	}
 	q, records, err := p.eventQuery(r, filters, view.Problems)
@@ -61,7 +61,7 @@ func (p *Pages) activityPage(r *page.Request) error {
 	view.CSV = page.WithQuery("/admin/activity.csv", filters)
 	q.Descending, q.Limit = true, activityPerPage
 	p.ApplyCursor(r, filters, &q)
-	list, err := page.ReadNonEmpty(r.Context(), q, p.Vault.Events.List)
+	list, err := page.ReadNonEmpty(r.Context(), q, p.App.Events.List)
 	if err != nil {
 		return err
 	}

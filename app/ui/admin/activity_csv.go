@@ -30,7 +30,7 @@ func (p *Pages) activityCSV(r *page.Request) error {
 		q.CreatedTo = now // otherwise, a steady flow of new entries could keep the export running
 	}
 	q.Limit = 500
-	list, err := p.Vault.Events.List(r.Context(), q)
+	list, err := p.App.Events.List(r.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (p *Pages) activityCSV(r *page.Request) error {
 		switch q.Position = list.Next; {
 		case err != nil:
 		case q.Position != nil:
-			list, err = p.Vault.Events.List(r.Context(), q)
+			list, err = p.App.Events.List(r.Context(), q)
 		default:
 			err = table.Flush()
 		}
@@ -64,7 +64,7 @@ func (p *Pages) writeEvents(ctx context.Context, table *apitypes.EventTable, eve
 	for _, e := range events {
 		records = append(records, e.Record)
 	}
-	names, err := p.Vault.Names(ctx, records)
+	names, err := p.App.Names(ctx, records)
 	if err != nil {
 		return err
 	}
@@ -83,16 +83,16 @@ func (p *Pages) auditVerificationPart(r *page.Request) error {
 	if !r.IsPart() {
 		return r.Redirect("/admin/activity")
 	}
-	return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.Vault.Events.VerifyProgress())
+	return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.App.Events.VerifyProgress())
 }
 
 // verifyAuditLog starts verifying the audit log.
 func (p *Pages) verifyAuditLog(r *page.Request) error {
-	if err := p.Vault.Events.StartVerify(r.Context(), r.Actor); err != nil {
+	if err := p.App.Events.StartVerify(r.Context(), r.Actor); err != nil {
 		return err
 	}
 	if r.IsPart() {
-		return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.Vault.Events.VerifyProgress())
+		return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.App.Events.VerifyProgress())
 	}
 	return p.RedirectWithNotice(r, "/admin/activity", "Verification started.")
 }

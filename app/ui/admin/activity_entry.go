@@ -37,7 +37,7 @@ func (p *Pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow
 	for _, e := range events {
 		records = append(records, e.Record, e.Detail["abstract"])
 	}
-	names, err := p.Vault.Names(ctx, records)
+	names, err := p.App.Names(ctx, records)
 	rows := make([]eventRow, 0, len(events))
 	for _, e := range events {
 		rows = append(rows, p.eventRow(e, names))

@@ -44,7 +44,7 @@ func (p *Pages) findRecords(r *page.Request, text string) ([]matchedRecord, erro
 	if err != nil || len(list) > 0 {
 		return list, err
 	}
-	users, err := p.Vault.Users.List(ctx)
+	users, err := p.App.Users.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (p *Pages) findRecords(r *page.Request, text string) ([]matchedRecord, erro
 			list = append(list, p.newMatchedRecord("user", u.ID, u.Name, ""))
 		}
 	}
-	found, err := p.Vault.Search.Find(ctx, text, maxRecordChoices)
+	found, err := p.App.Search.Find(ctx, text, maxRecordChoices)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 		if !ok {
 			continue
 		}
-		names, err := p.Vault.Names(ctx, []string{page.RecordName(recordType, id)})
+		names, err := p.App.Names(ctx, []string{page.RecordName(recordType, id)})
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (p *Pages) searchRecords(r *page.Request, text string) (list []matchedRecor
 	if text = search.TrimText(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil
 	}
-	answer, err := p.Vault.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Limit: maxRecordChoices, SkipCounts: true})
+	answer, err := p.App.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Limit: maxRecordChoices, SkipCounts: true})
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil

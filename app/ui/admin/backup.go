@@ -40,7 +40,7 @@ type scrubStatus struct {
 const maxDamagedShown = 20
 
 func (p *Pages) scrubStatus() scrubStatus {
-	s := scrubStatus{ScrubState: p.Vault.Integrity.State(), Damaged: p.Vault.Damaged()}
+	s := scrubStatus{ScrubState: p.App.Integrity.State(), Damaged: p.App.Damaged()}
 	s.Percent = int(100 * s.Progress)
 	s.More = max(0, len(s.Damaged)-maxDamagedShown)
 	s.Damaged = s.Damaged[:len(s.Damaged)-s.More]
@@ -61,18 +61,18 @@ func newTaskView[T any](progress txn.Progress[T]) taskView[T] {
 const maxSnapshots = 60
 
 func (p *Pages) backupPage(r *page.Request) error {
-	backups, err := p.Vault.Backups.Destination(r.Context(), r.Actor, maxSnapshots)
+	backups, err := p.App.Backups.Destination(r.Context(), r.Actor, maxSnapshots)
 	if err != nil {
 		return err
 	}
-	h, err := p.Vault.Health(r.Context())
+	h, err := p.App.Health(r.Context())
 	if err != nil {
 		return err
 	}
 	view := backupPage{
-		Destination: backups, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir,
+		Destination: backups, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.App.Dir,
 		Settled: p.SettingsFile, Stored: p.scrubStatus(),
-		Now: newTaskView(p.Vault.Backups.Progress()), Check: newTaskView(p.Vault.Backups.VerifyProgress()),
+		Now: newTaskView(p.App.Backups.Progress()), Check: newTaskView(p.App.Backups.VerifyProgress()),
 	}
 	if good := h.Backup.LastGood; good != nil {
 		view.Age = page.FormatAge(p.Now().Sub(good.At))
@@ -96,14 +96,14 @@ func errorText(err error) string {
 
 // runBackup starts a backup unless one is already running.
 func (p *Pages) runBackup(r *page.Request) error {
-	err := p.Vault.Backups.StartCreate(r.Context(), r.Actor)
+	err := p.App.Backups.StartCreate(r.Context(), r.Actor)
 	p.ResetWarnings()
 	return p.showStarted(r, "now", err, "Backup started.", "A backup is already running.")
 }
 
 // verifyBackup starts verifying the given snapshot or, if none is given, all snapshots.
 func (p *Pages) verifyBackup(r *page.Request) error {
-	err := p.Vault.Backups.StartVerify(r.Context(), r.Actor, r.PostForm.Get("snapshot"))
+	err := p.App.Backups.StartVerify(r.Context(), r.Actor, r.PostForm.Get("snapshot"))
 	return p.showStarted(r, "check", err, "Verification started.", "A verification is already running.")
 }
 
@@ -134,10 +134,10 @@ func asConflict(err error) error {
 func (p *Pages) backupTask(part string) (task any, running bool) {
 	switch part {
 	case "now":
-		now := newTaskView(p.Vault.Backups.Progress())
+		now := newTaskView(p.App.Backups.Progress())
 		return now, now.Running
 	case "check":
-		check := newTaskView(p.Vault.Backups.VerifyProgress())
+		check := newTaskView(p.App.Backups.VerifyProgress())
 		return check, check.Running
 	}
 	return nil, false

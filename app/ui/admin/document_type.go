@@ -38,7 +38,7 @@ func (p *Pages) documentTypesPage(r *page.Request) error {
 
 // showTypes renders the page. If no problems are shown, the open form has the stored values.
 func (p *Pages) showTypes(r *page.Request, status int, view typesPage) error {
-	types, err := p.Vault.Instruments.Types(r.Context())
+	types, err := p.App.Instruments.Types(r.Context())
 	if err != nil {
 		return err
 	}
@@ -62,14 +62,14 @@ func (p *Pages) showTypes(r *page.Request, status int, view typesPage) error {
 
 // changeTypes makes the change that the form field "do" requests.
 func (p *Pages) changeTypes(r *page.Request) error {
-	types, err := p.Vault.Instruments.Types(r.Context())
+	types, err := p.App.Instruments.Types(r.Context())
 	if err != nil {
 		return err
 	}
 	id, _ := strconv.ParseUint(r.PostForm.Get("type"), 10, 63) // 0: a new type
 	changed, index, notice, err := applyTypeChange(types, id, r.PostForm)
 	if err == nil {
-		_, err = p.Vault.Instruments.SetTypes(r.Context(), r.Actor, changed, false)
+		_, err = p.App.Instruments.SetTypes(r.Context(), r.Actor, changed, false)
 	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		view := typesPage{Open: id, Form: typeForm(r.PostForm), Problems: map[string]string{}}

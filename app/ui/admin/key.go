@@ -74,7 +74,7 @@ func (p *Pages) newKeyRow(key model.Key) keyRow {
 }
 
 func (p *Pages) keyListPage(r *page.Request) error {
-	list, err := p.Vault.Keys.List(r.Context())
+	list, err := p.App.Keys.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (p *Pages) createKeyFromForm(r *page.Request, form newKeyForm) (secret stri
 		end := p.Now().Add(lifetime)
 		draft.ExpiresAt = &end
 	}
-	return p.Vault.Keys.Create(r.Context(), r.Actor, draft)
+	return p.App.Keys.Create(r.Context(), r.Actor, draft)
 }
 
 // newKeyView is the template data of the page that shows a new key.
@@ -194,7 +194,7 @@ func (p *Pages) keyPage(r *page.Request) error {
 
 // showKey shows the page of a key with the problems of one of its forms, if any.
 func (p *Pages) showKey(r *page.Request, status int, problems map[string]string) error {
-	list, err := p.Vault.Keys.List(r.Context())
+	list, err := p.App.Keys.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (p *Pages) rotateKey(r *page.Request) error {
 		var newKey model.Key
 		overlap, err := parseDays(overlapChoices, r.PostForm.Get("overlap"), "overlap")
 		if err == nil {
-			secret, newKey, err = p.Vault.Keys.Rotate(r.Context(), r.Actor, r.PathID, overlap)
+			secret, newKey, err = p.App.Keys.Rotate(r.Context(), r.Actor, r.PathID, overlap)
 		}
 		if err == nil {
 			return page.KeyPath(newKey.ID), p.showNewKey(r, "Replacement key created", secret, newKey)
@@ -227,7 +227,7 @@ func (p *Pages) revokeKey(r *page.Request) error {
 	if r.PostForm.Get("sure") != "yes" {
 		return p.showKey(r, http.StatusUnprocessableEntity, map[string]string{"sure": "Select this box to revoke the key."})
 	}
-	key, err := p.Vault.Keys.Revoke(r.Context(), r.Actor, r.PathID)
+	key, err := p.App.Keys.Revoke(r.Context(), r.Actor, r.PathID)
 	if err != nil {
 		return err
 	}

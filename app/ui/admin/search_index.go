@@ -18,7 +18,7 @@ func (p *Pages) searchIndexPart(r *page.Request) error {
 // reindex starts rebuilding the search index. Searches use the old index until the new one is
 // complete.
 func (p *Pages) reindex(r *page.Request) error {
-	if err := p.Vault.Search.Rebuild(r.Context(), r.Actor); err != nil {
+	if err := p.App.Search.Rebuild(r.Context(), r.Actor); err != nil {
 		return asConflict(err)
 	}
 	if r.IsPart() {

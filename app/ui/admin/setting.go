@@ -76,27 +76,27 @@ func (p *Pages) setTimeZone(r *page.Request) error {
 	if !page.KnownTimeZone(name) {
 		return &errs.Error{Kind: errs.Invalid, Message: page.ChooseTimeZone}
 	}
-	if err := p.Vault.TimeZone.Choose(r.Context(), r.Actor, name); err != nil {
+	if err := p.App.TimeZone.Choose(r.Context(), r.Actor, name); err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(r, "/admin/settings#time-zone", "Time zone saved.")
 }
 
 func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
-	h, err := p.Vault.Health(r.Context())
+	h, err := p.App.Health(r.Context())
 	if err != nil {
 		return err
 	}
 	view := settingPage{
-		Version: p.Version, Home: p.Vault.Dir, File: p.SettingsFile, Health: h, Problem: page.DiskWarning(h),
+		Version: p.Version, Home: p.App.Dir, File: p.SettingsFile, Health: h, Problem: page.DiskWarning(h),
 		Groups: groupSettings(p.Settings), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
 	}
-	if fixed := p.Vault.TimeZone.Fixed; fixed != nil {
+	if fixed := p.App.TimeZone.Fixed; fixed != nil {
 		view.FixedZone = fixed.String()
 	} else {
 		view.TimeZone = p.NewTimeZoneField("", "")
 	}
-	if info, err := os.Stat(filepath.Join(p.Vault.Dir, "vault.db")); err == nil {
+	if info, err := os.Stat(filepath.Join(p.App.Dir, "vault.db")); err == nil {
 		view.Database = info.Size()
 	}
 	if found != nil {

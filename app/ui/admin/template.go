@@ -31,12 +31,12 @@ func (p *Pages) templateListPage(r *page.Request) error {
 }
 
 func (p *Pages) showTemplates(r *page.Request, status int, view templateListView) error {
-	all, err := p.Vault.Templates.All(r.Context())
+	all, err := p.App.Templates.All(r.Context())
 	if err != nil {
 		return err
 	}
 	for _, t := range all {
-		n, err := p.Vault.Templates.CountAbstracts(r.Context(), t.ID)
+		n, err := p.App.Templates.CountAbstracts(r.Context(), t.ID)
 		if err != nil {
 			return err
 		}
@@ -58,13 +58,13 @@ func (p *Pages) createTemplate(r *page.Request) error {
 	draft := model.TemplateDraft{Name: r.PostForm.Get("name")}
 	from, err := strconv.ParseUint(r.PostForm.Get("from"), 10, 63)
 	if err == nil && from != 0 {
-		source, err := p.Vault.Templates.Get(r.Context(), from)
+		source, err := p.App.Templates.Get(r.Context(), from)
 		if err != nil {
 			return err
 		}
 		draft.Statuses, draft.Fields = &source.Statuses, &source.Fields
 	}
-	created, err := p.Vault.Templates.Create(r.Context(), r.Actor, draft)
+	created, err := p.App.Templates.Create(r.Context(), r.Actor, draft)
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
 		view := templateListView{Name: draft.Name, From: from, Problems: map[string]string{}}
 		for _, f := range domainErr.Fields {
@@ -79,12 +79,12 @@ func (p *Pages) createTemplate(r *page.Request) error {
 }
 
 func (p *Pages) templateEditor(r *page.Request) (definitionEditor, error) {
-	now, err := p.Vault.Templates.Get(r.Context(), r.PathID)
+	now, err := p.App.Templates.Get(r.Context(), r.PathID)
 	return definitionEditor{
 		path: page.TemplatePath(r.PathID), heading: now.Name, recordType: "abstract", hasName: true, hasStatuses: true, hasFields: true,
 		template: now, seenMark: now.Fingerprint(), newKey: model.NewAbstractFieldKey,
 		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
-			_, err := p.Vault.Templates.Edit(ctx, actor, model.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
+			_, err := p.App.Templates.Edit(ctx, actor, model.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
 			return err
 		},
 	}, err
@@ -92,7 +92,7 @@ func (p *Pages) templateEditor(r *page.Request) (definitionEditor, error) {
 
 // setTemplateUse makes a template the default, retires it, or reactivates it.
 func (p *Pages) setTemplateUse(r *page.Request) (err error) {
-	ctx, templates := r.Context(), p.Vault.Templates
+	ctx, templates := r.Context(), p.App.Templates
 	var t model.Template
 	var notice string
 	switch r.PathValue("use") {

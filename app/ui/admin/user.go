@@ -33,7 +33,7 @@ func (p *Pages) newUserRow(r *page.Request, user model.User) userRow {
 }
 
 func (p *Pages) userListPage(r *page.Request) error {
-	list, err := p.Vault.Users.List(r.Context())
+	list, err := p.App.Users.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *Pages) inviteUser(r *page.Request) error {
 	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role")),
 		Profile: page.SubmittedProfile(r)}
 	return p.SubmitOnce(r, linkAlreadyShown, func() (string, error) {
-		token, user, err := p.Vault.Users.Create(r.Context(), r.Actor, draft)
+		token, user, err := p.App.Users.Create(r.Context(), r.Actor, draft)
 		if err == nil {
 			return page.UserPath(user.ID), p.showLink(r, user, token)
 		}
@@ -114,7 +114,7 @@ func (p *Pages) userPage(r *page.Request) error {
 
 // showUser shows the page of a user with the problems of one of its forms, if any.
 func (p *Pages) showUser(r *page.Request, status int, problems map[string]string) error {
-	user, err := p.Vault.Users.Get(r.Context(), r.PathID)
+	user, err := p.App.Users.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -132,12 +132,12 @@ func (p *Pages) showUserChange(r *page.Request, notice string, err error) error 
 }
 
 func (p *Pages) renameUser(r *page.Request) error {
-	user, err := p.Vault.Users.Rename(r.Context(), r.Actor, r.PathID, r.PostForm.Get("name"))
+	user, err := p.App.Users.Rename(r.Context(), r.Actor, r.PathID, r.PostForm.Get("name"))
 	return p.showUserChange(r, "Username changed to "+user.Name+".", err)
 }
 
 func (p *Pages) setProfile(r *page.Request) error {
-	user, err := p.Vault.Users.SetProfile(r.Context(), r.Actor, r.PathID, page.SubmittedProfile(r))
+	user, err := p.App.Users.SetProfile(r.Context(), r.Actor, r.PathID, page.SubmittedProfile(r))
 	return p.showUserChange(r, "Name and title of "+user.Name+" saved.", err)
 }
 
@@ -145,7 +145,7 @@ func (p *Pages) setRole(r *page.Request) (err error) {
 	var user model.User
 	role := model.Role(r.PostForm.Get("role"))
 	if err = rejectSelf(r, "You can't change your own role. Ask another administrator."); err == nil {
-		user, err = p.Vault.Users.SetRole(r.Context(), r.Actor, r.PathID, role)
+		user, err = p.App.Users.SetRole(r.Context(), r.Actor, r.PathID, role)
 	}
 	return p.showUserChange(r, user.Name+" now has the role "+page.RoleName(role)+".", err)
 }
@@ -153,13 +153,13 @@ func (p *Pages) setRole(r *page.Request) (err error) {
 func (p *Pages) disableUser(r *page.Request) (err error) {
 	var user model.User
 	if err = rejectSelf(r, "You can't disable your own account. Ask another administrator."); err == nil {
-		user, err = p.Vault.Users.Disable(r.Context(), r.Actor, r.PathID)
+		user, err = p.App.Users.Disable(r.Context(), r.Actor, r.PathID)
 	}
 	return p.showUserChange(r, user.Name+" is disabled and signed out everywhere.", err)
 }
 
 func (p *Pages) enableUser(r *page.Request) error {
-	user, err := p.Vault.Users.Enable(r.Context(), r.Actor, r.PathID)
+	user, err := p.App.Users.Enable(r.Context(), r.Actor, r.PathID)
 	return p.showUserChange(r, user.Name+" can sign in again.", err)
 }
 
@@ -171,7 +171,7 @@ func (p *Pages) resetUser(r *page.Request) error {
 		var user model.User
 		err := rejectSelf(r, "Change your own password on your account page.")
 		if err == nil {
-			token, user, err = p.Vault.Users.Reset(r.Context(), r.Actor, r.PathID)
+			token, user, err = p.App.Users.Reset(r.Context(), r.Actor, r.PathID)
 		}
 		if err == nil {
 			return page.UserPath(r.PathID), p.showLink(r, user, token)

@@ -23,7 +23,7 @@ type matchJSON struct {
 func (p *Pages) findInDocument(r *page.Request) error {
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
 	// Before the search, so that a page that OCR reads in the meantime isn't left out of both.
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	file, err := p.App.Files.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (p *Pages) findInDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
 	list := make([]matchJSON, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		list = append(list, matchJSON(h))
@@ -59,7 +59,7 @@ func (p *Pages) addUnread(r *page.Request, file model.File, result map[string]an
 	if hits > 0 {
 		return nil
 	}
-	pages, err := p.Vault.Previews.TextPages(r.Context(), r.Actor, r.PathID)
+	pages, err := p.App.Previews.TextPages(r.Context(), r.Actor, r.PathID)
 	if pages == 0 {
 		result["textless"] = true
 	}
@@ -71,7 +71,7 @@ func (p *Pages) addUnread(r *page.Request, file model.File, result map[string]an
 func (p *Pages) findMatches(r *page.Request, typed string) (found jobs.Found, words bool, err error) {
 	fromSearch := r.URL.Query().Get("words") != ""
 	for _, words = range findModes(typed, fromSearch) {
-		found, err = p.Vault.Previews.Find(r.Context(), r.Actor, r.PathID, typed, words, queryInt(r, "page", 0))
+		found, err = p.App.Previews.Find(r.Context(), r.Actor, r.PathID, typed, words, queryInt(r, "page", 0))
 		if err != nil || len(found.Hits) > 0 && (fromSearch || found.All) {
 			return found, words, err
 		}
@@ -86,9 +86,9 @@ func (p *Pages) pageMarks(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
-	marks, err := p.Vault.Previews.Marks(r.Context(), r.Actor, file.ID, n, typed, r.URL.Query().Get("words") != "")
+	marks, err := p.App.Previews.Marks(r.Context(), r.Actor, file.ID, n, typed, r.URL.Query().Get("words") != "")
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}

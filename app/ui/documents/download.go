@@ -37,7 +37,7 @@ func (p *Pages) Download(w http.ResponseWriter, req *http.Request) {
 			"The link is incomplete or was changed. Get a new link from the page or person that gave you this one.")
 		return
 	}
-	file, content, err := p.Vault.Files.Open(r.Context(), uint64(link.File))
+	file, content, err := p.App.Files.Open(r.Context(), uint64(link.File))
 	if errs.KindOf(err) == errs.NotFound {
 		p.rejectDownload(r, http.StatusNotFound, "Document not found", "The document was deleted after this link was created.")
 		return

@@ -10,11 +10,11 @@ const maxZipDocuments = 20_000
 
 // zipFolder sends a ZIP file of all documents in a folder and its subfolders.
 func (p *Pages) zipFolder(r *page.Request) error {
-	folder, err := p.Vault.Folders.Get(r.Context(), r.PathID)
+	folder, err := p.App.Folders.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
-	under, err := p.Vault.Folders.Descendants(r.Context(), r.PathID, maxZipDocuments)
+	under, err := p.App.Folders.Descendants(r.Context(), r.PathID, maxZipDocuments)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (p *Pages) zipFolder(r *page.Request) error {
 
 // zipAbstract sends a ZIP file of all documents of an abstract.
 func (p *Pages) zipAbstract(r *page.Request) error {
-	filed, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), r.PathID)
+	filed, heading, err := p.App.Abstracts.WithHeading(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}

@@ -88,9 +88,9 @@ func (p *Pages) viewerOf(r *page.Request, panel bool) (s *viewerData, err error)
 	s = &viewerData{}
 	s.suggestions = sync.OnceValues(func() ([]vault.Suggestion, bool) { return p.suggestionsOf(r, s.DocumentWork) })
 	if panel {
-		s.DocumentWork, err = p.Vault.Instruments.WorkOnDocument(r.Context(), r.PathID)
+		s.DocumentWork, err = p.App.Instruments.WorkOnDocument(r.Context(), r.PathID)
 	} else {
-		s.File, err = p.Vault.Files.Get(r.Context(), r.PathID)
+		s.File, err = p.App.Files.Get(r.Context(), r.PathID)
 	}
 	if err != nil {
 		return nil, err

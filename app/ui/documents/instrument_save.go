@@ -83,7 +83,7 @@ func (is *instrumentSaver) create() error {
 		return is.addToDuplicate(patch)
 	}
 	once := page.FormIdempotency(is.r, "", func(vault.InstrumentView) string { return is.s.PanelView() })
-	created, err := is.Vault.Instruments.Create(is.r.Context(), is.r.Actor, is.s.File.AbstractID, patch, once)
+	created, err := is.App.Instruments.Create(is.r.Context(), is.r.Actor, is.s.File.AbstractID, patch, once)
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case errors.Is(err, vault.ErrAlreadyProcessed):
@@ -243,21 +243,21 @@ func (is *instrumentSaver) leave(notice, undo string) error {
 // trashInstrument moves an instrument of a document to the trash.
 func (p *Pages) trashInstrument(r *page.Request) error {
 	return p.moveInstrument(r, "restore", "The instrument is in the trash.", func(id uint64) error {
-		return p.Vault.Instruments.Trash(r.Context(), r.Actor, id, vault.Match{})
+		return p.App.Instruments.Trash(r.Context(), r.Actor, id, vault.Match{})
 	})
 }
 
 // restoreInstrument restores an instrument of a document from the trash.
 func (p *Pages) restoreInstrument(r *page.Request) error {
 	return p.moveInstrument(r, "trash", "Instrument restored.", func(id uint64) error {
-		_, err := p.Vault.Instruments.Restore(r.Context(), r.Actor, id, vault.Idempotency[vault.InstrumentView]{})
+		_, err := p.App.Instruments.Restore(r.Context(), r.Actor, id, vault.Idempotency[vault.InstrumentView]{})
 		return err
 	})
 }
 
 // moveInstrument moves the submitted instrument to the trash or restores it, and shows the panel.
 func (p *Pages) moveInstrument(r *page.Request, undo, notice string, act func(id uint64) error) error {
-	if _, err := p.Vault.Files.Get(r.Context(), r.PathID); err != nil {
+	if _, err := p.App.Files.Get(r.Context(), r.PathID); err != nil {
 		return err
 	}
 	id, err := strconv.ParseUint(r.PostForm.Get("instrument"), 10, 63)

@@ -14,7 +14,7 @@ func (p *Pages) originalDocument(r *page.Request) error { return p.sendDocument(
 func (p *Pages) downloadDocument(r *page.Request) error { return p.sendDocument(r, true) }
 
 func (p *Pages) sendDocument(r *page.Request, asDownload bool) error {
-	file, content, err := p.Vault.Files.Open(r.Context(), r.PathID)
+	file, content, err := p.App.Files.Open(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}

@@ -69,12 +69,12 @@ func (p *Pages) pageImage(r *page.Request) error {
 	width = roundUpWidth(width)
 	tag := imageETag(file, n, width)
 	if r.Method == http.MethodGet {
-		p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+		p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
 	}
 	if notModified(r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Previews.PageImage(r.Context(), r.Actor, file.ID, n, width)
+	picture, err := p.App.Previews.PageImage(r.Context(), r.Actor, file.ID, n, width)
 	if err != nil {
 		r.W.Header().Del("ETag")
 		return err
@@ -87,13 +87,13 @@ func (p *Pages) readPage(r *page.Request) (file model.File, n int, err error) {
 	if n, err = pathInt(r, "page", maxPageNumber); err != nil {
 		return file, 0, err
 	}
-	file, err = p.Vault.Files.Get(r.Context(), r.PathID)
+	file, err = p.App.Files.Get(r.Context(), r.PathID)
 	return file, n, err
 }
 
 // rotatePages stores the rotation of pages. The viewer's script sends it as model.PageTurns.
 func (p *Pages) rotatePages(r *page.Request) error {
-	file, err := p.Vault.Files.Turn(r.Context(), r.Actor, r.PathID, model.PageTurns(r.PostForm.Get("turns")))
+	file, err := p.App.Files.Turn(r.Context(), r.Actor, r.PathID, model.PageTurns(r.PostForm.Get("turns")))
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,8 @@ func newPanelPart(list []vault.Suggestion, n int) *panelPart {
 
 // suggestionsOf returns the instruments that a document describes. missing is true if they can't be found.
 func (p *Pages) suggestionsOf(r *page.Request, work vault.DocumentWork) (list []vault.Suggestion, missing bool) {
-	missing = p.Vault.Derive(r.Context(), vault.PartSuggestions, func() (err error) {
-		list, err = p.Vault.Instruments.SuggestFromDocument(r.Context(), work)
+	missing = p.App.Derive(r.Context(), vault.PartSuggestions, func() (err error) {
+		list, err = p.App.Instruments.SuggestFromDocument(r.Context(), work)
 		return err
 	})
 	return list, missing

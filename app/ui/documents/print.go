@@ -26,7 +26,7 @@ const maxPrintedPages = 100
 // printPage serves the print view of a document. PDFs are sent unchanged; other documents are shown
 // as page images or text.
 func (p *Pages) printPage(r *page.Request) error {
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	file, err := p.App.Files.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}

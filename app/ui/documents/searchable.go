@@ -15,24 +15,24 @@ import (
 
 // downloadSearchable sends a document as a searchable PDF. HEAD only checks that it can be created.
 func (p *Pages) downloadSearchable(r *page.Request) error {
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	file, err := p.App.Files.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
 	if r.Method == http.MethodHead {
-		if err := p.Vault.Previews.CanBeSearchable(file); err != nil {
+		if err := p.App.Previews.CanBeSearchable(file); err != nil {
 			return err
 		}
 		setSearchableHeaders(r, file)
 		return nil
 	}
-	created, err := p.Vault.Previews.Searchable(r.Context(), r.Actor, file.ID)
+	created, err := p.App.Previews.Searchable(r.Context(), r.Actor, file.ID)
 	if err != nil {
 		return err
 	}
 	setSearchableHeaders(r, created.File)
 	r.W.Header().Set("Content-Length", strconv.FormatInt(created.Size, 10))
-	p.Vault.Events.RecordAccess(r.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "searchable"})
+	p.App.Events.RecordAccess(r.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "searchable"})
 	_, err = io.Copy(r.W, created)
 	if err = errors.Join(err, created.Close()); err != nil {
 		p.AbortResponse(r, "searchable PDF", err)
@@ -49,7 +49,7 @@ func setSearchableHeaders(r *page.Request, file model.File) {
 
 // notSearchable returns the reason why a document can't be downloaded as a searchable PDF now, or "".
 func (p *Pages) notSearchable(file model.File) string {
-	if e, ok := errors.AsType[*errs.Error](p.Vault.Previews.CanBeSearchable(file)); ok {
+	if e, ok := errors.AsType[*errs.Error](p.App.Previews.CanBeSearchable(file)); ok {
 		return e.Message
 	}
 	return ""

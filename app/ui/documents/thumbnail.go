@@ -17,7 +17,7 @@ import (
 // icon with the document's type. Because lists show many thumbnails, a thumbnail counts as a view
 // of the document only if the page is readable in it.
 func (p *Pages) thumbnail(r *page.Request) error {
-	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	file, err := p.App.Files.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (p *Pages) thumbnail(r *page.Request) error {
 	if notModified(r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Previews.Thumbnail(r.Context(), r.Actor, r.PathID)
+	picture, err := p.App.Previews.Thumbnail(r.Context(), r.Actor, r.PathID)
 	if errs.KindOf(err) == errs.NotFound {
 		r.W.Header().Del("ETag")
 		return sendPlaceholder(r, file, "private, max-age=60")
@@ -37,7 +37,7 @@ func (p *Pages) thumbnail(r *page.Request) error {
 		return err
 	}
 	if r.Method == http.MethodGet && p.thumbnailIsReadable(r) {
-		p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
+		p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
 	}
 	return p.sendImage(r, picture, tag)
 }
@@ -52,7 +52,7 @@ const (
 // thumbnailIsReadable reports whether the first page is readable in its thumbnail. If the page size
 // is unknown, it reports true.
 func (p *Pages) thumbnailIsReadable(r *page.Request) bool {
-	sizes, err := p.Vault.Previews.PageSizes(r.Context(), r.Actor, r.PathID)
+	sizes, err := p.App.Previews.PageSizes(r.Context(), r.Actor, r.PathID)
 	if err != nil {
 		return true
 	}

@@ -57,9 +57,9 @@ func (p *Pages) trashListPage(r *page.Request) error {
 func (p *Pages) showTrash(r *page.Request, status int, problems []string) error {
 	params := page.ListParams(r, "type")
 	q := vault.Query{Descending: true, Limit: trashPerPage}
-	retention := p.Vault.Trash.Retention()
-	view := trashPage{Keep: page.FormatDuration(p.Vault.Trash.Period()), Templates: len(retention.Templates) > 0, Problems: problems}
-	if retention.Default > p.Vault.Trash.Period() {
+	retention := p.App.Trash.Retention()
+	view := trashPage{Keep: page.FormatDuration(p.App.Trash.Period()), Templates: len(retention.Templates) > 0, Problems: problems}
+	if retention.Default > p.App.Trash.Period() {
 		view.Retention = page.FormatDuration(retention.Default)
 	}
 	for _, l := range trashLabels {
@@ -74,7 +74,7 @@ func (p *Pages) showTrash(r *page.Request, status int, problems []string) error 
 		view.Filters = append(view.Filters, trashFilter{l.recordType, l.many, path, chosen})
 	}
 	p.ApplyCursor(r, params, &q)
-	list, err := p.Vault.Trash.List(r.Context(), q)
+	list, err := p.App.Trash.List(r.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (p *Pages) restoreTrash(r *page.Request) error {
 // restoreRecord restores the record with the given audit log name. heading is the record's name on
 // pages.
 func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, recordName string) (heading string, err error) {
-	names, err := p.Vault.Names(ctx, []string{recordName})
+	names, err := p.App.Names(ctx, []string{recordName})
 	if err != nil {
 		return "", err
 	}
@@ -157,5 +157,5 @@ func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, recordName
 	if err != nil {
 		return heading, err
 	}
-	return heading, p.Vault.Trash.Restore(ctx, actor, recordType, id)
+	return heading, p.App.Trash.Restore(ctx, actor, recordType, id)
 }

@@ -47,7 +47,7 @@ func (p *Pages) newPurgeForm(r *page.Request, item string) (form purgeForm, err 
 		return form, err
 	}
 	form.Item = item
-	if form.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, id); err != nil {
+	if form.Trashed, err = p.App.Trash.Find(r.Context(), recordType, id); err != nil {
 		return form, err
 	}
 	form.Label, form.Who, form.UnderRetention = trashLabel(recordType), page.ActorText(form.By), p.Now().Before(form.RetainedUntil)
@@ -77,7 +77,7 @@ func (p *Pages) purgeRecord(r *page.Request) error {
 	if len(form.Problems) > 0 {
 		return p.showPurge(r, http.StatusUnprocessableEntity, form)
 	}
-	done, err := p.Vault.Purger.Purge(r.Context(), r.Actor, form.Type, form.ID, form.Reason)
+	done, err := p.App.Purger.Purge(r.Context(), r.Actor, form.Type, form.ID, form.Reason)
 	status, problems := page.FormProblems(err)
 	if errs.KindOf(err) == errs.NotFound {
 		status, problems = http.StatusConflict, map[string]string{"": page.ErrorSentence(err)}
@@ -103,7 +103,7 @@ func (p *Pages) emptyTrashPage(r *page.Request) error {
 }
 
 func (p *Pages) showEmpty(r *page.Request, status int, problem string) error {
-	due, kept, err := p.Vault.Purger.Purgeable(r.Context())
+	due, kept, err := p.App.Purger.Purgeable(r.Context())
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *Pages) emptyTrash(r *page.Request) error {
 	if !model.ConfirmationMatches(r.PostForm.Get("confirm"), emptyConfirmation) {
 		return p.showEmpty(r, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
 	}
-	done, err := p.Vault.Purger.Empty(r.Context(), r.Actor)
+	done, err := p.App.Purger.Empty(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}

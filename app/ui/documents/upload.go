@@ -145,7 +145,7 @@ func (p *Pages) sendUploadJSON(r *page.Request, status int, what any) {
 
 // uploadOptions sends the tus versions and extensions that the server supports.
 func (p *Pages) uploadOptions(r *page.Request) error {
-	tus.SetOptions(r.W.Header(), p.Vault.Uploads.MaxSize())
+	tus.SetOptions(r.W.Header(), p.App.Uploads.MaxSize())
 	r.W.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -171,8 +171,8 @@ func (p *Pages) uploadBegin(r *page.Request) error {
 	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
 		plan.Batch, plan.Position = meta["batch"], n
 	}
-	up, err := p.Vault.Uploads.Begin(r.Context(), r.Actor, plan)
-	if errs.KindOf(err) == errs.Invalid && length > p.Vault.Uploads.MaxSize() {
+	up, err := p.App.Uploads.Begin(r.Context(), r.Actor, plan)
+	if errs.KindOf(err) == errs.Invalid && length > p.App.Uploads.MaxSize() {
 		return page.NewHTTPError(http.StatusRequestEntityTooLarge, "", errorMessage(err))
 	}
 	if err != nil {
@@ -210,7 +210,7 @@ func setProgressHeaders(r *page.Request, up upload.Upload) {
 // status.
 func (p *Pages) uploadShow(r *page.Request) error {
 	if r.Method == http.MethodHead {
-		up, err := p.Vault.Uploads.Offset(r.Context(), r.Actor, r.PathValue("id"))
+		up, err := p.App.Uploads.Offset(r.Context(), r.Actor, r.PathValue("id"))
 		if err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (p *Pages) uploadShow(r *page.Request) error {
 		setProgressHeaders(r, up)
 		return nil
 	}
-	up, err := p.Vault.Uploads.Get(r.Context(), r.Actor, r.PathValue("id"))
+	up, err := p.App.Uploads.Get(r.Context(), r.Actor, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (p *Pages) describeDocument(r *page.Request, answer *uploadStatus, file mod
 	if file.Digest == "" {
 		return nil // moved to the trash in the meantime
 	}
-	duplicates, err := p.Vault.Files.Duplicates(r.Context(), file, 1)
+	duplicates, err := p.App.Files.Duplicates(r.Context(), file, 1)
 	if err != nil || len(duplicates) == 0 {
 		return err
 	}
@@ -269,8 +269,8 @@ func (p *Pages) uploadWrite(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	stop := tus.InterruptReads(r.W, p.Vault.Uploads.Paused())
-	up, err := p.Vault.Uploads.Write(r.Context(), r.Actor, r.PathValue("id"), offset, r.Body)
+	stop := tus.InterruptReads(r.W, p.App.Uploads.Paused())
+	up, err := p.App.Uploads.Write(r.Context(), r.Actor, r.PathValue("id"), offset, r.Body)
 	stop()
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func (p *Pages) uploadWrite(r *page.Request) error {
 }
 
 func (p *Pages) uploadCancel(r *page.Request) error {
-	if err := p.Vault.Uploads.Cancel(r.Context(), r.Actor, r.PathValue("id")); err != nil {
+	if err := p.App.Uploads.Cancel(r.Context(), r.Actor, r.PathValue("id")); err != nil {
 		return err
 	}
 	r.W.WriteHeader(http.StatusNoContent)

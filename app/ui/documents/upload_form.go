@@ -18,11 +18,11 @@ import (
 // Without scripts, browsers send all documents of a form in one request.
 
 func (p *Pages) uploadToAbstract(r *page.Request) error {
-	if _, err := p.Vault.Abstracts.Get(r.Context(), r.PathID); err != nil {
+	if _, err := p.App.Abstracts.Get(r.Context(), r.PathID); err != nil {
 		return err // before any document is stored
 	}
 	return p.receiveForm(r, p.AbstractPath(r.PathID), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
-		filed, err := p.Vault.Abstracts.Attach(r.Context(), r.Actor, r.PathID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+		filed, err := p.App.Abstracts.Attach(r.Context(), r.Actor, r.PathID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
 			return filed, err
 		}
@@ -35,7 +35,7 @@ func (p *Pages) uploadToAbstract(r *page.Request) error {
 func (p *Pages) uploadToFolder(r *page.Request) error {
 	draft := model.UploadDraft{FolderID: model.NewIDInput(r.PathID)}
 	return p.receiveForm(r, page.FolderOrVaultPath(r.PathID), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
-		return p.Vault.Files.Upload(r.Context(), r.Actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+		return p.App.Files.Upload(r.Context(), r.Actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	})
 }
 
@@ -44,7 +44,7 @@ func (p *Pages) uploadToFolder(r *page.Request) error {
 func (p *Pages) receiveForm(r *page.Request, to string, file func(*vault.StagedUpload) (vault.AbstractWithFiles, error)) error {
 	sent := httpx.NewBody(r.W, r.Request, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
-	tray, err := p.Vault.Files.Stage(r.Context())
+	tray, err := p.App.Files.Stage(r.Context())
 	if err == nil {
 		defer tray.Discard()
 		err = p.stageParts(r, tray)

@@ -86,8 +86,8 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 	state, ok := panelQuery(r)
 	s, err := p.viewerOf(r, ok)
 	if errs.KindOf(err) == errs.NotFound && r.MayWrite() {
-		if trashed, inTrash := p.Vault.Files.Trashed(r.Context(), r.PathID); inTrash == nil {
-			kept, err := p.Vault.Trash.Find(r.Context(), vault.FileOps.Name, r.PathID)
+		if trashed, inTrash := p.App.Files.Trashed(r.Context(), r.PathID); inTrash == nil {
+			kept, err := p.App.Trash.Find(r.Context(), vault.FileOps.Name, r.PathID)
 			if err != nil && errs.KindOf(err) != errs.NotFound { // not found: it was deleted with its abstract
 				return err
 			}
@@ -137,7 +137,7 @@ func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected 
 
 // loadContent selects how to show the document.
 func (p *Pages) loadContent(r *page.Request, s *viewerData) error {
-	sizes, err := p.Vault.Previews.PageSizes(r.Context(), r.Actor, s.File.ID)
+	sizes, err := p.App.Previews.PageSizes(r.Context(), r.Actor, s.File.ID)
 	switch {
 	case err == nil && !hasNoImage(s.File, len(sizes)):
 		return p.setPageImage(r, s, sizes)
@@ -248,7 +248,7 @@ func (p *Pages) loadPlace(r *page.Request, s *viewerData) error {
 // loadAbstractNeighbors sets the previous and next documents in the abstract.
 func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) (err error) {
 	if s.Abstract.ID == 0 {
-		if s.AbstractWithFiles, s.Heading, err = p.Vault.Abstracts.WithHeading(ctx, s.File.AbstractID); err != nil {
+		if s.AbstractWithFiles, s.Heading, err = p.App.Abstracts.WithHeading(ctx, s.File.AbstractID); err != nil {
 			return err
 		}
 	}
@@ -270,13 +270,13 @@ func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) (err e
 // loadFolderNeighbors sets the previous and next documents in the folder, sorted by name.
 func (p *Pages) loadFolderNeighbors(ctx context.Context, s *viewerData) error {
 	if id := s.File.FolderID; id != 0 {
-		folder, err := p.Vault.Folders.Get(ctx, id)
+		folder, err := p.App.Folders.Get(ctx, id)
 		if err != nil {
 			return err
 		}
 		s.Place.Name, s.Place.Path = folder.Name, page.FolderPath(id)
 	}
-	around, err := p.Vault.Folders.Neighbors(ctx, s.File)
+	around, err := p.App.Folders.Neighbors(ctx, s.File)
 	s.Position, s.Count = around.Position, around.Count
 	if around.Previous != nil {
 		s.Previous = s.adjacent(*around.Previous)

@@ -143,7 +143,7 @@ func (p *Pages) pagesWithAll(r *page.Request, id uint64, finder *query.Finder) (
 // maxTextBytes, it stops and reports cut.
 func (p *Pages) eachTextPage(r *page.Request, id uint64, visit func(n int, text string)) (cut bool, err error) {
 	shown := 0
-	err = p.Vault.Previews.Text(r.Context(), r.Actor, id, func(n int, text string) error {
+	err = p.App.Previews.Text(r.Context(), r.Actor, id, func(n int, text string) error {
 		if shown += len(text); shown > maxTextBytes {
 			cut = true
 			return errTextLimit
@@ -179,9 +179,9 @@ func (p *Pages) pageText(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
 	found := ""
-	err = p.Vault.Previews.Text(r.Context(), r.Actor, file.ID, func(at int, text string) error {
+	err = p.App.Previews.Text(r.Context(), r.Actor, file.ID, func(at int, text string) error {
 		if at == n {
 			found = text
 		}
@@ -212,8 +212,8 @@ func (p *Pages) pageWords(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
-	found, err := p.Vault.Previews.Words(r.Context(), r.Actor, file.ID, n)
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	found, err := p.App.Previews.Words(r.Context(), r.Actor, file.ID, n)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}

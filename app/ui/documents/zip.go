@@ -28,7 +28,7 @@ func (p *Pages) sendZip(r *page.Request, name string, list []vault.Descendant) e
 	for _, entry := range list {
 		files = append(files, entry.File)
 	}
-	if err := p.Vault.Files.KnownDamage(files...); err != nil {
+	if err := p.App.Files.KnownDamage(files...); err != nil {
 		return err
 	}
 	r.SetDataHeaders("application/zip", page.DocumentPolicy, "private, no-store")
@@ -95,12 +95,12 @@ func (p *Pages) openForZip(r *page.Request, id uint64) (file model.File, content
 	if err := p.checkStillAllowed(r); err != nil {
 		return file, nil, err
 	}
-	return p.Vault.Files.Open(r.Context(), id)
+	return p.App.Files.Open(r.Context(), id)
 }
 
 func (p *Pages) addToZip(r *page.Request, z *zip.Writer, name string, file model.File, content io.ReadCloser) error {
 	defer content.Close() //nolint:errcheck // read-only
-	p.Vault.Events.RecordAccess(r.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
+	p.App.Events.RecordAccess(r.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
 	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(p.Zone())}
 	if file.MIME == "text/plain" || file.MIME == "image/bmp" {
 		head.Method = zip.Deflate // all other types are already compressed

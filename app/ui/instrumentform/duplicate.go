@@ -82,7 +82,7 @@ func AddTo(p *page.Site, r *page.Request, abstract, file uint64, patch vault.Ins
 	if err != nil {
 		return 0, "", "", err
 	}
-	i, err := p.Vault.Instruments.Get(r.Context(), id)
+	i, err := p.App.Instruments.Get(r.Context(), id)
 	notice = fmt.Sprintf("Added to No. %d: %s.", i.Position, i.Title(i.Type))
 	if len(added.Undo.Filled) == 0 {
 		notice = fmt.Sprintf("No. %d already has all of this.", i.Position)

@@ -72,7 +72,7 @@ func (g Group) Open() bool {
 
 // Changes returns the newest entries of the audit log about an instrument.
 func Changes(ctx context.Context, p *page.Site, id uint64) ([]model.Event, error) {
-	log, err := p.Vault.Events.List(ctx, vault.Query{Limit: 20, Descending: true,
+	log, err := p.App.Events.List(ctx, vault.Query{Limit: 20, Descending: true,
 		Filters: []vault.Filter{{Column: model.ColumnRecord, Value: page.RecordName("instrument", id)}}})
 	return log.Items, err
 }
@@ -126,7 +126,7 @@ func Save(p *page.Site, r *page.Request, read func() (*Form, error)) (
 			form.Focus()
 			return nil
 		}
-		saved, err = p.Vault.Instruments.Patch(r.Context(), r.Actor, form.ID, patch, vault.MatchVersion(form.stored.Version))
+		saved, err = p.App.Instruments.Patch(r.Context(), r.Actor, form.ID, patch, vault.MatchVersion(form.stored.Version))
 		if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 			form.SetProblems(page.FieldProblems(problem.Fields))
 			return nil

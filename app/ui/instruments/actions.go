@@ -24,7 +24,7 @@ func (p *Pages) rowPath(i model.Instrument) string {
 
 // instrumentPage redirects to an instrument in its runsheet.
 func (p *Pages) instrumentPage(r *page.Request) error {
-	i, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+	i, err := p.App.Instruments.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (p *Pages) moveInstrument(r *page.Request) error {
 	if err != nil || position < 1 {
 		return errs.InvalidField("position", errs.NotInteger)
 	}
-	moved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Position: position}, vault.Match{})
+	moved, err := p.App.Instruments.Patch(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Position: position}, vault.Match{})
 	if err != nil {
 		return err
 	}
@@ -53,12 +53,12 @@ func (p *Pages) sortRunsheet(r *page.Request) error {
 		return p.setSequence(r)
 	}
 	if r.PostForm.Get("undo") != "" {
-		if err := p.Vault.Instruments.RestoreSequence(r.Context(), r.Actor, r.PathID); err != nil {
+		if err := p.App.Instruments.RestoreSequence(r.Context(), r.Actor, r.PathID); err != nil {
 			return err
 		}
 		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "Sequence restored.")
 	}
-	if err := p.Vault.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, nil, vault.Match{}); err != nil {
+	if err := p.App.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, nil, vault.Match{}); err != nil {
 		return err
 	}
 	undo := page.UndoAddress(p.AbstractPath(r.PathID)+"/instruments/sort", url.Values{"undo": {"1"}})
@@ -82,7 +82,7 @@ func (p *Pages) setSequence(r *page.Request) error {
 			}
 			ids = append(ids, id)
 		}
-		shown, err := p.Vault.Instruments.Runsheet(r.Context(), r.PathID)
+		shown, err := p.App.Instruments.Runsheet(r.Context(), r.PathID)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (p *Pages) setSequence(r *page.Request) error {
 		}
 		match, notice = vault.MatchVersion(shown.Version), "Sequence restored."
 	}
-	err := p.Vault.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, ids, match)
+	err := p.App.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, ids, match)
 	switch kind := errs.KindOf(err); {
 	case err != nil && (kind == errs.PreconditionFailed || kind == errs.Invalid):
 		return p.sendState(r, http.StatusPreconditionFailed, state, sheetState{Problem: sequenceChanged})
@@ -107,11 +107,11 @@ func (p *Pages) setSequence(r *page.Request) error {
 
 // trashInstrument moves an instrument to the trash.
 func (p *Pages) trashInstrument(r *page.Request) error {
-	i, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+	i, err := p.App.Instruments.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Instruments.Trash(r.Context(), r.Actor, i.ID, vault.Match{}); err != nil {
+	if err := p.App.Instruments.Trash(r.Context(), r.Actor, i.ID, vault.Match{}); err != nil {
 		return err
 	}
 	notice, undo := "“"+i.Heading(i.Type)+"” is in the trash.", page.InstrumentPath(i.ID)+"/restore"
@@ -123,7 +123,7 @@ func (p *Pages) trashInstrument(r *page.Request) error {
 
 // restoreInstrument restores an instrument from the trash.
 func (p *Pages) restoreInstrument(r *page.Request) error {
-	i, err := p.Vault.Instruments.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[vault.InstrumentView]{})
+	i, err := p.App.Instruments.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[vault.InstrumentView]{})
 	if err != nil {
 		return err
 	}
@@ -145,11 +145,11 @@ func (p *Pages) runsheetExcel(r *page.Request) error {
 // export sends the runsheet of an abstract as a file. If an error occurs while it sends the file, it
 // aborts the connection, so that the browser doesn't mistake the file for complete.
 func (p *Pages) export(r *page.Request, extension, media string, write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) error {
-	filed, err := p.Vault.Abstracts.Get(r.Context(), r.PathID)
+	filed, err := p.App.Abstracts.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
-	rows, err := p.Vault.Instruments.Rows(r.Context(), r.PathID)
+	rows, err := p.App.Instruments.Rows(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}

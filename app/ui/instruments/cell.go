@@ -104,12 +104,12 @@ func (p *Pages) saveCell(r *page.Request) error {
 	if cellFields[column] == nil {
 		return page.NotFound(r)
 	}
-	types, err := p.Vault.Instruments.Types(r.Context())
+	types, err := p.App.Instruments.Types(r.Context())
 	if err != nil {
 		return err
 	}
 	return vault.RetryEdit(func() error {
-		old, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+		old, err := p.App.Instruments.Get(r.Context(), r.PathID)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (p *Pages) saveCell(r *page.Request) error {
 		if denied != nil {
 			return sendJSON(r, http.StatusUnprocessableEntity, denied)
 		}
-		saved, err := p.Vault.Instruments.Patch(r.Context(), r.Actor, old.ID, cellPatch(r, in), vault.MatchVersion(old.Version))
+		saved, err := p.App.Instruments.Patch(r.Context(), r.Actor, old.ID, cellPatch(r, in), vault.MatchVersion(old.Version))
 		if err != nil {
 			return rejectCell(r, err)
 		}
@@ -159,7 +159,7 @@ func (p *Pages) createRow(r *page.Request) error {
 	if cellFields[r.PostForm.Get("field")] == nil {
 		return page.NotFound(r)
 	}
-	types, err := p.Vault.Instruments.Types(r.Context())
+	types, err := p.App.Instruments.Types(r.Context())
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (p *Pages) createRow(r *page.Request) error {
 	if denied != nil {
 		return sendJSON(r, http.StatusUnprocessableEntity, denied)
 	}
-	created, err := p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, cellPatch(r, in),
+	created, err := p.App.Instruments.Create(r.Context(), r.Actor, r.PathID, cellPatch(r, in),
 		vault.Idempotency[vault.InstrumentView]{})
 	if err != nil {
 		return rejectCell(r, err)
@@ -186,7 +186,7 @@ func sendJSON(r *page.Request, status int, what any) error {
 // sendState sends the runsheet's state after a change of an instrument, with the rows of the
 // instrument and of those that it relates to. Without an instrument, it sends all rows.
 func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentView, state sheetState) error {
-	work, err := p.Vault.Instruments.Work(r.Context(), changed.AbstractID)
+	work, err := p.App.Instruments.Work(r.Context(), changed.AbstractID)
 	if err != nil {
 		return err
 	}

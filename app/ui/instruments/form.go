@@ -23,7 +23,7 @@ type formPage struct {
 // newForm returns the form for an instrument of an abstract. A new instrument has the abstract's county
 // and state.
 func (p *Pages) newForm(ctx context.Context, i vault.InstrumentView) (form formPage, err error) {
-	work, err := p.Vault.Instruments.Work(ctx, i.AbstractID)
+	work, err := p.App.Instruments.Work(ctx, i.AbstractID)
 	if err != nil {
 		return form, err
 	}
@@ -97,7 +97,7 @@ func (p *Pages) createInstrument(r *page.Request) error {
 	pathOf := func(created vault.InstrumentView) string { return p.afterSaving(r, created.Instrument) }
 	err = page.CreateRecord(p.Site, r, "Instrument added.", pathOf,
 		func(once vault.Idempotency[vault.InstrumentView]) (vault.InstrumentView, error) {
-			return p.Vault.Instruments.Create(r.Context(), r.Actor, r.PathID, patch, once)
+			return p.App.Instruments.Create(r.Context(), r.Actor, r.PathID, patch, once)
 		},
 		func(r *page.Request, status int, _ url.Values, rejected map[string]string) error {
 			form.SetProblems(rejected)
@@ -119,7 +119,7 @@ func (p *Pages) afterSaving(r *page.Request, i model.Instrument) string {
 
 // editInstrumentPage shows the form of an instrument.
 func (p *Pages) editInstrumentPage(r *page.Request) error {
-	i, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+	i, err := p.App.Instruments.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 	var heading string
 	var was uint64
 	saved, again, status, err := instrumentform.Save(p.Site, r, func() (*instrumentform.Form, error) {
-		i, err := p.Vault.Instruments.Get(r.Context(), r.PathID)
+		i, err := p.App.Instruments.Get(r.Context(), r.PathID)
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ type pasteView struct {
 }
 
 func (p *Pages) newPasteView(r *page.Request) (view pasteView, err error) {
-	_, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), r.PathID)
+	_, heading, err := p.App.Abstracts.WithHeading(r.Context(), r.PathID)
 	if err != nil {
 		return view, err
 	}
@@ -83,7 +83,7 @@ func (p *Pages) pasteRows(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	types, err := p.Vault.Instruments.Types(r.Context())
+	types, err := p.App.Instruments.Types(r.Context())
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (p *Pages) checkPaste(r *page.Request, view *pasteView) (checked vault.Chec
 			options.Columns[n] = field
 		}
 	}
-	if checked, err = p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, table, options); err != nil {
+	if checked, err = p.App.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, table, options); err != nil {
 		return checked, err
 	}
 	view.show(table, checked, r.PostForm)

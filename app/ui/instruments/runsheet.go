@@ -103,7 +103,7 @@ type documentLink struct {
 
 // Sheet returns the template data of the runsheet of an abstract, and the number of its rows.
 func (p *Pages) Sheet(r *page.Request, filed vault.AbstractWithFiles) (data any, rows int, err error) {
-	stored, err := p.Vault.Instruments.Runsheet(r.Context(), filed.Abstract.ID)
+	stored, err := p.App.Instruments.Runsheet(r.Context(), filed.Abstract.ID)
 	if err != nil {
 		return sheet{}, 0, err
 	}
@@ -120,7 +120,7 @@ func (p *Pages) newSheet(r *page.Request, work vault.AbstractWork) (sheet, error
 		positions[i.ID] = i.Position
 		s.Sequence = append(s.Sequence, i.ID)
 	}
-	found, missing := p.Vault.Instruments.Gaps(r.Context(), stored)
+	found, missing := p.App.Instruments.Gaps(r.Context(), stored)
 	if missing {
 		s.NoGaps = page.MissingText("Gaps")
 	}
@@ -215,12 +215,12 @@ func (d documentReader) links(ctx context.Context, i vault.InstrumentView) ([]do
 
 // read returns the link to a document that is not in the abstract.
 func (d documentReader) read(ctx context.Context, id uint64) (documentLink, error) {
-	f, err := d.Vault.Files.Get(ctx, id)
+	f, err := d.App.Files.Get(ctx, id)
 	if err == nil {
 		return documentLink{Name: f.Filename, Path: d.ViewerPath(f), Moved: f.AbstractID == 0 || !slices.Contains(d.homes, f.AbstractID)}, nil
 	}
 	if errs.KindOf(err) == errs.NotFound {
-		f, err = d.Vault.Files.Trashed(ctx, id)
+		f, err = d.App.Files.Trashed(ctx, id)
 	}
 	switch {
 	case err == nil:

@@ -65,7 +65,7 @@ func (si *Site) authorize(route Route, r *Request) (err error) {
 		return err
 	}
 	// A visitor who opens documents faster than a human reader could has to wait.
-	if route.readsDocuments() && si.Vault.Events.RateLimited(r.Actor) {
+	if route.readsDocuments() && si.App.Events.RateLimited(r.Actor) {
 		r.W.Header().Set("Retry-After", "60")
 		return NewHTTPError(http.StatusTooManyRequests, "Too many requests", "You opened too many documents within a minute. Try again in a minute.")
 	}

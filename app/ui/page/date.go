@@ -50,7 +50,7 @@ type TimeZoneField struct {
 func (si *Site) NewTimeZoneField(submitted, problem string) *TimeZoneField {
 	f := TimeZoneField{Name: submitted, Zones: timezone.USZones(), Problem: problem}
 	if !KnownTimeZone(f.Name) {
-		f.Name = si.Vault.TimeZone.Chosen()
+		f.Name = si.App.TimeZone.Chosen()
 	}
 	if f.Name != "" && !slices.ContainsFunc(f.Zones, func(z timezone.Zone) bool { return z.Name == f.Name }) {
 		f.Zones = append(f.Zones, timezone.Zone{Name: f.Name, Label: f.Name})

@@ -38,7 +38,7 @@ func (si *Site) IsProcessed(ctx context.Context, once vault.Idempotency[vault.Ad
 	if once.Render == nil {
 		return false, nil
 	}
-	_, done, err := si.Vault.StoredResponse(ctx, once.KeyHash)
+	_, done, err := si.App.StoredResponse(ctx, once.KeyHash)
 	return done, err
 }
 
@@ -46,11 +46,11 @@ func (si *Site) IsProcessed(ctx context.Context, once vault.Idempotency[vault.Ad
 // is true, and added contains what is needed to undo what was stored then.
 func (si *Site) CreateInstruments(r *Request, abstract uint64, list []vault.NewInstrument, once vault.Idempotency[vault.Added]) (
 	added vault.Added, again bool, err error) {
-	added, err = si.Vault.Instruments.CreateMany(r.Context(), r.Actor, abstract, list, once)
+	added, err = si.App.Instruments.CreateMany(r.Context(), r.Actor, abstract, list, once)
 	if !errors.Is(err, vault.ErrAlreadyProcessed) {
 		return added, false, err
 	}
-	stored, found, err := si.Vault.StoredResponse(r.Context(), once.KeyHash)
+	stored, found, err := si.App.StoredResponse(r.Context(), once.KeyHash)
 	if err != nil || !found {
 		return added, true, errors.Join(err, NotFound(r))
 	}

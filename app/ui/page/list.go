@@ -30,7 +30,7 @@ func ListParams(r *Request, names ...string) url.Values {
 // ApplyCursor makes q continue at the request's cursor. If the cursor is invalid, the list starts
 // at the first page.
 func (si *Site) ApplyCursor(r *Request, values url.Values, q *vault.Query) {
-	position, ok := si.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
+	position, ok := si.App.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
 	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
 		return
 	}
@@ -44,7 +44,7 @@ func (si *Site) PageLinks(r *Request, values url.Values, prev, next []byte) (pre
 		if position == nil {
 			return ""
 		}
-		at := url.Values{"at": {si.Vault.Secrets.Cursors().Encode(cursorScope(r, values), append([]byte{direction}, position...))}}
+		at := url.Values{"at": {si.App.Secrets.Cursors().Encode(cursorScope(r, values), append([]byte{direction}, position...))}}
 		for name, v := range values {
 			at[name] = v
 		}

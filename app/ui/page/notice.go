@@ -109,7 +109,7 @@ func (si *Site) setUndoNotice(r *Request, notice, undo string) {
 	if notice == "" {
 		return
 	}
-	value := si.Vault.Secrets.Cursors().Encode(noticeScope, []byte(undo+"\n"+Truncate(notice, 600)))
+	value := si.App.Secrets.Cursors().Encode(noticeScope, []byte(undo+"\n"+Truncate(notice, 600)))
 	si.SetCookie(r, noticeCookie, value, noticeLifetime, http.SameSiteStrictMode)
 }
 
@@ -120,7 +120,7 @@ func (si *Site) consumeNotice(r *Request) (notice, undo string) {
 		return "", ""
 	}
 	si.SetCookie(r, noticeCookie, "", 0, http.SameSiteStrictMode)
-	text, ok := si.Vault.Secrets.Cursors().Decode(noticeScope, value)
+	text, ok := si.App.Secrets.Cursors().Decode(noticeScope, value)
 	if !ok {
 		return "", "" // not from this service: other applications on the same host can set cookies, too
 	}

@@ -89,7 +89,7 @@ func (s SearchIndexStatus) Percent() string {
 
 // SearchIndexStatus reads the state of the search index. If that fails, Problem is set.
 func (si *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
-	state, err := si.Vault.Search.State(ctx)
+	state, err := si.App.Search.State(ctx)
 	if err != nil {
 		si.Log.ErrorContext(ctx, "search index status not read", "error", err)
 		return SearchIndexStatus{Problem: "The search index status is not available."}

@@ -78,9 +78,9 @@ func (si *Site) SessionVisitor(r *Request) (Visitor, error) {
 	if token == "" {
 		return anonymous, nil
 	}
-	look := si.Vault.Sessions.Authenticate
+	look := si.App.Sessions.Authenticate
 	if r.IsPart() && r.Method == http.MethodGet {
-		look = si.Vault.Sessions.AuthenticateBackground // automatic refreshes of a page must not extend the session
+		look = si.App.Sessions.AuthenticateBackground // automatic refreshes of a page must not extend the session
 	}
 	actor, err := look(r.Context(), token)
 	switch {
@@ -121,7 +121,7 @@ func (si *Site) authenticate(r *Request) (Visitor, error) {
 	if err != nil || visitor.Known() {
 		return visitor, err
 	}
-	hasAdmin, err := si.Vault.Users.HasAdmin(r.Context())
+	hasAdmin, err := si.App.Users.HasAdmin(r.Context())
 	if err == nil && !hasAdmin {
 		err = errNotSetUp
 	}

@@ -22,7 +22,7 @@ import (
 
 // Options are the options of New. Sizes are in bytes.
 type Options struct {
-	Vault        *instance.Instance
+	App          *instance.Instance
 	Links        *secret.Links                                  // signs download links
 	Address      func(*http.Request) string                     // returns the client's IP address
 	Origin       func(*http.Request) (string, error)            // returns this server's address as the request specifies it
@@ -81,9 +81,9 @@ func New(opts Options) (*Site, error) {
 		return nil, err
 	}
 	if opts.Zone == nil {
-		opts.Zone = opts.Vault.TimeZone.Location
+		opts.Zone = opts.App.TimeZone.Location
 	}
-	v := opts.Vault
+	v := opts.App
 	p := &Site{
 		Options: opts, Assets: assets, icons: icons,
 		AbstractIDs: v.Secrets.IDs("abstracts"), OrderIDs: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),

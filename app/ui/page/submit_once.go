@@ -42,7 +42,7 @@ func (si *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (addres
 			close(ended)
 		}()
 	}
-	stored, found, err := si.Vault.StoredResponse(r.Context(), key)
+	stored, found, err := si.App.StoredResponse(r.Context(), key)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (si *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (addres
 		return err
 	}
 	// The response has been sent. If this fails, the form's changes are kept.
-	if err := si.Vault.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
+	if err := si.App.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
 		si.Log.ErrorContext(r.Context(), "form submission not recorded", "error", err, "request_id", r.RequestID())
 	}
 	return nil
@@ -78,7 +78,7 @@ func CreateRecord[T any](p *Site, r *Request, notice string, pathOf func(T) stri
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case errors.Is(err, vault.ErrAlreadyProcessed):
-		stored, found, err := p.Vault.StoredResponse(r.Context(), idempotency.KeyHash)
+		stored, found, err := p.App.StoredResponse(r.Context(), idempotency.KeyHash)
 		if err != nil || !found {
 			return errors.Join(err, NotFound(r))
 		}

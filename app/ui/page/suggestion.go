@@ -33,8 +33,8 @@ func (s Suggestions) Known() int { return len(s.List) - s.New() }
 // Suggestions returns the instruments that the names of the documents of an abstract describe.
 func (si *Site) Suggestions(ctx context.Context, abstract uint64) Suggestions {
 	s := Suggestions{Path: si.AbstractPath(abstract)}
-	missing := si.Vault.Derive(ctx, vault.PartSuggestions, func() (err error) {
-		s.List, err = si.Vault.Instruments.SuggestFromFilenames(ctx, abstract)
+	missing := si.App.Derive(ctx, vault.PartSuggestions, func() (err error) {
+		s.List, err = si.App.Instruments.SuggestFromFilenames(ctx, abstract)
 		return err
 	})
 	if missing {

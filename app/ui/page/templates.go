@@ -107,7 +107,7 @@ func (si *Site) templateFuncs() template.FuncMap {
 }
 
 // OCRIsOff reports whether scanned pages are never read, so that no text promises it.
-func (si *Site) OCRIsOff() bool { return !si.Vault.OCR.Enabled() }
+func (si *Site) OCRIsOff() bool { return !si.App.OCR.Enabled() }
 
 // dict returns a map of alternating keys and values, for passing several values to a template.
 func dict(pairs ...any) (map[string]any, error) {

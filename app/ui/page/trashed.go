@@ -31,7 +31,7 @@ func (si *Site) findTrashed(r *Request, err error) (gone trashedRecord, found bo
 		return gone, false
 	}
 	gone.Path = si.RecordPath(recordType, r.PathID)
-	gone.Trashed, err = si.Vault.Trash.Find(r.Context(), recordType, r.PathID)
+	gone.Trashed, err = si.App.Trash.Find(r.Context(), recordType, r.PathID)
 	return gone, err == nil // if this fails, the user sees "page not found"
 }
 

@@ -48,7 +48,7 @@ func (si *Site) currentWarnings(ctx context.Context) []Warning {
 	if age := now.Sub(si.warningCache.at); age >= 0 && age < warningCacheTTL {
 		return si.warningCache.list
 	}
-	h, err := si.Vault.Health(ctx)
+	h, err := si.App.Health(ctx)
 	if err != nil {
 		si.Log.ErrorContext(ctx, "server status for warnings not read", "error", err)
 		return nil // if the warnings can't be read, show the page without them

@@ -74,8 +74,8 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 		return err
 	}
 	view.Prior = priorView{Path: view.Path, Partial: true}
-	view.Prior.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
-		view.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract)
+	view.Prior.Missing = p.App.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		view.Related, err = p.App.Search.RelatedToAbstract(r.Context(), filed.Abstract)
 		return err
 	})
 	view.Prior.PriorSearches = view.Related.PriorSearches()
@@ -95,7 +95,7 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 
 // readAbstract returns the requested abstract and its template.
 func (p *Pages) readAbstract(r *page.Request) (filed vault.AbstractWithFiles, template model.Template, err error) {
-	if filed, err = p.Vault.Abstracts.Get(r.Context(), r.PathID); err != nil {
+	if filed, err = p.App.Abstracts.Get(r.Context(), r.PathID); err != nil {
 		return filed, template, err
 	}
 	template, err = p.abstractTemplate(r.Context(), filed.Abstract)
@@ -108,14 +108,14 @@ func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.T
 	if a.TemplateID == 0 {
 		return model.Template{}, nil
 	}
-	return p.Vault.Templates.Get(ctx, a.TemplateID)
+	return p.App.Templates.Get(ctx, a.TemplateID)
 }
 
 // newAbstractView returns the template data that can be derived from the abstract and the templates.
 func (p *Pages) newAbstractView(ctx context.Context, a model.Abstract, template model.Template) (abstractView, error) {
-	all, err := p.Vault.Templates.All(ctx)
+	all, err := p.App.Templates.All(ctx)
 	return abstractView{
-		Abstract: a, Opaque: p.AbstractIDs.Encode(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Subheading(),
+		Abstract: a, Opaque: p.AbstractIDs.Encode(a.ID), Heading: p.App.Heading(a, template), Under: a.Subheading(),
 		recordView: newRecordView(p.AbstractPath(a.ID), a.Version, a.Status, template.Statuses, abstractGroups(a, template, all)),
 	}, err
 }
@@ -155,12 +155,12 @@ func withParts(groups []fieldGroup) []fieldGroup {
 
 // setAbstractStatus changes the status of an abstract.
 func (p *Pages) setAbstractStatus(r *page.Request) error {
-	filed, change, err := changeStatus(p, r, "abstract", p.Vault.Abstracts.Get,
+	filed, change, err := changeStatus(p, r, "abstract", p.App.Abstracts.Get,
 		func(filed vault.AbstractWithFiles) (string, uint64) {
 			return filed.Abstract.Status, filed.Abstract.Version
 		},
 		func(status model.Inputs, match vault.Match) (vault.AbstractWithFiles, error) {
-			return p.Vault.Abstracts.Patch(r.Context(), r.Actor, r.PathID, model.AbstractPatch{Fields: status}, match)
+			return p.App.Abstracts.Patch(r.Context(), r.Actor, r.PathID, model.AbstractPatch{Fields: status}, match)
 		})
 	if err != nil {
 		return err
@@ -193,10 +193,10 @@ func (p *Pages) trashAbstract(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Abstracts.Trash(r.Context(), r.Actor, r.PathID, vault.Match{}); err != nil {
+	if err := p.App.Abstracts.Trash(r.Context(), r.Actor, r.PathID, vault.Match{}); err != nil {
 		return err
 	}
-	notice := "“" + p.Vault.Heading(filed.Abstract, template) + "” is in the trash"
+	notice := "“" + p.App.Heading(filed.Abstract, template) + "” is in the trash"
 	if n := len(filed.Files); n > 0 {
 		notice += ", with its " + page.Plural(n, "document", "documents")
 	}
@@ -205,7 +205,7 @@ func (p *Pages) trashAbstract(r *page.Request) error {
 
 // restoreAbstract restores an abstract from the trash.
 func (p *Pages) restoreAbstract(r *page.Request) error {
-	if _, err := p.Vault.Abstracts.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	if _, err := p.App.Abstracts.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "Abstract and documents restored.")
@@ -266,7 +266,7 @@ func (p *Pages) editAbstract(r *page.Request) error {
 				})
 			},
 			save: func(ctx context.Context, sent map[string][]string) (version uint64, saved showSaved, err error) {
-				now, err := p.Vault.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent, p.LocalNow()),
+				now, err := p.App.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent, p.LocalNow()),
 					vault.MatchVersion(filed.Abstract.Version))
 				return now.Abstract.Version, func(show func(*recordView)) error {
 					view, err := p.newAbstractView(ctx, now.Abstract, template)

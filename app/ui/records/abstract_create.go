@@ -51,7 +51,7 @@ func (p *Pages) showNewAbstract(r *page.Request, form url.Values) error {
 		return err
 	}
 	if order.ID != 0 {
-		templates, err := p.Vault.Templates.List(r.Context())
+		templates, err := p.App.Templates.List(r.Context())
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 	if view.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // the order may be in the trash now
 		return err
 	}
-	if view.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
+	if view.Templates, err = p.App.Templates.List(r.Context()); err != nil {
 		return err
 	}
 	view.Template = chosenTemplate(view.Templates, form.Get("template"))
@@ -136,7 +136,7 @@ const confirmBlankField = "bare"
 // created.
 func (p *Pages) createAbstract(r *page.Request) error {
 	form := r.PostForm
-	templates, err := p.Vault.Templates.List(r.Context())
+	templates, err := p.App.Templates.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (p *Pages) createAbstract(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	tray, err := p.Vault.Files.Stage(r.Context())
+	tray, err := p.App.Files.Stage(r.Context())
 	if err != nil {
 		return err
 	}
@@ -164,10 +164,10 @@ func (p *Pages) createAbstract(r *page.Request) error {
 		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
 		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
 			if order.ID == 0 {
-				return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
+				return p.App.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
 			}
 			due := model.StringInput(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))
-			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, model.Inputs{"due_date": due}, tray,
+			return p.App.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, model.Inputs{"due_date": due}, tray,
 				idempotency)
 		}, p.renderNewAbstract)
 }

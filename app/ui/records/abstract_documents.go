@@ -91,7 +91,7 @@ func (p *Pages) listDocuments(r *page.Request, filed vault.AbstractWithFiles) (d
 
 // instrumentsByDocument returns the instruments in the documents of an abstract.
 func (p *Pages) instrumentsByDocument(ctx context.Context, abstract uint64) (map[uint64][]page.InstrumentLine, error) {
-	sheet, err := p.Vault.Instruments.Runsheet(ctx, abstract)
+	sheet, err := p.App.Instruments.Runsheet(ctx, abstract)
 	return page.DocumentInstruments(sheet.Instruments), err
 }
 

@@ -35,7 +35,7 @@ func (p *Pages) sourceOrder(r *page.Request, form url.Values) (o model.Order, er
 	if !ok {
 		return o, page.NotFound(r)
 	}
-	return p.Vault.Orders.Get(r.Context(), id)
+	return p.App.Orders.Get(r.Context(), id)
 }
 
 // prefillFromOrder adds the order's values for fields that the form doesn't contain. If the
@@ -150,7 +150,7 @@ func isBlankForm(form url.Values, template model.Template, now time.Time) bool {
 
 // addSameFileNumber adds other abstracts that have the same file number.
 func (p *Pages) addSameFileNumber(r *page.Request, s *abstractView) error {
-	list, more, err := p.Vault.Abstracts.WithSameFileNumber(r.Context(), s.Abstract)
+	list, more, err := p.App.Abstracts.WithSameFileNumber(r.Context(), s.Abstract)
 	s.SameMore = more
 	for _, one := range list {
 		s.Same = append(s.Same, abstractRow{Abstract: one, Path: p.AbstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"),

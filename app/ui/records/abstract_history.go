@@ -56,7 +56,7 @@ func (p *Pages) abstractHistory(r *page.Request) error {
 	}
 	q := vault.HistoryQuery{Views: r.URL.Query().Get("views") == "1", Limit: historyPerPage}
 	q.Before, _ = strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 starts at the newest entry
-	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, q)
+	h, err := p.App.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, q)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p *Pages) recentHistory(r *page.Request, filed vault.AbstractWithFiles, te
 	if n := len(filed.Abstract.Files); l.Last() < n {
 		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyPerPage):]...)
 	}
-	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID,
+	h, err := p.App.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID,
 		vault.HistoryQuery{Documents: documents, Limit: historyPerPage})
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (p *Pages) recentHistory(r *page.Request, filed vault.AbstractWithFiles, te
 
 // historyLines formats the events. Documents that were uploaded together share a line.
 func (p *Pages) historyLines(ctx context.Context, events []model.Event, defs []model.Field) (lines []historyLine, err error) {
-	names, err := p.Vault.Names(ctx, page.UnnamedRecords(events))
+	names, err := p.App.Names(ctx, page.UnnamedRecords(events))
 	if err != nil {
 		return nil, err
 	}

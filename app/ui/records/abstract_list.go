@@ -41,10 +41,10 @@ var abstractSorts = []listSort{
 
 func (p *Pages) abstractListPage(r *page.Request) (err error) {
 	list := abstractList{listing: newListing(r, abstractSorts, "-created", "q", "status", "template", "county", "state", "from", "to")}
-	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
+	if list.Templates, err = p.App.Templates.All(r.Context()); err != nil {
 		return err
 	}
-	counts, err := p.Vault.Abstracts.Statuses(r.Context())
+	counts, err := p.App.Abstracts.Statuses(r.Context())
 	if err != nil {
 		return err
 	}
@@ -74,9 +74,9 @@ func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 	var found vault.Page[model.Abstract]
 	if text := list.Asked.Get("q"); text != "" {
 		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
-			return p.Vault.Search.AbstractsByNumber(r.Context(), text, q)
+			return p.App.Search.AbstractsByNumber(r.Context(), text, q)
 		}, func() ([]model.Abstract, bool, error) {
-			hits, err := p.Vault.Search.Abstracts(r.Context(), r.Actor, search.QueryFromList(text, q), 0)
+			hits, err := p.App.Search.Abstracts(r.Context(), r.Actor, search.QueryFromList(text, q), 0)
 			list := make([]model.Abstract, 0, len(hits.Items))
 			for _, hit := range hits.Items {
 				list = append(list, hit.Abstract)
@@ -85,13 +85,13 @@ func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 		})
 	} else {
 		p.ApplyCursor(r, list.Asked, &q)
-		found, err = page.ReadNonEmpty(r.Context(), q, p.Vault.Abstracts.ListWithoutFiles)
+		found, err = page.ReadNonEmpty(r.Context(), q, p.App.Abstracts.ListWithoutFiles)
 		list.Prev, list.Next = p.PageLinks(r, list.Asked, found.Prev, found.Next)
 	}
 	if err != nil {
 		return err
 	}
-	headings, err := p.Vault.Abstracts.Headings(r.Context(), found.Items...)
+	headings, err := p.App.Abstracts.Headings(r.Context(), found.Items...)
 	if err != nil {
 		return err
 	}

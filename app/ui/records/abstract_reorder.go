@@ -17,7 +17,7 @@ import (
 // or to a given position, or it sorts the listed documents among the positions that they occupy.
 func (p *Pages) reorderDocuments(r *page.Request) error {
 	move := parseMove(r.PostForm)
-	filed, err := p.Vault.Abstracts.Reorder(r.Context(), r.Actor, r.PathID, move)
+	filed, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, r.PathID, move)
 	if err != nil {
 		return err
 	}
@@ -74,14 +74,14 @@ func (p *Pages) documentRowAddress(filed vault.AbstractWithFiles, id uint64) str
 // renumberDocument moves a renamed document to position to in its abstract. If the position
 // changes, the page is reloaded.
 func (p *Pages) renumberDocument(r *page.Request, file model.File, to int) error {
-	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
+	before, err := p.App.Abstracts.Get(r.Context(), file.AbstractID)
 	if err != nil {
 		return err
 	}
 	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
 		return p.showRenamed(r, file)
 	}
-	filed, err := p.Vault.Abstracts.Reorder(r.Context(), r.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
+	filed, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ type setupStep struct {
 
 // dashboardPage shows the dashboard.
 func (p *Pages) dashboardPage(r *page.Request) error {
-	d, err := p.Vault.Dashboard(r.Context(), p.Today())
+	d, err := p.App.Dashboard(r.Context(), p.Today())
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *Pages) latestDocumentsPart(r *page.Request) error {
 	if !r.IsPart() {
 		return r.Redirect("/")
 	}
-	steps, err := p.Vault.LatestDocuments(r.Context())
+	steps, err := p.App.LatestDocuments(r.Context())
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 			setupStep{Text: "Upload a document", Hint: "Store starters, plats, and bulletins in the folders of the Vault.",
 				Path: "/vault", Button: "Open Vault"}), nil
 	}
-	keys, err := p.Vault.Keys.List(r.Context())
+	keys, err := p.App.Keys.List(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 	for _, k := range keys {
 		active = active || k.Active(p.Now())
 	}
-	people, err := p.Vault.Users.List(r.Context())
+	people, err := p.App.Users.List(r.Context())
 	return append(steps,
 		setupStep{Text: "Connect your title software", Hint: "It sends orders, abstracts, and documents with an API key.",
 			Path: "/admin/keys/new", Button: "Create API key", Done: active},
@@ -130,7 +130,7 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 
 // retryFailedDocuments retries the processing of all failed documents.
 func (p *Pages) retryFailedDocuments(r *page.Request) error {
-	n, err := p.Vault.Processing.Retry(r.Context(), r.Actor, 0)
+	n, err := p.App.Processing.Retry(r.Context(), r.Actor, 0)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 
 // readDocument returns the requested document.
 func (p *Pages) readDocument(r *page.Request) (model.File, error) {
-	return p.Vault.Files.Get(r.Context(), r.PathID)
+	return p.App.Files.Get(r.Context(), r.PathID)
 }
 
 // renameDocument renames a document. If the form contains a position, it also moves the document
@@ -36,7 +36,7 @@ func (p *Pages) renameDocument(r *page.Request) error {
 		name = decode.Filename(name)
 	}
 	patch := model.FilePatch{Filename: model.Some(model.StringInput(name))}
-	now, err := p.Vault.Files.Patch(r.Context(), r.Actor, file.ID, patch, vault.Match{})
+	now, err := p.App.Files.Patch(r.Context(), r.Actor, file.ID, patch, vault.Match{})
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
 		return p.showNameProblem(r, file, page.NameProblem{FileID: file.ID, Typed: typed, Problem: page.ErrorMessage(domainErr)})
 	}
@@ -99,7 +99,7 @@ func (p *Pages) trashDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Files.Trash(r.Context(), r.Actor, file.ID, vault.Match{}); err != nil {
+	if err := p.App.Files.Trash(r.Context(), r.Actor, file.ID, vault.Match{}); err != nil {
 		return err
 	}
 	if r.IsPart() {
@@ -110,7 +110,7 @@ func (p *Pages) trashDocument(r *page.Request) error {
 
 // restoreDocument restores a document from the trash.
 func (p *Pages) restoreDocument(r *page.Request) error {
-	file, err := p.Vault.Files.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[model.File]{})
+	file, err := p.App.Files.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[model.File]{})
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (p *Pages) restoreDocument(r *page.Request) error {
 
 // retryDocument retries processing a failed document.
 func (p *Pages) retryDocument(r *page.Request) error {
-	if _, err := p.Vault.Processing.Retry(r.Context(), r.Actor, r.PathID); err != nil {
+	if _, err := p.App.Processing.Retry(r.Context(), r.Actor, r.PathID); err != nil {
 		return err
 	}
 	file, err := p.readDocument(r)
@@ -163,7 +163,7 @@ func (p *Pages) trashDocuments(r *page.Request) error {
 	if len(ids) == 0 {
 		return p.RedirectWithNotice(r, address, "No documents were selected.")
 	}
-	trashed, skipped, err := p.Vault.Files.TrashMany(r.Context(), r.Actor, ids)
+	trashed, skipped, err := p.App.Files.TrashMany(r.Context(), r.Actor, ids)
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 	query := r.URL.Query()
 	var shown uint64 // any of the documents
 	for _, id := range slices.Concat(ids, []uint64{r.PathID}) {
-		file, err := p.Vault.Files.Get(r.Context(), id)
+		file, err := p.App.Files.Get(r.Context(), id)
 		if errs.KindOf(err) == errs.NotFound {
 			continue
 		}
@@ -178,7 +178,7 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 	}
 	view.Selected = len(view.Documents)
 	if at.Abstract != 0 {
-		filed, err := p.Vault.Abstracts.Get(r.Context(), at.Abstract)
+		filed, err := p.App.Abstracts.Get(r.Context(), at.Abstract)
 		if err != nil {
 			return view, at, err
 		}
@@ -196,7 +196,7 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 	if back := query.Get("back"); back != "" {
 		view.Back = page.LocalAddress(back)
 	}
-	instruments, err := p.Vault.Files.MovableInstruments(r.Context(), ids)
+	instruments, err := p.App.Files.MovableInstruments(r.Context(), ids)
 	for _, i := range instruments {
 		selected, id := i.OnlyInSelected, strconv.FormatUint(i.ID, 10)
 		if slices.Contains(query["listed"], id) {
@@ -213,7 +213,7 @@ func (p *Pages) setKept(ctx context.Context, documents []movedDocument) error {
 	for _, d := range documents {
 		files = append(files, d.File)
 	}
-	ends, err := p.Vault.Files.RetainedUntil(ctx, files)
+	ends, err := p.App.Files.RetainedUntil(ctx, files)
 	for n, until := range ends {
 		if p.Now().Before(until) {
 			documents[n].Kept = until
@@ -243,12 +243,12 @@ func (p *Pages) retentionNotice(moved int, retained []model.File) string {
 func (p *Pages) findTargets(r *page.Request, view *moveView, at page.Place) error {
 	var hits []search.Hit
 	if view.Text == "" {
-		latest, err := p.Vault.Abstracts.List(r.Context(), vault.Query{Limit: maxTargets, Sort: model.SortUpdated, Descending: true})
+		latest, err := p.App.Abstracts.List(r.Context(), vault.Query{Limit: maxTargets, Sort: model.SortUpdated, Descending: true})
 		if err != nil {
 			return err
 		}
 		for _, a := range latest.Items {
-			headings, err := p.Vault.Abstracts.Headings(r.Context(), a.Abstract)
+			headings, err := p.App.Abstracts.Headings(r.Context(), a.Abstract)
 			if err != nil {
 				return err
 			}
@@ -266,7 +266,7 @@ func (p *Pages) findTargets(r *page.Request, view *moveView, at page.Place) erro
 			view.Abstracts = append(view.Abstracts, moveTarget{hit, p.FormatPlace(page.Place{Abstract: hit.ID}), p.AbstractPath(hit.ID)})
 		}
 	}
-	folders, err := p.Vault.Folders.List(r.Context())
+	folders, err := p.App.Folders.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 			return err
 		}
 	}
-	result, err := p.Vault.Files.Move(r.Context(), r.Actor, req)
+	result, err := p.App.Files.Move(r.Context(), r.Actor, req)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 	if req.From != nil {
 		action = "moved back"
 	} else if req.To.Abstract != 0 {
-		_, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), req.To.Abstract)
+		_, heading, err := p.App.Abstracts.WithHeading(r.Context(), req.To.Abstract)
 		if err != nil {
 			return err
 		}
@@ -364,7 +364,7 @@ func (p *Pages) moveUndoAddress(ctx context.Context, req vault.MoveRequest) (und
 	var from page.Place
 	to := page.Place(req.To)
 	for _, id := range req.Files {
-		file, err := p.Vault.Files.Get(ctx, id)
+		file, err := p.App.Files.Get(ctx, id)
 		at := page.DocumentPlace(file)
 		switch {
 		case errs.KindOf(err) == errs.NotFound:
@@ -387,7 +387,7 @@ func (p *Pages) moveUndoAddress(ctx context.Context, req vault.MoveRequest) (und
 		fields.Set("instrument", formatIDs(req.Instruments))
 	}
 	if from.Abstract != 0 {
-		filed, err := p.Vault.Abstracts.Get(ctx, from.Abstract)
+		filed, err := p.App.Abstracts.Get(ctx, from.Abstract)
 		if err != nil {
 			return "", err
 		}

@@ -14,7 +14,7 @@ import (
 // documentRows returns the list rows for files. renaming is the ID of the document whose rename
 // form is open.
 func (p *Pages) documentRows(ctx context.Context, files []model.File, list, renaming string) ([]page.DocumentRow, error) {
-	uploaders, err := p.Vault.Files.Uploaders(ctx, vault.FileIDs(files))
+	uploaders, err := p.App.Files.Uploaders(ctx, vault.FileIDs(files))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (p *Pages) renderRow(r *page.Request, status int, state page.DocumentRow) e
 		return p.RenderPart(r, status, "folder.html", "document-alone", row)
 	}
 	view := folderView{Row: &row, Again: true}
-	if view.FolderView, err = p.Vault.Folders.View(r.Context(), row.FolderID); err != nil {
+	if view.FolderView, err = p.App.Folders.View(r.Context(), row.FolderID); err != nil {
 		return err
 	}
 	if row.Processing {
@@ -77,7 +77,7 @@ func (p *Pages) renderRow(r *page.Request, status int, state page.DocumentRow) e
 // renderAbstractRow is like renderRow, but for an abstract's list, whose rows are numbered.
 func (p *Pages) renderAbstractRow(r *page.Request, status int, row page.DocumentRow, changed bool,
 ) error {
-	filed, err := p.Vault.Abstracts.Get(r.Context(), row.AbstractID)
+	filed, err := p.App.Abstracts.Get(r.Context(), row.AbstractID)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstrac
 func (p *Pages) findPage(r *page.Request) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
-	known, err := p.Vault.Search.Find(r.Context(), list.Asked.Get("q"), vault.MaxFound)
+	known, err := p.App.Search.Find(r.Context(), list.Asked.Get("q"), vault.MaxFound)
 	if err != nil {
 		return err
 	}
@@ -64,11 +64,11 @@ func (p *Pages) findPage(r *page.Request) error {
 	if !r.IsPart() && r.URL.Query().Has("go") { // a submitted form is redirected to an address without empty parameters
 		return r.Redirect(list.findAddress("page", ""))
 	}
-	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
+	if list.Templates, err = p.App.Templates.All(r.Context()); err != nil {
 		return err
 	}
 	// Before the search, so that a scan that is read in the meantime isn't left out of both.
-	missing := p.Vault.Derive(r.Context(), "unsearchable documents", func() (err error) {
+	missing := p.App.Derive(r.Context(), "unsearchable documents", func() (err error) {
 		list.UnsearchableNotice, err = p.unsearchableNotice(r.Context(), q)
 		return err
 	})
@@ -93,11 +93,11 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string,
 	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
 		return "", nil
 	}
-	scans, err := p.Vault.Search.UnreadScans(ctx, q)
+	scans, err := p.App.Search.UnreadScans(ctx, q)
 	if err != nil || scans.Total > 0 {
 		return unreadScansNotice(scans, q, p.OCRIsOff()), err
 	}
-	n, all, err := p.Vault.Previews.Unsearchable(ctx)
+	n, all, err := p.App.Previews.Unsearchable(ctx)
 	if err != nil || n == 0 {
 		return "", err
 	}

@@ -82,7 +82,7 @@ func (p *Pages) runFind(r *page.Request, q search.Query, from string, problems m
 	f.exactMarker = query.NewHighlighter(q.Text)
 	f.marker = f.exactMarker
 	state := p.SearchIndexStatus(ctx) // before the search, so that results of an outdated index don't look complete
-	found, err := p.Vault.Search.Records(ctx, r.Actor, q)
+	found, err := p.App.Search.Records(ctx, r.Actor, q)
 	switch errs.KindOf(err) {
 	case errs.Invalid:
 		problems["q"] = page.ErrorSentence(err)
@@ -120,7 +120,7 @@ func (p *Pages) findByNumber(ctx context.Context, q search.Query, f *findResults
 	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
 		return nil // search by number doesn't support these filters
 	}
-	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MaxFound)
+	known, err := p.App.Search.Find(ctx, q.Text, vault.MaxFound)
 	for _, group := range known {
 		if q.Kind != "" && q.Kind != group.Kind {
 			continue
@@ -259,7 +259,7 @@ func (p *Pages) findBox(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	known, err := p.Vault.Search.Find(r.Context(), text, vault.MaxFound)
+	known, err := p.App.Search.Find(r.Context(), text, vault.MaxFound)
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (p *Pages) newFolderView(r *page.Request, id uint64, form string) (s folder
 	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
 		s.Sort = vault.ByName
 	}
-	if s.FolderView, err = p.Vault.Folders.View(r.Context(), id); err != nil {
+	if s.FolderView, err = p.App.Folders.View(r.Context(), id); err != nil {
 		return s, err
 	}
 	s.OwnName = s.Folder.Name
@@ -102,7 +102,7 @@ func (p *Pages) newFolderView(r *page.Request, id uint64, form string) (s folder
 	if err != nil || at < 1 || at > 1<<20 {
 		at = 1
 	}
-	row, err := p.Vault.Folders.FilePage(r.Context(), id, s.Sort, s.Down, (at-1)*documentsPerFolderPage, documentsPerFolderPage)
+	row, err := p.App.Folders.FilePage(r.Context(), id, s.Sort, s.Down, (at-1)*documentsPerFolderPage, documentsPerFolderPage)
 	if err != nil {
 		return s, err
 	}
@@ -169,7 +169,7 @@ const maxIndent = 12
 
 // folderTargets sets the folders that the documents and the folder itself can be moved to.
 func (p *Pages) folderTargets(r *page.Request, s *folderView) error {
-	all, err := p.Vault.Folders.List(r.Context())
+	all, err := p.App.Folders.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (p *Pages) createFolder(r *page.Request) error {
 		return err
 	}
 	draft := model.FolderDraft{Name: model.StringInput(r.PostForm.Get("name")), ParentID: model.NewIDInput(parent)}
-	created, err := p.Vault.Folders.Create(r.Context(), r.Actor, draft, vault.Idempotency[model.Folder]{})
+	created, err := p.App.Folders.Create(r.Context(), r.Actor, draft, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		return p.showFolderProblem(r, parent, "new", err, func(s *folderView) { s.NewName = r.PostForm.Get("name") })
 	}
@@ -240,7 +240,7 @@ func formFolderID(r *page.Request, name string) (uint64, error) {
 
 func (p *Pages) renameFolder(r *page.Request) error {
 	patch := model.FolderPatch{Name: model.Some(model.StringInput(r.PostForm.Get("name")))}
-	if _, err := p.Vault.Folders.Patch(r.Context(), r.Actor, r.PathID, patch, vault.Match{}); err != nil {
+	if _, err := p.App.Folders.Patch(r.Context(), r.Actor, r.PathID, patch, vault.Match{}); err != nil {
 		return p.showFolderProblem(r, r.PathID, "rename", err, func(s *folderView) { s.OwnName = r.PostForm.Get("name") })
 	}
 	return p.RedirectWithNotice(r, page.FolderPath(r.PathID), "Folder renamed.")
@@ -251,12 +251,12 @@ func (p *Pages) moveFolder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	before, err := p.Vault.Folders.Get(r.Context(), r.PathID)
+	before, err := p.App.Folders.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
 	patch := model.FolderPatch{ParentID: model.Some(model.NewIDInput(parent))}
-	moved, err := p.Vault.Folders.Patch(r.Context(), r.Actor, r.PathID, patch, vault.Match{})
+	moved, err := p.App.Folders.Patch(r.Context(), r.Actor, r.PathID, patch, vault.Match{})
 	if err != nil {
 		return p.showFolderProblem(r, r.PathID, "move", err, func(*folderView) {})
 	}
@@ -268,11 +268,11 @@ func (p *Pages) moveFolder(r *page.Request) error {
 }
 
 func (p *Pages) removeFolder(r *page.Request) error {
-	folder, err := p.Vault.Folders.Get(r.Context(), r.PathID)
+	folder, err := p.App.Folders.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Folders.Remove(r.Context(), r.Actor, r.PathID, vault.Match{}); err != nil {
+	if err := p.App.Folders.Remove(r.Context(), r.Actor, r.PathID, vault.Match{}); err != nil {
 		return p.showFolderProblem(r, r.PathID, "remove", err, func(*folderView) {})
 	}
 	return p.RedirectWithNotice(r, page.FolderOrVaultPath(folder.ParentID), fmt.Sprintf("Folder “%s” removed.", folder.Name))

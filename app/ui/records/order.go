@@ -39,12 +39,12 @@ func (p *Pages) orderPage(r *page.Request) error {
 
 // showOrder renders the page of an order with its related records and recent history.
 func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) {
-	if s.Same, s.SameMore, err = p.Vault.Search.SameNumber(r.Context(), s.Order); err != nil {
+	if s.Same, s.SameMore, err = p.App.Search.SameNumber(r.Context(), s.Order); err != nil {
 		return err
 	}
 	s.Prior = priorView{Path: s.Path, Order: true, Partial: true}
-	s.Prior.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
-		s.Related, err = p.Vault.Search.RelatedToOrder(r.Context(), s.Order)
+	s.Prior.Missing = p.App.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		s.Related, err = p.App.Search.RelatedToOrder(r.Context(), s.Order)
 		return err
 	})
 	if s.Linked, err = p.work.OrderAbstracts(r, s.ID); err != nil {
@@ -64,7 +64,7 @@ func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) 
 
 // readOrder returns the requested order.
 func (p *Pages) readOrder(r *page.Request) (s orderView, err error) {
-	order, err := p.Vault.Orders.Get(r.Context(), r.PathID)
+	order, err := p.App.Orders.Get(r.Context(), r.PathID)
 	if err != nil {
 		return s, err
 	}
@@ -75,10 +75,10 @@ func (p *Pages) readOrder(r *page.Request) (s orderView, err error) {
 // definitions.
 func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, err error) {
 	s.Order = o
-	if s.Fields, err = p.Vault.Orders.Fields(ctx); err != nil {
+	if s.Fields, err = p.App.Orders.Fields(ctx); err != nil {
 		return s, err
 	}
-	statuses, err := p.Vault.Orders.Statuses(ctx)
+	statuses, err := p.App.Orders.Statuses(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -98,9 +98,9 @@ func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 
 // setOrderStatus changes the status of an order.
 func (p *Pages) setOrderStatus(r *page.Request) error {
-	o, change, err := changeStatus(p, r, "order", p.Vault.Orders.Get, func(o model.Order) (string, uint64) { return o.Status, o.Version },
+	o, change, err := changeStatus(p, r, "order", p.App.Orders.Get, func(o model.Order) (string, uint64) { return o.Status, o.Version },
 		func(status model.Inputs, match vault.Match) (model.Order, error) {
-			return p.Vault.Orders.Patch(r.Context(), r.Actor, r.PathID, model.OrderPatch{Fields: status}, match)
+			return p.App.Orders.Patch(r.Context(), r.Actor, r.PathID, model.OrderPatch{Fields: status}, match)
 		})
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (p *Pages) trashOrder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Orders.Trash(r.Context(), r.Actor, s.ID, vault.Match{}); err != nil {
+	if err := p.App.Orders.Trash(r.Context(), r.Actor, s.ID, vault.Match{}); err != nil {
 		return err
 	}
 	return p.RedirectWithUndo(r, "/orders", "Order “"+s.Number+"” is in the trash.", s.Path+"/restore")
@@ -133,7 +133,7 @@ func (p *Pages) trashOrder(r *page.Request) error {
 
 // restoreOrder restores an order from the trash.
 func (p *Pages) restoreOrder(r *page.Request) error {
-	o, err := p.Vault.Orders.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[model.Order]{})
+	o, err := p.App.Orders.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[model.Order]{})
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
 // recordEvents returns a record's entries in the audit log, newest first.
 func (p *Pages) recordEvents(ctx context.Context, recordType string, id uint64, q vault.Query) (vault.Page[model.Event], error) {
 	q.Filters, q.Descending = []vault.Filter{{Column: model.ColumnRecord, Value: page.RecordName(recordType, id)}}, true
-	return p.Vault.Events.List(ctx, q)
+	return p.App.Events.List(ctx, q)
 }
 
 // orderHistoryPage serves the complete history of an order, one page at a time.
@@ -200,7 +200,7 @@ func (p *Pages) editOrder(r *page.Request) error {
 				return p.showOrder(r, status, s)
 			},
 			save: func(ctx context.Context, sent map[string][]string) (version uint64, saved showSaved, err error) {
-				now, err := p.Vault.Orders.Patch(ctx, r.Actor, r.PathID, orderPatch(s.Fields, sent, p.LocalNow()), vault.MatchVersion(s.Version))
+				now, err := p.App.Orders.Patch(ctx, r.Actor, r.PathID, orderPatch(s.Fields, sent, p.LocalNow()), vault.MatchVersion(s.Version))
 				return now.Version, func(show func(*recordView)) error {
 					s, err := p.newOrderView(ctx, now)
 					if err == nil {

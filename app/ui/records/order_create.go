@@ -27,7 +27,7 @@ func (p *Pages) newOrderPage(r *page.Request) error {
 
 func (p *Pages) renderNewOrder(r *page.Request, status int, form url.Values, rejected map[string]string,
 ) error {
-	defs, err := p.Vault.Orders.Fields(r.Context())
+	defs, err := p.App.Orders.Fields(r.Context())
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (p *Pages) renderNewOrder(r *page.Request, status int, form url.Values, rej
 // to the order that the first one created.
 func (p *Pages) createOrder(r *page.Request) error {
 	form, now := r.PostForm, p.LocalNow()
-	defs, err := p.Vault.Orders.Fields(r.Context())
+	defs, err := p.App.Orders.Fields(r.Context())
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *Pages) createOrder(r *page.Request) error {
 		form, now)}
 	return createRecord(p, r, "Order created.", func(created model.Order) string { return p.OrderPath(created.ID) },
 		func(idempotency vault.Idempotency[model.Order]) (model.Order, error) {
-			return p.Vault.Orders.Create(r.Context(), r.Actor, draft, idempotency)
+			return p.App.Orders.Create(r.Context(), r.Actor, draft, idempotency)
 		}, p.renderNewOrder)
 }
 
@@ -91,7 +91,7 @@ func (p *Pages) orderNumberPart(r *page.Request) error {
 	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxNameLength {
 		own, _ := p.OrderIDs.Decode(asked.Get("not")) // 0 if missing: no order is excluded
 		var err error
-		if same.Same, same.SameMore, err = p.Vault.Search.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
+		if same.Same, same.SameMore, err = p.App.Search.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ var orderSorts = []listSort{
 
 func (p *Pages) orderListPage(r *page.Request) error {
 	list := orderList{listing: newListing(r, orderSorts, "-created_at", "q", "status", "county", "state", "due_from", "due_to", "show")}
-	statuses, err := p.Vault.Orders.Statuses(r.Context())
+	statuses, err := p.App.Orders.Statuses(r.Context())
 	if err != nil {
 		return err
 	}
@@ -67,18 +67,18 @@ func (p *Pages) loadOrders(r *page.Request, list *orderList) (err error) {
 	}
 	if text := list.Asked.Get("q"); text != "" {
 		list.Rows, err = searchRows(&list.listing, text, func() ([]model.Order, bool, error) {
-			return p.Vault.Search.OrdersByNumber(r.Context(), text, q)
+			return p.App.Search.OrdersByNumber(r.Context(), text, q)
 		}, func() ([]model.Order, bool, error) {
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // full-text search doesn't support these filters
 			}
-			found, err := p.Vault.Search.Orders(r.Context(), r.Actor, search.QueryFromList(text, q), q.MaxBytes)
+			found, err := p.App.Search.Orders(r.Context(), r.Actor, search.QueryFromList(text, q), q.MaxBytes)
 			return found.Items, found.Next > 0, err
 		})
 		return err
 	}
 	p.ApplyCursor(r, list.Asked, &q)
-	found, err := page.ReadNonEmpty(r.Context(), q, p.Vault.Orders.List)
+	found, err := page.ReadNonEmpty(r.Context(), q, p.App.Orders.List)
 	list.Rows = found.Items
 	list.Prev, list.Next = p.PageLinks(r, list.Asked, found.Prev, found.Next)
 	return err

@@ -34,9 +34,9 @@ func (p *Pages) priorToAbstract(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view := priorView{Path: p.AbstractPath(filed.Abstract.ID), Heading: p.Vault.Heading(filed.Abstract, template)}
-	view.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
-		view.PriorSearches, err = p.Vault.Search.PriorToAbstract(r.Context(), r.Actor, filed.Abstract)
+	view := priorView{Path: p.AbstractPath(filed.Abstract.ID), Heading: p.App.Heading(filed.Abstract, template)}
+	view.Missing = p.App.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		view.PriorSearches, err = p.App.Search.PriorToAbstract(r.Context(), r.Actor, filed.Abstract)
 		return err
 	})
 	return p.showPrior(r, "abstracts", view)
@@ -44,13 +44,13 @@ func (p *Pages) priorToAbstract(r *page.Request) error {
 
 // priorToOrder serves the prior searches of an order.
 func (p *Pages) priorToOrder(r *page.Request) error {
-	o, err := p.Vault.Orders.Get(r.Context(), r.PathID)
+	o, err := p.App.Orders.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
 	view := priorView{Path: p.OrderPath(o.ID), Heading: "Order " + o.Number, Order: true}
-	view.Missing = p.Vault.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
-		view.PriorSearches, err = p.Vault.Search.PriorToOrder(r.Context(), r.Actor, o)
+	view.Missing = p.App.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
+		view.PriorSearches, err = p.App.Search.PriorToOrder(r.Context(), r.Actor, o)
 		return err
 	})
 	return p.showPrior(r, "orders", view)

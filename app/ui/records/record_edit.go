@@ -107,7 +107,7 @@ func (p *Pages) undoEdit(r *page.Request) error {
 		return page.NotFound(r)
 	}
 	e := vault.Edit{Type: recordType, ID: id, Part: r.PostForm.Get("part"), Version: was}
-	e.Version, err = p.Vault.UndoEdit(r.Context(), r.Actor, e)
+	e.Version, err = p.App.UndoEdit(r.Context(), r.Actor, e)
 	notice, undo := "Change undone.", ""
 	switch kind := errs.KindOf(err); {
 	case err == nil:

@@ -67,12 +67,12 @@ func (p *Pages) pack(r *page.Request, list []vault.Suggestion, packed packedRevi
 	if err := errors.Join(json.NewEncoder(w).Encode(packed), w.Close()); err != nil {
 		return "", err
 	}
-	return p.Vault.Secrets.Encrypt(rand.Reader, packPurpose, packOwner(r), b.String())
+	return p.App.Secrets.Encrypt(rand.Reader, packPurpose, packOwner(r), b.String())
 }
 
 // unpack decodes the value of a form field that pack encoded.
 func (p *Pages) unpack(r *page.Request, text string) (list []vault.Suggestion, review packedReview, err error) {
-	packed, err := p.Vault.Secrets.Decrypt(packPurpose, packOwner(r), text)
+	packed, err := p.App.Secrets.Decrypt(packPurpose, packOwner(r), text)
 	if err != nil {
 		return nil, review, err
 	}

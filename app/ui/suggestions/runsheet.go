@@ -60,7 +60,7 @@ func (p *Pages) uploadPage(r *page.Request) error {
 }
 
 func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) error {
-	_, abstract, err := p.Vault.Abstracts.WithHeading(r.Context(), r.PathID)
+	_, abstract, err := p.App.Abstracts.WithHeading(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 	if len(raw) == 0 {
 		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: "No file was selected. Select a CSV or Excel file."})
 	}
-	table, err := p.Vault.Instruments.ReadRunsheet(r.Context(), r.Actor, raw)
+	table, err := p.App.Instruments.ReadRunsheet(r.Context(), r.Actor, raw)
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
 		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: page.ErrorSentence(err)})
 	}
@@ -107,7 +107,7 @@ func (p *Pages) readRunsheet(r *page.Request) error {
 // review shows the instruments in the cells of packed, and the rows that must be corrected. fields are those that a
 // person chose, by column. The rows in left are not selected. view says what happened before.
 func (p *Pages) review(r *page.Request, packed packedReview, fields map[int]string, left map[int]bool, view runsheetPage) error {
-	checked, err := p.Vault.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, packed.Table,
+	checked, err := p.App.Instruments.CheckRunsheet(r.Context(), r.Actor, r.PathID, packed.Table,
 		runsheet.Options{Columns: fields, SwappedTypes: packed.Swaps})
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (p *Pages) showReview(r *page.Request, view runsheetPage) error {
 
 // addRejected adds the rows of a file that aren't valid to its review, with inputs for the wrong cells.
 func (p *Pages) addRejected(r *page.Request, view *runsheetPage, table runsheet.Table, checked vault.CheckedRunsheet) error {
-	types, err := p.Vault.Instruments.Types(r.Context())
+	types, err := p.App.Instruments.Types(r.Context())
 	view.Types = types.Offered()
 	cells, swapped := table.CellsByRow(), map[int]bool{}
 	for _, e := range checked.Entries {
@@ -299,7 +299,7 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 	}
 	added, again, err := p.CreateInstruments(r, r.PathID, inputs, once)
 	if errors.Is(err, vault.ErrRunsheetChanged) {
-		if err := p.Vault.Instruments.RenewRepeats(r.Context(), r.PathID, list); err != nil {
+		if err := p.App.Instruments.RenewRepeats(r.Context(), r.PathID, list); err != nil {
 			return err
 		}
 		return reviewAgain(page.ErrorSentence(err))
@@ -335,7 +335,7 @@ func (p *Pages) undo(r *page.Request) error {
 	if n, err := hex.Decode(key[:], []byte(r.PostForm.Get("key"))); err != nil || n != len(key) {
 		return page.NotFound(r)
 	}
-	stored, found, err := p.Vault.StoredResponse(r.Context(), key)
+	stored, found, err := p.App.StoredResponse(r.Context(), key)
 	if err != nil {
 		return err
 	}
@@ -346,7 +346,7 @@ func (p *Pages) undo(r *page.Request) error {
 	if json.Unmarshal(stored.Body, &undo) != nil || undo.Abstract != r.PathID {
 		return page.NotFound(r)
 	}
-	undone, kept, err := p.Vault.Instruments.Undo(r.Context(), r.Actor, undo)
+	undone, kept, err := p.App.Instruments.Undo(r.Context(), r.Actor, undo)
 	if err != nil {
 		return err
 	}
@@ -380,13 +380,13 @@ const maxReviewed = 100
 // documentSuggestions shows the instruments that the text and the names of documents describe. To
 // scripts, which reload it after uploads, it serves the notice on the page of the abstract.
 func (p *Pages) documentSuggestions(r *page.Request) error {
-	if _, err := p.Vault.Abstracts.Get(r.Context(), r.PathID); err != nil {
+	if _, err := p.App.Abstracts.Get(r.Context(), r.PathID); err != nil {
 		return err
 	}
 	if r.IsPart() {
 		return p.RenderPart(r, http.StatusOK, "abstract.html", "suggestions-changes", p.Suggestions(r.Context(), r.PathID))
 	}
-	list, more, err := p.Vault.Instruments.SuggestFromDocuments(r.Context(), r.PathID, maxReviewed)
+	list, more, err := p.App.Instruments.SuggestFromDocuments(r.Context(), r.PathID, maxReviewed)
 	if err != nil {
 		return err
 	}

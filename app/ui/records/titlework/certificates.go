@@ -214,7 +214,7 @@ func (p *Pages) certificatesPage(r *page.Request) error {
 		if err := p.nameCertifier(r, &view); err != nil {
 			return err
 		}
-		checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, nil)
+		checks, err := p.App.TitleWork.Checks(r.Context(), s.abstract.ID, nil)
 		if err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func (p *Pages) certificatesPage(r *page.Request) error {
 
 // nameCertifier tells the form how the certificate names the visitor.
 func (p *Pages) nameCertifier(r *page.Request, view *Certificates) error {
-	user, err := p.Vault.Users.Get(r.Context(), r.Visitor.ID)
+	user, err := p.App.Users.Get(r.Context(), r.Visitor.ID)
 	view.As, view.Named = cmp.Or(user.Profile.String(), user.Name), user.FullName != ""
 	return err
 }
@@ -284,13 +284,13 @@ func (p *Pages) certify(r *page.Request) error {
 		return err
 	}
 	members := s.certificateMembers(r.PostForm, p.LocalNow())
-	checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, members)
+	checks, err := p.App.TitleWork.Checks(r.Context(), s.abstract.ID, members)
 	if err != nil {
 		return err
 	}
 	members["accepted"] = acceptedRows(s.checkGroups(checks, r.PostForm))
 	show := func(r *page.Request, status int, form url.Values, problems map[string]string) error {
-		checks, err := p.Vault.TitleWork.Checks(r.Context(), s.abstract.ID, members) // they may have changed in the meantime
+		checks, err := p.App.TitleWork.Checks(r.Context(), s.abstract.ID, members) // they may have changed in the meantime
 		if err != nil {
 			return err
 		}
@@ -309,7 +309,7 @@ func (p *Pages) certify(r *page.Request) error {
 	return page.CreateRecord(p.Site, r, "Search certified. The runsheet was added to the documents.",
 		func(model.Certificate) string { return s.path + "#certificates" },
 		func(idempotency vault.Idempotency[model.Certificate]) (model.Certificate, error) {
-			created, err := p.Vault.TitleWork.Certify(r.Context(), r.Actor, s.abstract.ID,
+			created, err := p.App.TitleWork.Certify(r.Context(), r.Actor, s.abstract.ID,
 				vault.CertificateRequest{Members: members, Match: match(r), AllAccepted: true}, idempotency)
 			if errs.KindOf(err) == errs.PreconditionFailed {
 				err = errs.InvalidField("", changedSearch)
@@ -324,7 +324,7 @@ func (p *Pages) void(r *page.Request) error {
 	if err != nil {
 		return page.NotFound(r)
 	}
-	_, err = p.Vault.TitleWork.Void(r.Context(), r.Actor, r.PathID, id, model.StringInput(formText(r.PostForm, "reason", 0)),
+	_, err = p.App.TitleWork.Void(r.Context(), r.Actor, r.PathID, id, model.StringInput(formText(r.PostForm, "reason", 0)),
 		vault.Idempotency[model.Certificate]{})
 	if why, ok := rejected(err); ok {
 		s, err := p.read(r)
@@ -348,7 +348,7 @@ func (p *Pages) bringDown(r *page.Request) error {
 	return page.CreateRecord(p.Site, r, "Bring-down created. Instruments of the prior search are marked as prior.",
 		func(created vault.BroughtDown) string { return p.AbstractPath(created.Abstract.ID) },
 		func(idempotency vault.Idempotency[vault.BroughtDown]) (vault.BroughtDown, error) {
-			return p.Vault.TitleWork.BringDown(r.Context(), r.Actor, r.PathID, idempotency)
+			return p.App.TitleWork.BringDown(r.Context(), r.Actor, r.PathID, idempotency)
 		}, func(r *page.Request, _ int, _ url.Values, problems map[string]string) error {
 			return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), generalProblem(problems))
 		})

@@ -49,7 +49,7 @@ func (p *Pages) notes(r *page.Request, of noteRecord) (view Notes, err error) {
 	home := p.RecordPath(of.recordType, of.id)
 	view = Notes{section: section{Path: home + "/notes", Home: home}, ForPage: of.recordType == "file",
 		Record: p.PublicRecordName(of.recordType, of.id)}
-	list, err := p.Vault.Notes.List(r.Context(), of.recordType, of.id)
+	list, err := p.App.Notes.List(r.Context(), of.recordType, of.id)
 	for _, n := range list {
 		row := NoteRow{ID: n.ID, Version: n.Version, Who: page.ActorText(n.By), At: n.CreatedAt, Changed: n.Version > 1, EditedAt: n.UpdatedAt,
 			MayEdit: r.MayWrite() && (n.By.Is(r.Actor) || r.Actor.Role.Can(model.PermAdmin)), Text: n.Text}
@@ -69,19 +69,19 @@ func (p *Pages) showNotes(r *page.Request, status int, of noteRecord, view Notes
 	alone := standalone{Part: "titlework_notes", Of: view, Back: view.Home, List: "/abstracts", Records: "Abstracts"}
 	switch of.recordType {
 	case "abstract":
-		_, heading, err := p.Vault.Abstracts.WithHeading(r.Context(), of.id)
+		_, heading, err := p.App.Abstracts.WithHeading(r.Context(), of.id)
 		if err != nil {
 			return err
 		}
 		alone.Name = heading
 	case "order":
-		order, err := p.Vault.Orders.Get(r.Context(), of.id)
+		order, err := p.App.Orders.Get(r.Context(), of.id)
 		if err != nil {
 			return err
 		}
 		alone.Name, alone.List, alone.Records = "Order "+order.Number, "/orders", "Orders"
 	default:
-		file, err := p.Vault.Files.Get(r.Context(), of.id)
+		file, err := p.App.Files.Get(r.Context(), of.id)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (p *Pages) noteInput(r *page.Request, forPage bool) model.NoteInput {
 func (p *Pages) addNoteTo(recordType string) page.HandlerFunc {
 	return func(r *page.Request) error {
 		of := noteRecord{recordType, r.PathID}
-		_, err := p.Vault.Notes.Create(r.Context(), r.Actor, recordType, r.PathID, p.noteInput(r, recordType == "file"),
+		_, err := p.App.Notes.Create(r.Context(), r.Actor, recordType, r.PathID, p.noteInput(r, recordType == "file"),
 			vault.Idempotency[model.Note]{})
 		if why, ok := rejected(err); ok {
 			view, err := p.notes(r, of)
@@ -176,7 +176,7 @@ func (p *Pages) changeNote(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	note, err := p.Vault.Notes.Patch(r.Context(), r.Actor, r.PathID, p.noteInput(r, of.recordType == "file"), match(r))
+	note, err := p.App.Notes.Patch(r.Context(), r.Actor, r.PathID, p.noteInput(r, of.recordType == "file"), match(r))
 	if why, ok := rejected(err); ok {
 		return p.showRejectedNote(r, of, why)
 	}
@@ -216,7 +216,7 @@ func (p *Pages) deleteNote(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	err = p.Vault.Notes.Trash(r.Context(), r.Actor, r.PathID, match(r))
+	err = p.App.Notes.Trash(r.Context(), r.Actor, r.PathID, match(r))
 	if why, ok := rejected(err); ok && why.clash {
 		view, err := p.notes(r, of)
 		if err != nil {

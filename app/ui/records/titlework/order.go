@@ -16,12 +16,12 @@ type OrderAbstract struct {
 
 // OrderAbstracts returns the abstracts that are linked to an order, newest first.
 func (p *Pages) OrderAbstracts(r *page.Request, order uint64) (list []OrderAbstract, err error) {
-	abstracts, err := p.Vault.TitleWork.AbstractsOfOrder(r.Context(), order)
+	abstracts, err := p.App.TitleWork.AbstractsOfOrder(r.Context(), order)
 	if err != nil || len(abstracts) == 0 {
 		return nil, err
 	}
 	names := map[uint64]string{}
-	users, err := p.Vault.Users.List(r.Context())
+	users, err := p.App.Users.List(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -29,11 +29,11 @@ func (p *Pages) OrderAbstracts(r *page.Request, order uint64) (list []OrderAbstr
 		names[u.ID] = u.Name
 	}
 	for _, a := range abstracts {
-		headings, err := p.Vault.Abstracts.Headings(r.Context(), a.Abstract)
+		headings, err := p.App.Abstracts.Headings(r.Context(), a.Abstract)
 		if err != nil {
 			return nil, err
 		}
-		work, err := p.Vault.TitleWork.Get(r.Context(), a.Abstract.ID)
+		work, err := p.App.TitleWork.Get(r.Context(), a.Abstract.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -52,26 +52,26 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 	view = People{section: s.section("people", s.work.Versions.Assignment), Linked: s.work.OrderID != 0, Assignment: a}
 	view.Due = model.Order{DueDate: a.DueDate, Status: s.abstract.Status}
 	if view.Linked {
-		if view.Order, err = p.Vault.Orders.Get(ctx, s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
+		if view.Order, err = p.App.Orders.Get(ctx, s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 			return view, err
 		}
 		view.Client, view.ClientFile = view.Order.Custom.Text("client"), view.Order.Custom.Text("client_file_number")
 	}
 	if s.work.PriorID != 0 {
-		prior, heading, err := p.Vault.Abstracts.WithHeading(ctx, s.work.PriorID)
+		prior, heading, err := p.App.Abstracts.WithHeading(ctx, s.work.PriorID)
 		if err != nil && errs.KindOf(err) != errs.NotFound {
 			return view, err
 		}
 		if err == nil {
 			view.Prior, view.PriorPath, view.NotTaken = heading, p.AbstractPath(prior.Abstract.ID), s.work.NotTaken
-			work, err := p.Vault.TitleWork.Get(ctx, prior.Abstract.ID)
+			work, err := p.App.TitleWork.Get(ctx, prior.Abstract.ID)
 			if err != nil {
 				return view, err
 			}
 			view.PriorVoid = work.IsVoidThrough(s.abstract.Custom.Text("search_from"))
 		}
 	}
-	users, err := p.Vault.Users.List(ctx)
+	users, err := p.App.Users.List(ctx)
 	for _, u := range users {
 		known := u.ID == a.SearcherID || u.ID == a.ExaminerID
 		if known || u.DisabledAt == nil && u.Role != model.RoleViewer {
@@ -123,7 +123,7 @@ func (p *Pages) savePeople(r *page.Request) error {
 	members := model.Inputs{"searcher": model.StringInput(formText(form, "searcher", 0)),
 		"examiner": model.StringInput(formText(form, "examiner", 0)),
 		"due_date": model.StringInput(page.TypedDate("due_date", formText(form, "due_date", 0), p.LocalNow()))}
-	work, err := p.Vault.TitleWork.SetAssignment(r.Context(), r.Actor, s.abstract.ID, members, match(r))
+	work, err := p.App.TitleWork.SetAssignment(r.Context(), r.Actor, s.abstract.ID, members, match(r))
 	if why, ok := rejected(err); ok {
 		view, err := p.people(r, s)
 		if err != nil {

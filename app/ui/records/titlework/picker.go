@@ -41,7 +41,7 @@ type pick struct {
 // numbers even while the search index is unavailable.
 func FindRecords(p *page.Site, r *page.Request, kind, text string, limit int) ([]search.Hit, error) {
 	text = search.TrimText(strings.ToValidUTF8(text, ""))
-	known, err := p.Vault.Search.Find(r.Context(), text, vault.MaxFound)
+	known, err := p.App.Search.Find(r.Context(), text, vault.MaxFound)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func FindRecords(p *page.Site, r *page.Request, kind, text string, limit int) ([
 	if len(hits) >= limit || page.TooShortToSearch(text) {
 		return hits[:min(len(hits), limit)], nil
 	}
-	found, err := p.Vault.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Kind: kind, Limit: limit, SkipCounts: true})
+	found, err := p.App.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Kind: kind, Limit: limit, SkipCounts: true})
 	if k := errs.KindOf(err); err != nil && k != errs.Unavailable && k != errs.Invalid {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func (p *Pages) orderPicker(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view := picker{Back: s.path, Name: p.Vault.Heading(s.abstract, s.template), Path: s.path + "/order-link", Field: "order",
+	view := picker{Back: s.path, Name: p.App.Heading(s.abstract, s.template), Path: s.path + "/order-link", Field: "order",
 		Lead: "The abstract shows this order with its client and due date.", Label: "Order number, Parcel ID, address, or name",
 		Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	var hits []search.Hit
 	if view.Guessed = view.Text == ""; view.Guessed {
-		related, err := p.Vault.Search.RelatedToAbstract(r.Context(), s.abstract)
+		related, err := p.App.Search.RelatedToAbstract(r.Context(), s.abstract)
 		if err != nil {
 			return err
 		}
@@ -123,12 +123,12 @@ func (p *Pages) linkOrder(r *page.Request) error {
 	if s.work.OrderID == order {
 		undo = ""
 	}
-	if _, err := p.Vault.TitleWork.SetOrder(r.Context(), r.Actor, s.abstract.ID, order, match(r)); err != nil {
+	if _, err := p.App.TitleWork.SetOrder(r.Context(), r.Actor, s.abstract.ID, order, match(r)); err != nil {
 		return err
 	}
 	notice := "Order unlinked."
 	if order != 0 {
-		linked, err := p.Vault.Orders.Get(r.Context(), order)
+		linked, err := p.App.Orders.Get(r.Context(), order)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (p *Pages) abstractPicker(r *page.Request) error {
 	if err := page.CheckAccess(r.Visitor, page.MayWrite); err != nil {
 		return err
 	}
-	order, err := p.Vault.Orders.Get(r.Context(), r.PathID)
+	order, err := p.App.Orders.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (p *Pages) abstractPicker(r *page.Request) error {
 		Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	var hits []search.Hit
 	if view.Guessed = view.Text == ""; view.Guessed {
-		related, err := p.Vault.Search.RelatedToOrder(r.Context(), order)
+		related, err := p.App.Search.RelatedToOrder(r.Context(), order)
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (p *Pages) abstractPicker(r *page.Request) error {
 
 // linkNote says which order an abstract is linked to.
 func (p *Pages) linkNote(r *page.Request, abstract uint64, order model.Order) (string, error) {
-	work, err := p.Vault.TitleWork.Get(r.Context(), abstract)
+	work, err := p.App.TitleWork.Get(r.Context(), abstract)
 	switch {
 	case errs.KindOf(err) == errs.NotFound:
 		return "", nil
@@ -189,7 +189,7 @@ func (p *Pages) linkNote(r *page.Request, abstract uint64, order model.Order) (s
 	case work.OrderID == order.ID:
 		return "Currently linked", nil
 	}
-	other, err := p.Vault.Orders.Get(r.Context(), work.OrderID)
+	other, err := p.App.Orders.Get(r.Context(), work.OrderID)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return "", err
 	}
@@ -202,7 +202,7 @@ func (p *Pages) linkAbstract(r *page.Request) error {
 	if !ok {
 		return errs.InvalidField("abstract", "Select an abstract from the list.")
 	}
-	before, err := p.Vault.TitleWork.Get(r.Context(), abstract)
+	before, err := p.App.TitleWork.Get(r.Context(), abstract)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (p *Pages) linkAbstract(r *page.Request) error {
 	if before.OrderID == r.PathID {
 		undo = ""
 	}
-	if _, err := p.Vault.TitleWork.SetOrder(r.Context(), r.Actor, abstract, r.PathID, vault.Match{}); err != nil {
+	if _, err := p.App.TitleWork.SetOrder(r.Context(), r.Actor, abstract, r.PathID, vault.Match{}); err != nil {
 		return err
 	}
 	return p.RedirectWithUndo(r, p.OrderPath(r.PathID), "Abstract linked.", undo)

@@ -66,15 +66,15 @@ func (p *Pages) printPage(r *page.Request) error {
 		certificate = &valid[0]
 	}
 	view := printedAbstract{Certificate: certificate, Changed: len(valid) > 0 && valid[0].Changed, Voided: voided, Path: s.path,
-		Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(), Facts: s.printedFacts(certificate != nil),
+		Heading: p.App.Heading(s.abstract, s.template), Under: s.abstract.Subheading(), Facts: s.printedFacts(certificate != nil),
 		Remarks: r.URL.Query().Get("remarks") != "", NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
 	if s.work.OrderID != 0 {
-		if view.Order, err = p.Vault.Orders.Get(r.Context(), s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
+		if view.Order, err = p.App.Orders.Get(r.Context(), s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 			return err
 		}
 		view.Client, view.ClientFile = view.Order.Custom.Text("client"), view.Order.Custom.Text("client_file_number")
 	}
-	sheet, err := p.Vault.Instruments.Runsheet(r.Context(), s.abstract.ID)
+	sheet, err := p.App.Instruments.Runsheet(r.Context(), s.abstract.ID)
 	if err != nil {
 		return err
 	}

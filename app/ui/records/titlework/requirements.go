@@ -48,7 +48,7 @@ func (r Rows) Lists() []requirementList {
 // readRequirements returns the requirements and exceptions of an abstract.
 func (p *Pages) readRequirements(r *page.Request, s source) (view Rows, err error) {
 	view = Rows{section: s.section("requirements", s.work.Versions.Requirements)}
-	sheet, err := p.Vault.Instruments.Runsheet(r.Context(), s.abstract.ID)
+	sheet, err := p.App.Instruments.Runsheet(r.Context(), s.abstract.ID)
 	if err != nil {
 		return view, err
 	}
@@ -93,7 +93,7 @@ func (p *Pages) storedRow(r *page.Request, s source, sheet vault.Runsheet, row m
 	}
 	shown := Row{values: requirementValues(row)}
 	if row.InstrumentID != 0 {
-		if i, err := p.Vault.Instruments.Get(r.Context(), row.InstrumentID); err == nil {
+		if i, err := p.App.Instruments.Get(r.Context(), row.InstrumentID); err == nil {
 			shown.Instrument, shown.Path = i.Heading(i.Type), instrumentPath(p.AbstractPath(i.AbstractID), i.ID)
 		}
 	}

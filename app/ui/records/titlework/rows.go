@@ -201,7 +201,7 @@ func (l rowList) save(p *Pages) page.HandlerFunc {
 		for _, row := range rows {
 			list.Items = append(list.Items, row.input(l.fields))
 		}
-		work, err := l.set(p.Vault.TitleWork, r.Context(), r.Actor, s.abstract.ID, list, match(r))
+		work, err := l.set(p.App.TitleWork, r.Context(), r.Actor, s.abstract.ID, list, match(r))
 		if why, ok := rejected(err); ok {
 			return p.show(r, why.status, s, l.part, l.heading, view.rejected(rows, why))
 		}

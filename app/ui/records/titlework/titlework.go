@@ -71,13 +71,13 @@ type source struct {
 
 // read returns the requested abstract with its template and title work.
 func (p *Pages) read(r *page.Request) (s source, err error) {
-	filed, err := p.Vault.Abstracts.Get(r.Context(), r.PathID)
+	filed, err := p.App.Abstracts.Get(r.Context(), r.PathID)
 	if err != nil {
 		return s, err
 	}
 	var template model.Template
 	if filed.Abstract.TemplateID != 0 {
-		if template, err = p.Vault.Templates.Get(r.Context(), filed.Abstract.TemplateID); err != nil {
+		if template, err = p.App.Templates.Get(r.Context(), filed.Abstract.TemplateID); err != nil {
 			return s, err
 		}
 	}
@@ -86,7 +86,7 @@ func (p *Pages) read(r *page.Request) (s source, err error) {
 
 func (p *Pages) sourceOf(r *page.Request, a model.Abstract, template model.Template) (s source, err error) {
 	s = source{abstract: a, template: template, path: p.AbstractPath(a.ID)}
-	s.work, err = p.Vault.TitleWork.Get(r.Context(), a.ID)
+	s.work, err = p.App.TitleWork.Get(r.Context(), a.ID)
 	return s, err
 }
 
@@ -142,7 +142,7 @@ type standalone struct {
 
 // show renders a part of an abstract's page. For a script, it renders only the part.
 func (p *Pages) show(r *page.Request, status int, s source, part, heading string, data any) error {
-	return p.showPart(r, status, heading, standalone{Part: part, Of: data, Back: s.path, Name: p.Vault.Heading(s.abstract, s.template),
+	return p.showPart(r, status, heading, standalone{Part: part, Of: data, Back: s.path, Name: p.App.Heading(s.abstract, s.template),
 		List: "/abstracts", Records: "Abstracts"})
 }
 

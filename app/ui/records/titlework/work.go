@@ -34,7 +34,7 @@ func LoadMyWork(ctx context.Context, p *page.Site, visitor page.Visitor, limit i
 	if visitor.Kind != model.ActorUser {
 		return view, nil
 	}
-	list, more, err := p.Vault.TitleWork.AssignedTo(ctx, visitor.ID, limit)
+	list, more, err := p.App.TitleWork.AssignedTo(ctx, visitor.ID, limit)
 	view.More = more
 	for _, a := range list {
 		row := WorkRow{AssignedAbstract: a, Path: p.AbstractPath(a.Abstract.ID), Part: "Examiner",
