@@ -131,7 +131,7 @@
 //
 // # Where to start
 //
-// .github/CONTRIBUTING.md describes the steps of these common changes.
+// Common changes start in these files. .github/CONTRIBUTING.md describes the steps of most of them.
 //
 //   - A list filter: the listSpec of the record type, such as orderListSpec in `app/api/order.go`.
 //   - An accepted document type: `app/document/type.go`.
