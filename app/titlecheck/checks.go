@@ -33,8 +33,8 @@ func missingStart(s *Search, add func(about, text string) *Finding) {
 // voidPrior finds a search that continues another one from the date of a certificate that was voided.
 func voidPrior(s *Search, add func(about, text string) *Finding) {
 	if from := s.Certificate.SearchFrom; s.Prior.IsVoidThrough(from) {
-		add("", "This search starts on "+model.FormatDate(from)+", where the prior search ends. "+
-			"The certificate of the prior search is void.")
+		add("", "This search starts on "+model.FormatDate(from)+", the effective date of the prior search's certificate. "+
+			"That certificate is void.")
 	}
 }
 

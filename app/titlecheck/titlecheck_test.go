@@ -97,7 +97,7 @@ func TestChecks(t *testing.T) {
 		{"a bring-down of a void certificate", titlecheck.Search{Prior: model.TitleWork{Certificates: []model.Certificate{
 			{EffectiveDate: complete.SearchFrom, Voided: &model.Voided{}}}}},
 			[]string{"prior_search: This search starts on " + model.FormatDate(complete.SearchFrom) +
-				", where the prior search ends. The certificate of the prior search is void."}},
+				", the effective date of the prior search's certificate. That certificate is void."}},
 		{"a bring-down of a search that was certified again", titlecheck.Search{Prior: model.TitleWork{
 			Certificates: []model.Certificate{{EffectiveDate: complete.SearchFrom, Voided: &model.Voided{}},
 				{EffectiveDate: complete.SearchFrom}}}}, nil},

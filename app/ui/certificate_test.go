@@ -88,7 +88,7 @@ func TestCertificateAndBringDown(t *testing.T) {
 	admin.post(t, 409, section+"/void", wrong).has(t, "This certificate is already void.")
 	kim.get(t, 200, down).has(t, `<span class="badge bad">Certificate void</span>`)
 	kim.get(t, 200, down+"/certificates?edit=1").has(t,
-		"This search starts on May 20, 2026, where the prior search ends. The certificate of the prior search is void.")
+		"This search starts on May 20, 2026, the effective date of the prior search&#39;s certificate. That certificate is void.")
 	voided := kim.get(t, 200, path)
 	voided.has(t, `<span class="badge bad">Void</span>`, "<b>Wrong &lt;date&gt;</b>")
 	voided.lacks(t, "Changed since certified", "Void this certificate")
