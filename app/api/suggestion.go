@@ -56,7 +56,7 @@ func (h instrumentHandler) readRunsheetFile(r *request) (response, error) {
 	return okResponse(body)
 }
 
-const notColumns errs.Code = "The {field} field must list columns of the file and their fields, such as Seller:grantors."
+const notColumns errs.Code = "The {field} field must map columns of the file to fields, such as Seller:grantors."
 
 // chosenColumns returns the fields that a request chooses for columns, by column. A column is given by its heading or by
 // its number, starting with 1.

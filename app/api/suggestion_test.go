@@ -69,7 +69,7 @@ func TestReadRunsheetFile(t *testing.T) {
 		`"book":"1","remarks":"Mtg Bk: 2","type":"Plat"}`)
 	choose(200, "Deed Bk:leave_out", `{"heading":"Deed Bk","field":"leave_out","known":false}`)
 	for _, columns := range []string{"Sold By", "Seller:grantors", "6:grantors", "Sold By:seller", ":grantors", "Sold By:grantors,"} {
-		choose(422, columns, `{"columns":["The columns field must list columns of the file and their fields, such as Seller:grantors."]}`)
+		choose(422, columns, `{"columns":["The columns field must map columns of the file to fields, such as Seller:grantors."]}`)
 	}
 	first, second, third := body.Data[0], body.Data[1], body.Data[2]
 	encoded, _ := json.Marshal(first.Fields) // always valid
