@@ -1,6 +1,7 @@
 package suggestions
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func (r reviewRow) Others() (list []string) {
 		list = append(list, f.Label+": "+strings.Join(values, "; "))
 	}
 	for _, party := range r.Instrument.OtherParties {
-		list = append(list, strings.TrimPrefix(party.Role+": "+party.Name, ": "))
+		list = append(list, cmp.Or(party.Role, "Other party")+": "+party.Name)
 	}
 	return list
 }
@@ -67,7 +68,7 @@ func (r reviewRow) Others() (list []string) {
 func (r reviewRow) Doubtful() (list []string) {
 	for _, f := range model.InstrumentFields() {
 		if r.Evidence[f.Name].Doubtful {
-			list = append(list, f.Label)
+			list = append(list, r.Type.LabelOf(f.FieldLabel).Label)
 		}
 	}
 	return list
