@@ -68,10 +68,14 @@ func (ap *api) first() []*operation {
 			return 2
 		case o.id == "downloadFile":
 			return 3
-		case o.method == http.MethodDelete:
+		case o.id == "deleteInstrument":
 			return 5
-		case strings.HasSuffix(o.path, "/restore"):
+		case o.id == "restoreInstrument": // not after its abstract went to the trash
 			return 6
+		case o.method == http.MethodDelete:
+			return 7
+		case strings.HasSuffix(o.path, "/restore"):
+			return 8
 		}
 		return 4
 	}
