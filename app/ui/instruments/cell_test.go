@@ -66,6 +66,7 @@ func FuzzPaste(f *testing.F) {
 		f.Add("Type\tGrantor\tRec. Date\tColor\n"+cell+"\t"+cell+"\t"+cell+"\t"+cell, "")
 	}
 	f.Add("\"", "0")
+	f.Add("\"\"\t", "0")
 	f.Add("1022\t311\tMortgage\tA\tB\t3/9/1998\t3/8/1998\t$5", "type")
 	types := model.NewDocumentTypes()
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)

@@ -83,7 +83,8 @@ func readTable(text string) ([][]string, error) {
 			return nil, errTooManyRows
 		}
 	}
-	if len(table) == 0 {
+	hasText := func(cell string) bool { return strings.Trim(strings.TrimSpace(cell), " \n\ufeff") != "" }
+	if !slices.ContainsFunc(table, func(row []string) bool { return slices.ContainsFunc(row, hasText) }) {
 		return nil, errNoRows
 	}
 	return table, nil
