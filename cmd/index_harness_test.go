@@ -30,7 +30,6 @@ const (
 )
 
 func TestIndexKilled(t *testing.T) {
-	t.Setenv("DEEDKEEP_SEARCH_BATCH_SIZE", "64 KB")
 	h := newHarness(t)
 	var err error
 	if h.dir, err = os.MkdirTemp("", "dk"); err != nil {
