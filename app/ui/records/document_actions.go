@@ -174,11 +174,7 @@ func (p *Pages) trashDocuments(r *page.Request) error {
 func bulkNotice(n int, skipped []vault.Skipped, action string) string {
 	var b strings.Builder
 	if n > 0 || len(skipped) == 0 {
-		verb := "were"
-		if n == 1 {
-			verb = "was"
-		}
-		fmt.Fprintf(&b, "%s %s %s. ", page.Plural(n, "document", "documents"), verb, action)
+		fmt.Fprintf(&b, "%s %s. ", page.Plural(n, "document was", "documents were"), action)
 	}
 	for _, skip := range skipped {
 		name := skip.File.Filename
