@@ -9,7 +9,7 @@
 //
 //	rank  package        for                                                 alone may import
 //	16    .              os.Exit with the exit code of cmd                        -
-//	15    cmd            command line, one file per command                       github.com/spf13/cobra github.com/spf13/pflag
+//	15    cmd            command line, one file per command                       aead.dev/minisign github.com/spf13/cobra github.com/spf13/pflag
 //	14    app/server     composition: listeners, TLS, routing, shutdown           -
 //	14    app/doctor     diagnostics of an installation                           -
 //	14    app/ui/instruments  runsheets, and pages of instruments                 -

@@ -58,13 +58,29 @@ func resolveBuild(release string, info *debug.BuildInfo, generated web.Source) c
 
 func (s *shell) versionCommand() *cobra.Command {
 	var licenses bool
+	var file, key string
 	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Show version and license information",
-		Long:    "Show version and license information: commit and date, Go version, platform, and the\nengine that opens PDF files.",
-		Example: "  deedkeep version\n  deedkeep version --licenses",
-		RunE: func(*cobra.Command, []string) error {
-			if licenses {
+		Use:   "version",
+		Short: "Show version and license information",
+		Long: "Show version and license information: commit and date, Go version, platform, and the\n" +
+			"engine that opens PDF files.\n\n" +
+			"With --check, check a downloaded file of a release instead. SHA256SUMS and\n" +
+			"SHA256SUMS.minisig of that release must be in the same folder. Nothing is sent. Exit\n" +
+			"codes: 0 the signature and the sum are right, 1 otherwise.",
+		Example: "  deedkeep version\n  deedkeep version --licenses\n  deedkeep version --check deedkeep_v1.4.0_amd64.msi",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case key != "" && file == "":
+				return argumentErrorf(cmd, "--key requires --check")
+			case licenses && file != "":
+				return argumentErrorf(cmd, "use either --check or --licenses")
+			case file != "":
+				checked, err := checkRelease(file, key)
+				if err != nil {
+					return err
+				}
+				return s.print(checked, "%s: the signature (%s) and the sum are right\n", checked.File, checked.Signed)
+			case licenses:
 				return s.printLicenses()
 			}
 			b := build()
@@ -82,6 +98,8 @@ func (s *shell) versionCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licenses of all third-party components")
+	cmd.Flags().StringVar(&file, "check", "", "check the signature and the sum of this downloaded `FILE` of a release")
+	cmd.Flags().StringVar(&key, "key", "", "public `KEY` for --check, as a file or text (default: the key in this program)")
 	return cmd
 }
 
