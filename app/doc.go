@@ -67,7 +67,7 @@
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/search/index inverted index                                         -
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
-//	1     app/certificate TLS certificates: loaded or self-signed                 -
+//	1     app/certificate TLS certificates: loaded, self-signed, or issued with ACME github.com/caddyserver/certmagic
 //	1     app/client     HTTP client: JSON, JSON lines, error responses           -
 //	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
 //	0     app/fairqueue  queue that owners share fairly, and turns                -

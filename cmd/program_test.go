@@ -34,8 +34,9 @@ type serverProcess struct {
 func startServer(t *testing.T, data string, settings ...string) *serverProcess {
 	t.Helper()
 	p := &serverProcess{data: data, messages: new(bytes.Buffer), done: make(chan struct{})}
-	p.process = exec.Command("deedkeep", "serve", "--data", data, "--listen", "127.0.0.1:0")
-	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions, withoutOCR)
+	p.process = exec.Command("deedkeep", "serve", "--data", data)
+	p.process.Env = append(os.Environ(), "DEEDKEEP_LISTEN=127.0.0.1:0", "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions,
+		withoutOCR)
 	p.process.Env = append(p.process.Env, settings...)
 	p.process.Stderr = p.messages
 	out, err := p.process.StdoutPipe()

@@ -1,5 +1,6 @@
-// Package certificate loads the certificate of the public address. The certificate is either loaded
-// from files, which are reloaded when they change, or self-signed for use in the office network.
+// Package certificate loads the certificate of the public address. The certificate is loaded from
+// files, which are reloaded when they change, self-signed for use in the office network, or issued by
+// a certificate authority with ACME.
 //
 // If a new certificate is invalid, the previous one stays in use and the error is logged. A
 // self-signed certificate is renewed before it expires. Only the service's user account can read

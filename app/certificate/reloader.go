@@ -79,6 +79,9 @@ func (r *Reloader) Info() Info {
 	return r.info
 }
 
+// Close does nothing: a Reloader keeps no file open.
+func (r *Reloader) Close() {}
+
 // GetCertificate implements tls.Config.GetCertificate. It checks the files for changes at
 // intervals. If they are invalid, the previous certificate stays in use.
 func (r *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {

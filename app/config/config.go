@@ -55,14 +55,20 @@ type Config struct {
 	origins map[string]string
 }
 
-// TLS configures encryption at the public address. The certificate is the firm's own, self-signed, or missing (no
-// encryption).
+// TLS configures encryption at the public address. The certificate is the firm's own, self-signed, issued by an
+// authority, or missing (no encryption).
 type TLS struct {
 	// path of a PEM file that contains the certificate, then its chain
 	Cert string `mapstructure:"cert"`
 	// path of a PEM file
 	Key        string `mapstructure:"key"`
 	SelfSigned bool   `mapstructure:"self_signed"`
+	// obtains a certificate for the host in PublicURL with ACME
+	Automatic bool `mapstructure:"automatic"`
+	// contact for the certificate authority; "" means none
+	Email string `mapstructure:"email"`
+	// URL of the certificate authority
+	ACMEDirectory string `mapstructure:"acme_directory" default:"https://acme-v02.api.letsencrypt.org/directory"`
 	// "" means that only the TLS port redirects plain HTTP requests
 	RedirectListen string `mapstructure:"redirect_listen"`
 	// 0 means no header; never sent with SelfSigned
@@ -70,7 +76,7 @@ type TLS struct {
 }
 
 // Enabled reports whether the public address uses HTTPS.
-func (t TLS) Enabled() bool { return t.SelfSigned || t.Cert != "" }
+func (t TLS) Enabled() bool { return t.SelfSigned || t.Automatic || t.Cert != "" }
 
 // Log configures the format and level of the log.
 type Log struct {

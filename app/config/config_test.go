@@ -102,7 +102,9 @@ public_url: https://vault.example.com
 allowed_hosts: [vault, deeds.example.com]
 time_zone: America/New_York
 trusted_proxies: [127.0.0.1, 10.0.0.0/8, "fd00::/8"]
-tls: {cert: /etc/dk/cert.pem, key: /etc/dk/key.pem, redirect_listen: ":80", hsts: 30d}
+tls:
+  {cert: /etc/dk/cert.pem, key: /etc/dk/key.pem, redirect_listen: ":80", hsts: 30d, email: it@example.com,
+  acme_directory: "https://ca.example.com/d"}
 log: {format: json, level: debug}
 limits:
   file_size: 20 MB
@@ -153,7 +155,8 @@ func allSettingsConfig() Config {
 		AllowedHosts: []string{"vault", "deeds.example.com"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"),
 			netip.MustParsePrefix("fd00::/8")},
-		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
+		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day, Email: "it@example.com",
+			ACMEDirectory: "https://ca.example.com/d"},
 		Log: Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30,
 			ImagePixels: 1_000_000, ImageWidth: 900, SearchablePages: 80, SearchablePerUser: 4, Text: 2 * MB, JSONBody: MB,
@@ -206,7 +209,7 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	}
 	defaults := Default()
 	for i, f := range fields(&defaults) {
-		if strings.HasPrefix(f.key, "backup.passphrase") || f.key == "tls.self_signed" {
+		if strings.HasPrefix(f.key, "backup.passphrase") || f.key == "tls.self_signed" || f.key == "tls.automatic" {
 			continue // they conflict with recipients and tls.cert; TestPassphrase and TestTLSSettings check them
 		}
 		if reflect.DeepEqual(f.value.Interface(), fields(&want)[i].value.Interface()) {

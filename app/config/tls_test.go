@@ -18,7 +18,7 @@ func TestTLSSettings(t *testing.T) {
 		{"both kinds", "tls:\n  cert: c.pem\n  key: k.pem\n  self_signed: true\n",
 			"config.yaml:4: tls.self_signed: can't be combined with tls.cert; set only one"},
 		{"nothing to redirect to", "tls:\n  redirect_listen: :80\n",
-			"config.yaml:2: tls.redirect_listen: requires TLS; set tls.cert and tls.key, or tls.self_signed"},
+			"config.yaml:2: tls.redirect_listen: requires TLS; set tls.cert and tls.key, tls.self_signed, or tls.automatic"},
 		{"no address to redirect from", "tls:\n  self_signed: true\n  redirect_listen: '80'\n",
 			`config.yaml:3: tls.redirect_listen: "80" is not an address with a port; use 127.0.0.1:8080, or :8080 for all ` +
 				`addresses of this machine`},
@@ -26,6 +26,15 @@ func TestTLSSettings(t *testing.T) {
 			"config.yaml:3: tls.redirect_listen: is the same as listen, which already redirects; remove this setting"},
 		{"public http", "public_url: http://v.example.com\ntls: {self_signed: true}\n",
 			"config.yaml:1: public_url: must begin with https://, because TLS is on"},
+		{"automatic", "public_url: https://v.example.com\ntls: {automatic: true, email: it@example.com}\n", ""},
+		{"automatic and self-signed", "public_url: https://v.example.com\ntls: {automatic: true, self_signed: true}\n",
+			"config.yaml:2: tls.automatic: can't be combined with tls.cert or tls.self_signed; set only one"},
+		{"automatic without a name", "tls: {automatic: true}\n", automaticNeedsName("config.yaml:1")},
+		{"automatic for an address", "public_url: https://203.0.113.7\ntls: {automatic: true}\n", automaticNeedsName("config.yaml:2")},
+		{"automatic for the office", "public_url: https://vault\ntls: {automatic: true}\n", automaticNeedsName("config.yaml:2")},
+		{"email", "tls: {email: Bo <bo@example.com>}\n", `config.yaml:1: tls.email: "Bo <bo@example.com>" is not an email address`},
+		{"authority", "tls: {acme_directory: 'http://ca.example.com'}\n",
+			`config.yaml:1: tls.acme_directory: "http://ca.example.com" must be a URL that begins with https://`},
 		{"no path", "tls: {cert: \"a\\nb\", key: k}\n", `config.yaml:1: tls.cert: "a\nb" is not a valid path`},
 		{"HSTS too long", "tls: {hsts: 731d}\n", "config.yaml:1: tls.hsts: must be between 0s and 2y, not 731d"},
 	} {
@@ -35,6 +44,12 @@ func TestTLSSettings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// automaticNeedsName returns the problem of a line that sets tls.automatic without a public name.
+func automaticNeedsName(line string) string {
+	return line + ": tls.automatic: requires public_url with https:// and a name that everyone on the Internet can look up, " +
+		"such as https://vault.example.com"
 }
 
 func TestWarnings(t *testing.T) {

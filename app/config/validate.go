@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -53,6 +54,8 @@ func (c Config) invalidTexts() map[string]string {
 		"tls.cert":               checkPath(c.TLS.Cert, ""),
 		"tls.key":                checkPath(c.TLS.Key, ""),
 		"tls.redirect_listen":    redirect,
+		"tls.email":              checkEmail(c.TLS.Email),
+		"tls.acme_directory":     checkDirectory(c.TLS.ACMEDirectory),
 		"log.format":             checkOneOf(c.Log.Format, "text", "json"),
 		"log.level":              checkOneOf(c.Log.Level, "debug", "info", "warn", "error"),
 		"reader.cache":           checkPath(c.Reader.Cache, ""),
@@ -145,6 +148,30 @@ func isBareURL(text string) bool {
 	return (isHostName(host) || notIP == nil) && text == address.Scheme+"://"+address.Host && !strings.HasSuffix(text, ":")
 }
 
+// isPublicName reports whether the host of an https URL can be a name that is looked up in public.
+func isPublicName(text string) bool {
+	address, err := url.Parse(text)
+	if err != nil || address.Scheme != "https" {
+		return false
+	}
+	_, notIP := netip.ParseAddr(address.Hostname())
+	return notIP != nil && strings.Contains(strings.Trim(address.Hostname(), "."), ".")
+}
+
+func checkEmail(text string) string {
+	if address, err := mail.ParseAddress(text); text == "" || err == nil && address.Address == text {
+		return ""
+	}
+	return fmt.Sprintf("%q is not an email address", text)
+}
+
+func checkDirectory(text string) string {
+	if address, err := url.Parse(text); err == nil && address.Scheme == "https" && address.Host != "" {
+		return ""
+	}
+	return fmt.Sprintf("%q must be a URL that begins with https://", text)
+}
+
 func checkHosts(hosts []string) string {
 	for _, host := range hosts {
 		if _, notIP := netip.ParseAddr(host); notIP != nil && !isHostName(host) {
@@ -205,8 +232,11 @@ func (c Config) conflicts() (problems Problems) {
 		{t.Cert == "" && t.Key != "", "tls.key", "requires a certificate; set tls.cert, too"},
 		{t.Cert != "" && t.Key == "", "tls.cert", "requires a key; set tls.key, too"},
 		{t.Cert != "" && t.Key != "" && t.SelfSigned, "tls.self_signed", "can't be combined with tls.cert; set only one"},
+		{t.Automatic && (t.Cert != "" || t.SelfSigned), "tls.automatic", "can't be combined with tls.cert or tls.self_signed; set only one"},
+		{t.Automatic && !isPublicName(c.PublicURL), "tls.automatic",
+			"requires public_url with https:// and a name that everyone on the Internet can look up, such as https://vault.example.com"},
 		{!t.Enabled() && t.RedirectListen != "", "tls.redirect_listen",
-			"requires TLS; set tls.cert and tls.key, or tls.self_signed"},
+			"requires TLS; set tls.cert and tls.key, tls.self_signed, or tls.automatic"},
 		{t.Enabled() && t.RedirectListen == c.Listen, "tls.redirect_listen", "is the same as listen, which already redirects; remove this setting"},
 		{t.Enabled() && strings.HasPrefix(c.PublicURL, "http://"), "public_url", "must begin with https://, because TLS is on"},
 	} {

@@ -24,6 +24,9 @@ func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) a
 	if found != nil && found.Status.Running && found.Status.Certificate == nil {
 		return bad("certificate", "TLS is set up, but the running server doesn't use it yet", "restart the server")
 	}
+	if c.TLS.Automatic {
+		return checkAutomatic(c, found, now)
+	}
 	cert, key := c.TLS.Cert, c.TLS.Key
 	if c.TLS.SelfSigned {
 		cert = filepath.Join(certificate.SelfSignedDir(c.Data), certificate.CertAndKeyFile)
@@ -42,6 +45,22 @@ func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) a
 		inUse = found.Status.Certificate.Fingerprint
 	}
 	return diagnoseCertificate(facts, inUse, c.PublicURL, now)
+}
+
+// checkAutomatic checks the certificate of the running server if an authority issues it.
+func checkAutomatic(c config.Config, found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
+	if found == nil || found.Status.Certificate == nil {
+		return ok("certificate", "the server gets the certificate from "+c.TLS.ACMEDirectory)
+	}
+	used := found.Status.Certificate
+	if used.SelfSigned {
+		return bad("certificate", c.TLS.ACMEDirectory+" has issued no certificate yet; the server uses a self-signed one",
+			"look up the reason in the server log; the authority must reach this server at "+c.PublicURL+", at port 443 or 80")
+	}
+	facts := certificate.Info{
+		Names: used.Names, NotBefore: used.NotBefore.Time, NotAfter: used.NotAfter.Time, Fingerprint: used.Fingerprint,
+	}
+	return diagnoseCertificate(facts, used.Fingerprint, c.PublicURL, now)
 }
 
 func diagnoseNoTLS(c config.Config) apitypes.Diagnosis {

@@ -281,6 +281,15 @@ func TestCertificates(t *testing.T) {
 	c.TLS.SelfSigned, c.Data = true, t.TempDir()
 	check(t, "not created yet", checkCertificate(c, nil, noon), OK, "next start")
 	check(t, "not in use by the server", checkCertificate(c, &apitypes.Checkup{Status: apitypes.Status{Running: true}}, noon), Bad, "restart")
+	c.TLS, c.PublicURL = config.TLS{Automatic: true, ACMEDirectory: "https://ca.example.com"}, url
+	check(t, "automatic, no server", checkCertificate(c, nil, noon), OK, "from https://ca.example.com")
+	issued := apitypes.Certificate{
+		Names: facts.Names, NotBefore: apitypes.At(facts.NotBefore), NotAfter: apitypes.At(facts.NotAfter), Fingerprint: "AB:CD",
+	}
+	found := &apitypes.Checkup{Status: apitypes.Status{Running: true, Certificate: &issued}}
+	check(t, "issued", checkCertificate(c, found, noon), OK, "expires 2026-11-01, SHA-256 AB:CD")
+	issued.SelfSigned = true
+	check(t, "not issued yet", checkCertificate(c, found, noon), Bad, "issued no certificate yet")
 	c.TLS = config.TLS{Cert: "absent.pem", Key: "absent.pem"}
 	check(t, "absent", checkCertificate(c, nil, noon), Bad, "absent.pem")
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 type listeners struct {
 	address     string
 	redirect    string
-	certificate *certificate.Reloader // nil without TLS
+	certificate certificate.Source // nil without TLS
+	open        []net.Listener
 	drain       *drainer
 	services    []service
 }
@@ -34,12 +36,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler, limit
 			err = errors.Join(err, f.close())
 		}
 	}()
-	if c.TLS.Enabled() {
-		if f.certificate, err = openCertificate(opts); err != nil {
-			return f, err
-		}
-	}
-	listener, err := listen(ctx, c.Listen, listenSetting, limiter)
+	listener, err := f.listen(ctx, c.Listen, listenSetting, limiter)
 	if err != nil {
 		return f, err
 	}
@@ -48,16 +45,24 @@ func openListeners(ctx context.Context, opts Options, public http.Handler, limit
 		f.add(opts, listener, public)
 		return f, nil
 	}
-	both := newTLSMux(listener, tlsConfig(f.certificate))
-	redirectHandler := redirect(c, f.address, f.isOwn)
-	f.add(opts, both.plain, redirectHandler) // first, so that shutdown stops it before the listener that owns the port
-	f.add(opts, both, withHSTS(public, c.TLS))
+	var plain *limitedListener // nil if no other port redirects
 	if c.TLS.RedirectListen != "" {
-		plain, err := listen(ctx, c.TLS.RedirectListen, redirectSetting, limiter)
-		if err != nil {
+		if plain, err = f.listen(ctx, c.TLS.RedirectListen, redirectSetting, limiter); err != nil {
 			return f, err
 		}
 		f.redirect = plain.Addr().String()
+	}
+	if f.certificate, err = f.openCertificate(opts); err != nil {
+		return f, err
+	}
+	both := newTLSMux(listener, tlsConfig(f.certificate))
+	redirectHandler := redirect(c, f.address, f.isOwn)
+	if automatic, ok := f.certificate.(*certificate.Automatic); ok {
+		redirectHandler = automatic.Challenges(redirectHandler)
+	}
+	f.add(opts, both.plain, redirectHandler) // first, so that shutdown stops it before the listener that owns the port
+	f.add(opts, both, withHSTS(public, c.TLS))
+	if plain != nil {
 		f.add(opts, plain, redirectHandler)
 	}
 	return f, nil
@@ -67,9 +72,19 @@ func (li *listeners) add(opts Options, l net.Listener, h http.Handler) {
 	li.services = append(li.services, service{l, newServer(opts, li.drain.wrap(h))})
 }
 
+// listen opens a listener that close closes.
+func (li *listeners) listen(ctx context.Context, address, setting string, limiter *connLimiter) (*limitedListener, error) {
+	l, err := listen(ctx, address, setting, limiter)
+	if err == nil {
+		li.open = append(li.open, l)
+	}
+	return l, err
+}
+
+// close closes listeners that no server uses.
 func (li *listeners) close() (err error) {
-	for _, s := range li.services {
-		err = errors.Join(err, s.listener.Close())
+	for _, l := range li.open {
+		err = errors.Join(err, l.Close())
 	}
 	return err
 }
@@ -94,26 +109,49 @@ func (li *listeners) addresses() Addresses {
 	return Addresses{Address: li.address, Redirect: li.redirect, Certificate: li.certificateInfo()}
 }
 
-func openCertificate(opts Options) (*certificate.Reloader, error) {
+func (li *listeners) openCertificate(opts Options) (certificate.Source, error) {
 	c := opts.Config
 	set := certificate.Options{Cert: c.TLS.Cert, Key: c.TLS.Key, Now: opts.Now, Rand: rand.Reader, Log: opts.Log}
-	if c.TLS.SelfSigned {
+	if c.TLS.SelfSigned || c.TLS.Automatic {
 		set.Dir, set.Names = certificate.SelfSignedDir(opts.App.Dir), certificate.LocalNames(c.PublicURL)
 		if address, err := url.Parse(c.PublicURL); err == nil {
 			set.RequiredName = address.Hostname()
 		}
 	}
-	live, err := certificate.Open(set)
+	live, err := li.openSource(c.TLS, set)
 	if err != nil {
 		return nil, fmt.Errorf("settings tls.*: %w", err)
 	}
 	return live, nil
 }
 
+func (li *listeners) openSource(t config.TLS, set certificate.Options) (certificate.Source, error) {
+	if !t.Automatic {
+		return certificate.Open(set)
+	}
+	from := certificate.Authority{Directory: t.ACMEDirectory, Email: t.Email}
+	var err error
+	if from.Listen, err = netip.ParseAddrPort(li.address); err != nil {
+		return nil, err
+	}
+	if li.redirect != "" {
+		plain, err := netip.ParseAddrPort(li.redirect)
+		if err != nil {
+			return nil, err
+		}
+		from.HTTPPort = int(plain.Port())
+	}
+	return certificate.OpenAutomatic(set.RequiredName, from, set)
+}
+
 // tlsConfig returns a configuration that requires TLS 1.2 and disables HTTP/2. HTTP/2 shares a connection between
 // requests, but the server applies the minimum upload rate, deadlines, and connection slots per connection.
-func tlsConfig(live *certificate.Reloader) *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.GetCertificate, NextProtos: []string{"http/1.1"}}
+func tlsConfig(live certificate.Source) *tls.Config {
+	protocols := []string{"http/1.1"}
+	if _, ok := live.(*certificate.Automatic); ok {
+		protocols = append(protocols, certificate.ProtocolALPN)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.GetCertificate, NextProtos: protocols}
 }
 
 // CheckAddresses returns an error that names the setting if the server can't listen on an address of c, for example

@@ -74,6 +74,9 @@ func Serve(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
+	if front.certificate != nil {
+		defer front.certificate.Close()
+	}
 	controlSocket, err := control.Listen(opts.App.Dir, rand.Reader)
 	if err != nil {
 		return errors.Join(err, front.close())
