@@ -55,7 +55,7 @@ var installedGuides = []string{
 }
 
 // pageGuides are the guides without sh blocks: about pages, terms, and tests of the repository.
-var pageGuides = []string{"working", "titlework", "glossary", "owner", "performance"}
+var pageGuides = []string{"working", "titlework", "glossary", "owner", "example", "performance"}
 
 // topicScript returns the sh blocks in a guide as one script, and their number. A block marked "sh down" first stops
 // the server.
@@ -256,7 +256,7 @@ func TestGuideText(t *testing.T) {
 		t.Errorf("help keys create: got %+v, want its usage", got)
 	}
 	got = runCLI(t.Context(), t, nil, "help", "backing")
-	const list = "guides: working, titlework, search, glossary, owner, leaving, install, customize, security, proxy, backups, " +
+	const list = "guides: working, titlework, search, glossary, owner, leaving, install, example, customize, security, proxy, backups, " +
 		"monitoring, troubleshooting, upgrade, performance, api"
 	if got.code != exitUsage || !strings.Contains(got.messages, list) {
 		t.Errorf("help backing: got %+v, want exit code %d and the list of guides", got, exitUsage)

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"scrub", s.scrubRow(status.Scrub)},
 		{"disk", fmt.Sprintf("%s free, %s reserved", apitypes.HumanSize(status.DiskFree), apitypes.HumanSize(status.DiskReserve))},
 		{"writes", writesRow(status)},
+	}
+	if status.Example {
+		rows = slices.Insert(rows, 4, []string{"example", "yes: invented names and documents (see \"deedkeep help example\")"})
 	}
 	if len(status.Memory) > 0 {
 		rows = append(rows, []string{"memory", memoryRow(status.Memory)})

@@ -121,7 +121,7 @@ func TestGolden(t *testing.T) {
 		{"key create", apitypes.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
 		{"key rotate", apitypes.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
 		{"empty status", apitypes.Status{},
-			`{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
+			`{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"example":false,"certificate":null,"abstracts":0,"orders":0,` +
 				`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"ocr_files":0,"ocr_pages":0,"ocr_reading":[],"ocr_enabled":false,"ocr_resumes_at":null,"disk_free":0,"disk_reserve":0,"read_only":false,` +
 				`"last_backup_at":null,"writes_denied":null,"still_works":null,"document_room":0,` +
 				`"last_backup":null,"backup_failure":null,"next_backup_at":null,` +

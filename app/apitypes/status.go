@@ -11,6 +11,7 @@ type Status struct {
 	Commit    string  `json:"commit"`
 	Data      string  `json:"data"`
 	Listen    *string `json:"listen"`
+	Example   bool    `json:"example"` // whether the records are those of an example firm
 
 	Certificate *Certificate `json:"certificate"`
 

@@ -22,7 +22,7 @@ const (
 	keyJSON = `{"id":4,"name":"Desk","prefix":"dk_live_ab12","abilities":["api:v1"],"created_at":"2026-05-29T04:00:00.000000Z",` +
 		`"last_used_at":null,"use_count":3,"expires_at":"2026-08-29T04:00:00.000000Z","revoked_at":null}`
 	statusJSON = `{"running":true,"started_at":"2026-05-29T04:00:00.000000Z","version":"1.0","commit":"c","data":"d","listen":"l",` +
-		`"certificate":null,` +
+		`"example":true,"certificate":null,` +
 		`"abstracts":1,"orders":2,"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"ocr_files":0,"ocr_pages":0,` +
 		`"ocr_reading":[],"ocr_enabled":false,"ocr_resumes_at":null,"disk_free":9,"disk_reserve":10,` +
 		`"read_only":true,` +

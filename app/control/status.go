@@ -30,6 +30,7 @@ func (h handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	}
 	out := apitypes.Status{
 		Running: h.Listen != "", Version: h.Build.Version, Commit: h.Build.Commit, Data: h.App.Dir, Listen: encode.OptionalString(h.Listen),
+		Example:   h.App.IsExample(),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders),
 		Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed),

@@ -49,6 +49,7 @@ var list = []Guide{
 	{"owner", "Guide for owners", "NPI, who can read what, ALTA Best Practices pillar 3", Owner},
 	{"leaving", "Leave deedkeep", "Export records, documents, and the audit log", Owner},
 	{"install", "Install deedkeep", "Sizing, first start, importing documents, service, HTTPS, colleagues", Administrators},
+	{"example", "Example firm", "A firm with invented records to try deedkeep with, and how to start with your own", Administrators},
 	{"customize", "Customize deedkeep", "Templates, document types, party labels, county patterns", Administrators},
 	{"security", "Security", "Certificates, user accounts and roles, API keys, audit log", Administrators},
 	{"proxy", "Reverse proxy", "nginx, Caddy, or IIS in front of the server", Administrators},

@@ -41,6 +41,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/audit"
@@ -133,6 +134,7 @@ type Instance struct {
 	auth          *auth.Auth
 	textRebuilder *jobs.TextRebuilder
 	scrubber      *integrity.Scrubber
+	example       atomic.Bool // see IsExample
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -201,6 +203,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	if err := in.TimeZone.Read(ctx); err != nil { // "verify" must be able to open a damaged database
 		in.Log.Warn("can't read the time zone of the office; using that of this machine", "error", err)
 	}
+	in.readExample(ctx)
 	return in, nil
 }
 

@@ -180,6 +180,7 @@ var (
 	keyOrderStatuses   = []byte("order_statuses")
 	keyDocumentTypes   = []byte("document_types")
 	keyTimeZone        = []byte("time_zone")
+	keyExample         = []byte("example")
 )
 
 // formatCreated formats the vault's creation time for the meta bucket.

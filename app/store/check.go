@@ -121,7 +121,8 @@ func (ch *checker) checkMeta() {
 		ch.addFinding("database", string(keyCreated), "differs from the first event")
 	}
 	ch.checkKeys(bucketMeta, keySchema, keySecret, keyCreated)
-	ch.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone)
+	ch.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone,
+		keyExample)
 	if _, err := ch.t.Generation(); err != nil {
 		ch.addFinding("workspace", string(keyGeneration), "%v", err)
 	}

@@ -79,6 +79,12 @@ func (t *Tx) TimeZone() (name string, err error) { return t.optionalSetting(keyT
 // PutTimeZone replaces the office's time zone.
 func (t *Tx) PutTimeZone(name string) error { return t.putSetting(keyTimeZone, name) }
 
+// IsExample reports whether the vault was marked as the vault of an example firm.
+func (t *Tx) IsExample() bool { return t.bucket(bucketWorkspace).Get(keyExample) != nil }
+
+// MarkExample marks the vault as that of an example firm. Nothing removes the mark.
+func (t *Tx) MarkExample() error { return t.putSetting(keyExample, true) }
+
 // optionalSetting returns a text from the workspace bucket, or "" if it is missing.
 func (t *Tx) optionalSetting(key []byte) (text string, err error) {
 	raw := t.bucket(bucketWorkspace).Get(key)

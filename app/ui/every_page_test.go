@@ -55,6 +55,41 @@ func TestEveryPageOpens(t *testing.T) {
 	}
 }
 
+// Every page of the vault of an example firm says so, with or without a session, also those for printing.
+func TestEveryPageShowsExample(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	vaulttest.NoError(t, h.vault.MarkExample(t.Context(), model.Actor{Kind: "operator"}))
+	cookie := h.cookieFor(t, "Owner")
+	filled := h.createRecords(t)
+	pages := 0
+	check := func(path, cookie string) {
+		t.Helper()
+		text := string(h.send(t, http.MethodGet, path, cookie).body)
+		if !strings.Contains(text, "<html") {
+			return
+		}
+		pages++
+		const link = `<a href="/help/example">Start with your own data</a>`
+		if !strings.Contains(text, "Example firm: invented names and documents.") ||
+			strings.Contains(text, link) != (cookie != "" && path != "/docs") {
+			t.Errorf("GET %s: got %s, want that it is an example, and the link for users", path, text)
+		}
+	}
+	for _, r := range ui.Routes() {
+		if method, path, _ := strings.Cut(r.Pattern, " "); method == http.MethodGet {
+			path = strings.ReplaceAll(path, "{$}", "")
+			check(placeholder.ReplaceAllStringFunc(path, func(name string) string { return filled(path, strings.Trim(name, "{}.")) }), cookie)
+		}
+	}
+	for _, path := range []string{"/sign-in", "/join/x", "/no-such-page"} {
+		check(path, "")
+	}
+	if pages < 50 {
+		t.Errorf("got %d pages, want at least 50", pages)
+	}
+}
+
 // otherStatusPages lists the pages that respond with a different status in this test.
 var otherStatusPages = []string{
 	"GET /documents/{n}/pages/{page}",       // the test worker doesn't render images

@@ -100,7 +100,9 @@ var EventTexts = []eventGroup{
 		{"backup.created", "created a backup", "", ""}, {"backup.pruned", "pruned old backups", "", ""},
 		{"backup.restored", "restored a backup", "", ""},
 		{"time_zone.changed", "changed the time zone", "", ""},
-		{"vault.created", "initialized the data directory", "", ""}, {"vault.repaired", "repaired the database", "", ""},
+		{"vault.created", "initialized the data directory", "", ""},
+		{"vault.marked_example", "started to fill the vault with an example firm", "", ""},
+		{"vault.repaired", "repaired the database", "", ""},
 		{"search.reindexed", "rebuilt the search index", "", ""},
 	}},
 }

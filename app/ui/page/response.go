@@ -29,7 +29,7 @@ func (si *Site) RenderPage(r *Request, status int, name string, content Page) er
 	}
 	return si.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
 		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Undo: ParseUndo(content.UndoTo),
-		Warnings: si.visibleWarnings(r),
+		Warnings: si.visibleWarnings(r), Example: si.App.IsExample(),
 	})
 }
 
@@ -165,5 +165,6 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 // for all visitors: the requests that it sends are authenticated with an API key, not with the
 // session.
 func (si *Site) APIDocs(r *Request) error {
-	return si.renderBlock(r, docsPolicy, http.StatusOK, "docs.html", "main", pageData{Page: Page{Heading: "API reference"}})
+	return si.renderBlock(r, docsPolicy, http.StatusOK, "docs.html", "main",
+		pageData{Page: Page{Heading: "API reference"}, Example: si.App.IsExample()})
 }

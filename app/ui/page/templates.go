@@ -30,6 +30,7 @@ type pageData struct {
 	Query    string    // text in the search box
 	Undo     UndoForm  // undo form for what Notice says
 	Warnings []Warning // shown to administrators
+	Example  bool      // whether the records are those of an example firm
 }
 
 // templates contains the parsed pages by file name. A page is parsed when it is first shown. Most
