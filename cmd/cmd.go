@@ -34,7 +34,10 @@ import (
 // content of config.example.yaml, which this package can't embed. Main first checks whether
 // the process is a sandbox worker or a process of the vault's owner, because these must
 // write only their protocol to standard output.
-func Main(example string) int {
+func Main(example string) int { return runProgram(example, config.InstalledPaths()) }
+
+// runProgram is Main with the paths of an installed package.
+func runProgram(example string, installed config.Installed) int {
 	if sandbox.IsWorker(os.Args) {
 		return sandbox.RunWorker(sandbox.Assets{PDFium: web.PDFium, Tesseract: web.Tesseract, English: web.English})
 	}
@@ -47,7 +50,7 @@ func Main(example string) int {
 	// the process immediately.
 	context.AfterFunc(ctx, stop)
 	s := newShell(os.Stdin, os.Stdout, os.Stderr)
-	s.example = example
+	s.example, s.installed = example, installed
 	return s.run(ctx, os.Args[1:])
 }
 
@@ -90,7 +93,8 @@ type shell struct {
 	parsed          bool                          // whether the command line was parsed without errors
 	runAs, operator string                        // set if root switched users: the new user, and the operator's name before the switch
 
-	example string // content of config.example.yaml, for "config example"
+	example   string           // content of config.example.yaml, for "config example"
+	installed config.Installed // where an installed package has its settings file
 
 	// Tests replace these functions. They check the embedded assets, return the type of a
 	// directory's file system, and report whether a user can respond to a prompt.
@@ -125,7 +129,8 @@ start the server. Guides ("deedkeep help GUIDE"):
 	}
 	flags := root.PersistentFlags()
 	flags.String("data", defaults.Data, "data directory")
-	flags.StringVar(&s.file, "config", "", "settings file (default: config.yaml in the data directory, then next to the binary)")
+	flags.StringVar(&s.file, "config", "",
+		"settings file (default: config.yaml in the data directory, next to the binary, or "+config.InstalledPaths().File+")")
 	flags.BoolVar(&s.json, "json", false, "JSON output: one document")
 	flags.String("log-format", defaults.Log.Format, "log format: text or json")
 	flags.String("log-level", defaults.Log.Level, "log level: debug, info, warn, or error")
@@ -183,7 +188,7 @@ func (s *shell) configSource() config.Source {
 	if program, err := os.Executable(); err == nil {
 		programDir = filepath.Dir(program)
 	}
-	return config.Source{File: s.file, BinaryDir: programDir, Env: os.Environ(), Flags: values}
+	return config.Source{File: s.file, BinaryDir: programDir, Installed: s.installed, Env: os.Environ(), Flags: values}
 }
 
 // settingsFile returns the path of the settings file in use. If there isn't one, exists is

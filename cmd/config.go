@@ -82,7 +82,7 @@ func (s *shell) configExampleCommand() *cobra.Command {
 		Use:   "example",
 		Short: "Print all settings with defaults and descriptions",
 		Long: `Print all settings with defaults and descriptions. The output is a settings file. Copy
-the lines that you want to change to config.yaml in the data directory.`,
+the lines that you want to change to the file that "deedkeep config check" names.`,
 		Example: "  deedkeep config example > settings.yaml",
 		RunE: func(*cobra.Command, []string) error {
 			return s.print(map[string]string{"text": s.example}, "%s", s.example)

@@ -86,6 +86,9 @@ func preflightCertificate(c config.Config) error {
 // warning says what to do.
 func configWarnings(c config.Config) []string {
 	list := c.Warnings()
+	if ignored := c.IgnoredFile(); ignored != "" {
+		list = append(list, fmt.Sprintf("%s is ignored, because the settings are in %s; move its lines there and remove it", ignored, c.File()))
+	}
 	if dir := c.Backup.To; dir != "" && !filepath.IsAbs(dir) {
 		list = append(list, fmt.Sprintf("backup.to is %s, a path relative to the directory where deedkeep starts (for a service, often /); use an absolute path", dir))
 	}

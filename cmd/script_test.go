@@ -51,7 +51,17 @@ func TestMain(m *testing.M) {
 	if isOwnerProcess(os.Args) {
 		os.Exit(runOwnerProcess(os.Stdin, os.Stdout, os.Stderr))
 	}
-	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main(scriptExample)) }})
+	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(runProgram(scriptExample, testInstalled())) }})
+}
+
+// testInstalled returns the paths of an installed package below the directory in DEEDKEEP_TEST_ROOT. Without it, a
+// package that is installed on this machine doesn't change the tests.
+func testInstalled() config.Installed {
+	root := os.Getenv("DEEDKEEP_TEST_ROOT")
+	if root == "" {
+		return config.Installed{}
+	}
+	return config.Installed{File: filepath.Join(root, "etc", "config.yaml"), Data: filepath.Join(root, "lib")}
 }
 
 // All scripts in testdata/both run both with and without a server. Their vault contains an API key
@@ -167,7 +177,8 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	process := exec.Command(program, append([]string{"serve"}, args...)...)
 	process.Dir = ts.MkAbs(".")
 	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE",
-		"DEEDKEEP_READER_DEADLINE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_TLS_SELF_SIGNED", "DEEDKEEP_BACKUP_PASSPHRASE"} {
+		"DEEDKEEP_READER_DEADLINE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_TLS_SELF_SIGNED", "DEEDKEEP_BACKUP_PASSPHRASE",
+		"DEEDKEEP_TEST_ROOT"} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	out, err := os.Create(ts.MkAbs("serve.out"))

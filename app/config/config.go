@@ -53,6 +53,7 @@ type Config struct {
 
 	// origins maps each key to the source of its value. Keys with default values are missing.
 	origins map[string]string
+	file    string // settings file that was read; "" if there is none
 }
 
 // TLS configures encryption at the public address. The certificate is the firm's own, self-signed, issued by an

@@ -201,7 +201,7 @@ func TestEveryKeyInEverySource(t *testing.T) {
 			if err != nil {
 				t.Fatalf("load: %v", err)
 			}
-			config.origins = nil
+			config.origins, config.file = nil, ""
 			if !reflect.DeepEqual(config, want) {
 				t.Errorf("config\n%+v\nwant\n%+v", config, want)
 			}

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,5 +84,43 @@ func TestExposures(t *testing.T) {
 	}
 	if e, exposed := ExposureOf("", filepath.Join(t.TempDir(), "nothing")); exposed {
 		t.Errorf("exposure of a missing file: got %v, want none", e)
+	}
+}
+
+// Load rejects the settings file of an installed package if every user can change or replace it.
+func TestInstalledFileOfEveryUser(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name      string
+		dir, file os.FileMode
+		changed   string // what every user can change
+	}{
+		{"only the owner", 0o755, 0o640, ""},
+		{"a group", 0o775, 0o660, ""},
+		{"file", 0o755, 0o646, "etc/config.yaml"},
+		{"directory", 0o757, 0o640, "etc"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			base := t.TempDir()
+			dir := filepath.Join(base, "etc")
+			path := filepath.Join(dir, FileName)
+			if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(path, []byte("listen: :1\n"), 0o600),
+				os.Chmod(path, row.file), os.Chmod(dir, row.dir)); err != nil {
+				t.Fatalf("write a settings file: %v", err)
+			}
+			c, err := Load(Source{Installed: Installed{File: path, Data: base}})
+			if row.changed == "" {
+				if err != nil || c.Listen != ":1" {
+					t.Errorf("got %s, %v; want :1", c.Listen, err)
+				}
+				return
+			}
+			changed := filepath.Join(base, row.changed)
+			want := path + ": every user of this machine can change " + changed + "; run: chmod o-w " + changed
+			if got := problemText(err); got != want || c.Listen == ":1" {
+				t.Errorf("got %s, %q; want %q", c.Listen, got, want)
+			}
+		})
 	}
 }

@@ -16,22 +16,31 @@ import (
 type Source struct {
 	File      string            // value of --config; if set, this file must exist, and no other file is read
 	BinaryDir string            // directory of the binary, searched after the data directory; "" skips it
+	Installed Installed         // searched last; the zero value skips it
 	Env       []string          // in the format of os.Environ
 	Flags     map[string]string // command-line flags by dotted key
 }
 
+// Installed is where a package for this operating system puts the settings file and, by default, the data directory.
+type Installed struct{ File, Data string }
+
 // Load reads settings from flags, the environment, and one settings file, in this order of precedence. Settings that
-// are missing have the values in Default. The file is src.File or, if that is empty, config.yaml in the data directory
-// or next to the binary. The error is of type Problems and lists all problems.
+// are missing have the values in Default. The file is src.File or, if that is empty, the first one that exists of:
+// config.yaml in the data directory, config.yaml next to the binary, and src.Installed.File. The last one also decides
+// where the data is: if nothing sets data, it is src.Installed.Data. The error is of type Problems and lists all problems.
 func Load(src Source) (Config, error) {
 	fromFlags, flagProblems := readFlags(src.Flags)
 	fromEnv, envProblems := readEnv(src.Env)
 	dataDir := findDataDir(fromFlags, fromEnv)
 	path, fromFile, problems := findFile(src, dataDir)
+	if path != "" && path == src.Installed.File {
+		fromFile, problems = src.Installed.complete(fromFile, problems)
+	}
 	problems = slices.Concat(problems, envProblems, flagProblems)
 
 	// Every value is decoded, so that an invalid value is reported even if another source overrides it.
 	config, unreadable := merge(slices.Concat(fromFile, fromEnv, fromFlags))
+	config.file = path
 	problems = append(problems, unreadable...)
 	problems = append(problems, config.invalidValues()...)
 	if len(problems) == 0 { // If a value was invalid and replaced, checking combinations would mislead.
@@ -70,7 +79,27 @@ func (src Source) candidates(dataDir string) []string {
 	if src.BinaryDir != "" {
 		list = append(list, filepath.Join(src.BinaryDir, FileName))
 	}
+	if src.Installed.File != "" {
+		list = append(list, src.Installed.File)
+	}
 	return list
+}
+
+// complete checks what was read from the file of an installation, and adds the data directory if it is missing. Every
+// command of this machine reads this file, in any directory and as root.
+func (i Installed) complete(entries []entry, problems Problems) ([]entry, Problems) {
+	if reason := writersOf(i.File); reason != "" {
+		return nil, append(problems, Problem{Source: i.File, Reason: reason})
+	}
+	at := slices.IndexFunc(entries, func(e entry) bool { return e.key == "data" })
+	if at < 0 {
+		return append(entries, entry{"data", i.File, i.Data}), problems
+	}
+	if dir, isText := entries[at].value.(string); isText && dir != "" && !filepath.IsAbs(dir) {
+		problems = append(problems, Problem{Source: entries[at].source, Key: "data",
+			Reason: fmt.Sprintf("must be an absolute path in this file, not %q", dir)})
+	}
+	return entries, problems
 }
 
 // findDataDir returns the data directory that the flags or the environment set, or the default. The settings file can't
@@ -94,6 +123,9 @@ func findFile(src Source, dataDir string) (path string, entries []entry, problem
 		case !errors.Is(err, fs.ErrNotExist):
 			if pathErr != nil {
 				err = pathErr.Err // without the path, which is the source of the problem
+			}
+			if path == src.Installed.File && errors.Is(err, fs.ErrPermission) {
+				err = fmt.Errorf("%w; run the command as root (on Windows, as an administrator)", err)
 			}
 			return path, nil, Problems{{Source: path, Reason: "can't read the file: " + err.Error()}}
 		case src.File != "":
@@ -137,6 +169,22 @@ func (c Config) checkDataKey(file, dataDir string) Problems {
 	}
 	return Problems{{Key: "data", Reason: fmt.Sprintf(
 		"this file is in the data directory %s and can't set another one; remove the line", dataDir)}}
+}
+
+// File returns the path of the settings file that Load read, or "" if there is none.
+func (c Config) File() string { return c.file }
+
+// IgnoredFile returns the path of config.yaml in the data directory if Load read another file instead of it.
+func (c Config) IgnoredFile() string {
+	path := filepath.Join(c.Data, FileName)
+	ignored, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	if read, err := os.Stat(c.file); err == nil && os.SameFile(read, ignored) {
+		return ""
+	}
+	return path
 }
 
 // SourceOf returns the source of a key's value in the format of Problem.Source, such as `data/config.yaml:12`,

@@ -65,6 +65,7 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	add := func(found ...apitypes.Diagnosis) { all = append(all, found...) }
 	c := opts.Config
 	// Check permissions first, because opening the vault restricts permissions that are too broad.
+	add(checkSettings(c))
 	add(checkPermissions(c)...)
 	add(checkOwners(c), checkSecrets(c))
 	add(checkUser(c)...)

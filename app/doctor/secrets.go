@@ -7,6 +7,18 @@ import (
 	"deedkeep/app/config"
 )
 
+// checkSettings reports which settings file was read.
+func checkSettings(c config.Config) apitypes.Diagnosis {
+	const check = "settings"
+	if ignored := c.IgnoredFile(); ignored != "" {
+		return warn(check, ignored+" is ignored, because the settings are in "+c.File(), "move its lines there and remove it")
+	}
+	if c.File() == "" {
+		return ok(check, "no settings file; flags, the environment, and defaults apply")
+	}
+	return ok(check, "read from "+c.File())
+}
+
 // checkSecrets checks whether other users can read the settings file or the files with secrets that it names. It skips
 // the certificate's key, which checkPermissions covers.
 func checkSecrets(c config.Config) apitypes.Diagnosis {
