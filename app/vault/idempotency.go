@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -79,89 +78,4 @@ func (v *Vault) StoreLocation(ctx context.Context, keyHash [32]byte, location st
 	return v.Store.Update(ctx, nil, func(t *store.Tx) error {
 		return t.PutStoredResponse(keyHash, model.StoredResponse{Header: map[string]string{"Location": location}, At: v.Now()})
 	})
-}
-
-// Edit is a change that a user made to a record, or to one part of the title work of an abstract. UndoEdit undoes it.
-type Edit struct {
-	Type    string // of the record, such as "instrument"
-	ID      uint64
-	Part    string // such as "names_run"; "" if it isn't about the title work
-	Version uint64 // of the record or the part after the change
-}
-
-// slot returns where the stored responses have what was there before the last change.
-func (e Edit) slot() [32]byte { return store.UndoSlot(model.RecordRef(e.Type, e.ID), e.Part) }
-
-// maxUndo is the maximum size, in bytes, of what was there before a change that can be undone.
-const maxUndo = 256 << 10
-
-// keptEdit is what was there before a change to a version.
-type keptEdit struct {
-	Version uint64          `json:"version"`
-	Before  json.RawMessage `json:"before"`
-}
-
-// keep stores what was there before a change, until the next one, and for as long as responses are stored. Only users
-// undo changes.
-func (e Edit) keep(t *store.Tx, actor model.Actor, at time.Time, before any) error {
-	raw, err := json.Marshal(before)
-	if err != nil {
-		return err
-	}
-	if actor.Kind != model.ActorUser || len(raw) > maxUndo {
-		return t.RemoveStoredResponse(e.slot())
-	}
-	body, err := json.Marshal(keptEdit{e.Version, raw})
-	return errors.Join(err, t.PutStoredResponse(e.slot(), model.StoredResponse{Body: body, At: at}))
-}
-
-// errNotUndone is for a change that a later one hides, that is too old, or whose values were too long to be kept.
-var errNotUndone = &errs.Error{Kind: errs.Conflict, Message: "This change can no longer be undone."}
-
-// read reads what was there before a change. It returns Conflict if that isn't stored any longer.
-func (e Edit) read(t *store.Tx, v *Vault, before any) error {
-	stored, found, err := v.storedResponse(t, e.slot())
-	var kept keptEdit
-	if err == nil && found {
-		err = json.Unmarshal(stored.Body, &kept)
-	}
-	if err != nil {
-		return err
-	}
-	if !found || kept.Version != e.Version {
-		return errNotUndone
-	}
-	return json.Unmarshal(kept.Before, before)
-}
-
-// UndoEdit restores the values that a record had before a change. That is a change, too: it is logged, and can be
-// undone. version is that of the record after it. UndoEdit returns PreconditionFailed if the record was changed in the
-// meantime, and Conflict if the values aren't stored any longer.
-func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (version uint64, err error) {
-	switch {
-	case e.Type == AbstractOps.Name && e.Part != "":
-		return v.TitleWork.undo(ctx, actor, e)
-	case e.Type == AbstractOps.Name:
-		return undo(ctx, v, AbstractOps, actor, e, v.Abstracts.restoreFields)
-	case e.Type == OrderOps.Name:
-		return undo(ctx, v, OrderOps, actor, e, v.Orders.restoreFields)
-	case e.Type == noteOps.Name:
-		return undo(ctx, v, noteOps, actor, e, v.Notes.restoreFields(actor))
-	case e.Type == InstrumentType:
-		return undo(ctx, v, v.Instruments.ops(ctx), actor, e, v.Instruments.restoreFields(actor))
-	}
-	return 0, errs.RecordNotFound(e.Type, e.ID)
-}
-
-// undo undoes a change of a record. restore returns the record with the fields that it had before.
-func undo[T, R any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, e Edit,
-	restore func(t *store.Tx, now T, before R) (T, error)) (version uint64, err error) {
-	now, err := patch(ctx, v, ops, actor, e.ID, MatchVersion(e.Version), func(t *store.Tx, now T) (T, error) {
-		var before R
-		if err := e.read(t, v, &before); err != nil {
-			return now, err
-		}
-		return restore(t, now, before)
-	})
-	return ops.version(now), err
 }

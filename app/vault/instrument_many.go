@@ -31,32 +31,6 @@ type Added struct {
 	Undo    Undo
 }
 
-// Undo is what Instruments.Undo needs to reverse what CreateMany stored.
-type Undo struct {
-	Abstract uint64             `json:"abstract"`
-	Created  []StoredInstrument `json:"created,omitempty"`
-	Filled   []StoredInstrument `json:"filled,omitempty"` // existing instruments that changed
-}
-
-// StoredInstrument is a version of an instrument, and which fields and documents it got.
-type StoredInstrument struct {
-	ID        uint64               `json:"id"`
-	Version   uint64               `json:"version"`
-	Fields    []string             `json:"fields,omitempty"`
-	Documents []model.DocumentLink `json:"documents,omitempty"`
-}
-
-// addFilled adds an existing instrument that changed. Several rows can fill the same one.
-func (u *Undo) addFilled(stored StoredInstrument) {
-	at := slices.IndexFunc(u.Filled, func(other StoredInstrument) bool { return other.ID == stored.ID })
-	if at >= 0 {
-		stored.Fields = append(u.Filled[at].Fields, stored.Fields...)
-		stored.Documents = append(u.Filled[at].Documents, stored.Documents...)
-		u.Filled = slices.Delete(u.Filled, at, at+1)
-	}
-	u.Filled = append(u.Filled, stored)
-}
-
 // RowRelation is a relation to another new instrument.
 type RowRelation struct {
 	Kind string
@@ -333,67 +307,6 @@ func (ins *Instruments) put(t *store.Tx, actor model.Actor, at time.Time, old, n
 	NextVersion(&now.Version, &now.UpdatedAt, at)
 	return errors.Join(ins.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: InstrumentType + ".changed",
 		Record: model.RecordRef(InstrumentType, now.ID), Changes: old.Changes(now)}), PutInstrument(t, now))
-}
-
-// Undo reverses what CreateMany stored, in one transaction: it moves new instruments to the trash, clears
-// the fields that were filled, and removes the links to documents. An instrument that was changed in the
-// meantime keeps its fields, and a new one stays, also if it was undone and restored. kept is their number.
-func (ins *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) (undone, kept int, err error) {
-	err = ins.v.UpdateFromReserve(ctx, actor, nil, func(t *store.Tx) error {
-		undone, kept = 0, 0
-		at := ins.v.Now()
-		for n, stored := range slices.Concat(undo.Created, undo.Filled) {
-			i, err := t.Instrument(stored.ID)
-			if errs.KindOf(err) == errs.NotFound || err == nil && i.AbstractID != undo.Abstract {
-				continue // in the trash already, or moved
-			}
-			if err != nil {
-				return err
-			}
-			unchanged := i.Version == stored.Version
-			switch isNew := n < len(undo.Created); {
-			case isNew && unchanged:
-				NextVersion(&i.Version, &i.UpdatedAt, at) // after a restore, it isn't undone again
-				err = ins.putTrashed(t, actor, at, i)
-			case !isNew && !stored.isIn(i):
-				continue // undone already
-			case !isNew && len(i.Changes(stored.removeFrom(i))) > 0:
-				err = ins.put(t, actor, at, i, stored.removeFrom(i))
-			}
-			if err != nil {
-				return err
-			}
-			if unchanged {
-				undone++
-			} else {
-				kept++
-			}
-		}
-		return nil
-	})
-	return undone, kept, err
-}
-
-// isIn reports whether an instrument still has one of the fields or documents that it got.
-func (s StoredInstrument) isIn(i model.Instrument) bool {
-	s.Version = i.Version
-	return len(i.Changes(s.removeFrom(i))) > 0
-}
-
-// removeFrom returns an instrument without the documents that it got and, if it didn't change in the
-// meantime, without the fields.
-func (s StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
-	blank := model.Inputs{}
-	for _, field := range s.Fields {
-		if i.Version == s.Version {
-			blank[field] = model.Input{}
-		}
-	}
-	i, _ = model.CheckInstrument(blank, i, model.InstrumentContext{})
-	i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(link model.DocumentLink) bool {
-		return slices.Contains(s.Documents, link)
-	})
-	return i
 }
 
 // putTrashed moves an instrument to the trash.

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"regexp"
@@ -21,16 +20,7 @@ var instrumentUndoPattern = regexp.MustCompile(`^/documents/[0-9]+/instruments/(
 // AddedIdempotency is like FormIdempotency for several instruments. It also stores what is needed to undo
 // them; see UndoAdded.
 func AddedIdempotency(r *Request, to string) vault.Idempotency[vault.Added] {
-	once := FormIdempotency(r, "", func(vault.Added) string { return to })
-	if render := once.Render; render != nil {
-		once.Render = func(added vault.Added) (status int, header map[string]string, body []byte, err error) {
-			if status, header, _, err = render(added); err == nil {
-				body, err = json.Marshal(added.Undo)
-			}
-			return status, header, body, err
-		}
-	}
-	return once
+	return vault.StoreUndo(FormIdempotency(r, "", func(vault.Added) string { return to }))
 }
 
 // IsProcessed reports whether the same form was processed before, as after a double click.
@@ -50,11 +40,8 @@ func (si *Site) CreateInstruments(r *Request, abstract uint64, list []vault.NewI
 	if !errors.Is(err, vault.ErrAlreadyProcessed) {
 		return added, false, err
 	}
-	stored, found, err := si.App.StoredResponse(r.Context(), once.KeyHash)
-	if err != nil || !found {
-		return added, true, errors.Join(err, NotFound(r))
-	}
-	return added, true, json.Unmarshal(stored.Body, &added.Undo)
+	added.Undo, err = si.App.Instruments.StoredUndo(r.Context(), abstract, once.KeyHash)
+	return added, true, err
 }
 
 // UndoAdded returns the undo form for instruments that were stored with AddedIdempotency, or "" if nothing

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -335,16 +334,12 @@ func (p *Pages) undo(r *page.Request) error {
 	if n, err := hex.Decode(key[:], []byte(r.PostForm.Get("key"))); err != nil || n != len(key) {
 		return page.NotFound(r)
 	}
-	stored, found, err := p.App.StoredResponse(r.Context(), key)
-	if err != nil {
-		return err
-	}
-	var undo vault.Undo
-	if !found {
+	undo, err := p.App.Instruments.StoredUndo(r.Context(), r.PathID, key)
+	if errs.KindOf(err) == errs.Conflict {
 		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "These instruments can no longer be removed by Undo.")
 	}
-	if json.Unmarshal(stored.Body, &undo) != nil || undo.Abstract != r.PathID {
-		return page.NotFound(r)
+	if err != nil {
+		return err
 	}
 	undone, kept, err := p.App.Instruments.Undo(r.Context(), r.Actor, undo)
 	if err != nil {
