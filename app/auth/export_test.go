@@ -4,6 +4,9 @@ package auth
 
 import "context"
 
+// MaxKnownAddresses is the maximum number of networks stored per user.
+const MaxKnownAddresses = maxKnownAddresses
+
 // HashRuns returns how many times Argon2 has run.
 func (u *Users) HashRuns() uint64 { return u.passwords.HashCount() }
 

@@ -51,15 +51,26 @@ func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Tim
 
 // userKnowsAddress reports whether the user signed in from the address recently.
 func (u *Users) userKnowsAddress(user model.User, address string, now time.Time) bool {
-	return user.KnowsAddress(network(address), now.Add(-u.auth.rules.KnownAddress))
+	from, since := network(address), now.Add(-u.auth.rules.KnownAddress)
+	return slices.ContainsFunc(user.KnownAddresses, func(k model.KnownAddress) bool { return k.Network == from && k.At.After(since) })
 }
 
-// rememberAddress adds the address to user. The caller stores the record.
+// maxKnownAddresses is the maximum number of networks stored per user.
+const maxKnownAddresses = 10
+
+// rememberAddress adds the address to user. It drops addresses of too long ago, and then the oldest if there are more
+// than maxKnownAddresses. It allocates a new list, because the record may be shared. The caller stores the record.
 func (u *Users) rememberAddress(user *model.User, address string, now time.Time) {
 	prefix, ttl := network(address), u.auth.rules.KnownAddress
 	if ttl == 0 || prefix == unknownNetwork {
 		user.KnownAddresses = nil
 		return
 	}
-	user.RememberAddress(prefix, now, now.Add(-ttl))
+	list := []model.KnownAddress{{Network: prefix, At: now}}
+	for _, k := range user.KnownAddresses {
+		if k.Network != prefix && k.At.After(now.Add(-ttl)) {
+			list = append(list, k)
+		}
+	}
+	user.KnownAddresses = list[:min(len(list), maxKnownAddresses)]
 }

@@ -236,8 +236,8 @@ func TestKnownAddressesKeepOnlyTheLatest(t *testing.T) {
 	if err != nil {
 		t.Fatalf("get user: %v", err)
 	}
-	if len(user.KnownAddresses) != model.MaxKnownAddresses || user.KnownAddresses[0].Network != "203.0.113.29" {
+	if len(user.KnownAddresses) != auth.MaxKnownAddresses || user.KnownAddresses[0].Network != "203.0.113.29" {
 		t.Errorf("got %d addresses, the first %+v; want %d, the first 203.0.113.29",
-			len(user.KnownAddresses), user.KnownAddresses[0], model.MaxKnownAddresses)
+			len(user.KnownAddresses), user.KnownAddresses[0], auth.MaxKnownAddresses)
 	}
 }

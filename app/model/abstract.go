@@ -75,7 +75,7 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 		d.Custom.reportUnknownKeys(nil)
 		return a, f.Fields
 	}
-	a.TemplateID, a.Status = template.ID, template.InitialStatus()
+	a.TemplateID, a.Status = template.ID, template.initialStatus()
 	a.Custom = f.checkCustom(d.Custom, template.Fields, rules)
 	return a, f.Fields
 }
@@ -182,7 +182,7 @@ func (a Abstract) FieldValues() []FieldValue { return fieldValues(abstractTexts,
 func AbstractInputs() []string { return inputNames(abstractTexts) }
 
 // FileNumber returns the firm's own file number, or "" if the abstract has none.
-func (a Abstract) FileNumber() string { return a.Custom.Text(keyFileNumber) }
+func (a Abstract) FileNumber() string { return a.Custom.Text(KeyFileNumber) }
 
 // ParcelID returns the tax map or parcel number, or "" if the abstract has none.
 func (a Abstract) ParcelID() string {

@@ -94,9 +94,15 @@ func LatestPast(now time.Time) time.Time { return now.AddDate(0, 0, 1) }
 // LatestFuture is the latest date that a two-digit year of an expiration can mean.
 func LatestFuture(now time.Time) time.Time { return now.AddDate(60, 0, 0) }
 
-// LatestDue is the latest date that a two-digit year can mean where past and future dates are usual, such
-// as a due date.
-func LatestDue(now time.Time) time.Time { return now.AddDate(10, 0, 0) }
+// LatestOf is the latest date that a two-digit year can mean in a field of an order or an abstract. The search period
+// has passed. Other dates, such as a due date, may be in the near future.
+func LatestOf(field string, now time.Time) time.Time {
+	switch strings.TrimPrefix(field, customName+".") {
+	case KeySearchFrom, KeyEffectiveDate:
+		return LatestPast(now)
+	}
+	return now.AddDate(10, 0, 0)
+}
 
 // DateOf returns a date as YYYY-MM-DD, or "" if there is no such day. The month is a number or the start of
 // its name. A year of two digits is the last one for which the date is not after latest.

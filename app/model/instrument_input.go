@@ -20,14 +20,14 @@ const (
 // The codes of fields of instruments.
 const (
 	TooManyItems  errs.Code = "The {field} field must not have more than %d items."
-	NotTime       errs.Code = "The {field} field must be a time such as 14:05."
-	NotPages      errs.Code = "The {field} field must be a page or a range of pages, such as 3-7."
-	PagesTooHigh  errs.Code = "The {field} field must not be above the document's last page, %d."
-	PagesUnknown  errs.Code = "The {field} field must be empty because the document has no page count."
-	NoTarget      errs.Code = "The {field} field must have an instrument id or text."
+	notTime       errs.Code = "The {field} field must be a time such as 14:05."
+	notPages      errs.Code = "The {field} field must be a page or a range of pages, such as 3-7."
+	pagesTooHigh  errs.Code = "The {field} field must not be above the document's last page, %d."
+	pagesUnknown  errs.Code = "The {field} field must be empty because the document has no page count."
+	noTarget      errs.Code = "The {field} field must have an instrument id or text."
 	SelfRelation  errs.Code = "The {field} field can't refer to the same instrument."
 	CyclicRelease errs.Code = "The {field} field must not be an instrument that releases this one."
-	PageToAlone   errs.Code = "The {field} field must not be set without a page."
+	pageToAlone   errs.Code = "The {field} field must not be set without a page."
 )
 
 // InstrumentContext is what CheckInstrument needs to know about the vault.
@@ -63,7 +63,7 @@ func CheckInstrument(in Inputs, old Instrument, about InstrumentContext) (Instru
 		}
 	}
 	if i.PageTo != "" && i.Page == "" {
-		f.Add("page_to", PageToAlone)
+		f.Add("page_to", pageToAlone)
 	}
 	if raw, sent := in["other_parties"]; sent {
 		i.OtherParties = f.parties("other_parties", raw)
@@ -154,7 +154,7 @@ var timeText = regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0
 // timeOfDay validates a time, such as "14:05", "9:41 AM", or "10:42:07", and returns it on the
 // 24-hour clock with two digits for the hour.
 func (v *validation) timeOfDay(field string, in Input) string {
-	return v.formatted(field, in, MaxLineLength, NotTime, func(text string) string {
+	return v.formatted(field, in, MaxLineLength, notTime, func(text string) string {
 		text = plainHour.ReplaceAllString(plainTime.ReplaceAllString(text, "$1:$2"), "$1:00 $2")
 		m := timeText.FindStringSubmatch(text)
 		if m == nil {
@@ -254,7 +254,7 @@ func (v *validation) relations(field string, in Input, self uint64, find func(ui
 		case !valid:
 			v.Add(target, errs.NotInteger)
 		case !present && r.Text == "":
-			v.Add(target, NoTarget)
+			v.Add(target, noTarget)
 		case present && id == self:
 			v.Add(target, SelfRelation)
 		case present:
@@ -329,11 +329,11 @@ func (v *validation) pages(field, text string, count *int, known bool) string {
 	pages, last, ok := ParsePages(text)
 	switch {
 	case !ok:
-		v.Add(field, NotPages)
+		v.Add(field, notPages)
 	case known && count == nil:
-		v.Add(field, PagesUnknown)
+		v.Add(field, pagesUnknown)
 	case known && last > *count:
-		v.Add(field, PagesTooHigh, *count)
+		v.Add(field, pagesTooHigh, *count)
 	}
 	return pages
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"deedkeep/app/errs"
 )
@@ -102,8 +103,89 @@ func CoreOrderFields() (list []Field) {
 // ParcelID returns the parcel number sent with the order, or "" if there is none.
 func (o Order) ParcelID() string { return o.Custom.Text(keyParcel) }
 
+// Client returns the client, or "" if there is none.
+func (o Order) Client() string { return o.Custom.Text(keyClient) }
+
+// ClientFile returns the client's file number, or "" if there is none.
+func (o Order) ClientFile() string { return o.Custom.Text(keyClientFile) }
+
 // Subheading returns the line to show below the order number: the address and the parcel ID.
 func (o Order) Subheading() string { return joinNonEmpty(" · ", o.FullAddress(), o.ParcelID()) }
+
+// abstractKeys maps fields of abstracts to the custom fields of orders with the same meaning but another key.
+var abstractKeys = map[string]string{
+	"tax_map": keyParcel, customName + "." + KeyBorrower: keyBuyer, customName + "." + KeyCurrentOwner: keySeller,
+	customName + "." + KeySearchType: keyProduct,
+}
+
+// AbstractValues returns the values that an abstract of a template takes over from the order, by field name. Of a field
+// with options, it takes over only these.
+func (o Order) AbstractValues(t Template) map[string][]string {
+	values := map[string][]string{}
+	set := func(name string, list ...string) {
+		if _, found := values[name]; !found && len(list) > 0 && list[0] != "" {
+			values[name] = list
+		}
+	}
+	for _, f := range o.FieldValues() {
+		set(f.Key, f.Value)
+	}
+	set(customName+"."+KeyFileNumber, o.Number)
+	for key, raw := range o.Custom {
+		set(customName+"."+key, t.options(key, StoredTexts(raw))...)
+	}
+	for name, key := range abstractKeys {
+		set(name, t.options(strings.TrimPrefix(name, customName+"."), StoredTexts(o.Custom[key]))...)
+	}
+	return values
+}
+
+// MatchingTemplate returns the template that matches the product of the order, if there is one: the one with this name,
+// the default one if it has this search type, the one whose name contains the product, or any that has this search
+// type, in this sequence.
+func (o Order) MatchingTemplate(list []Template) (t Template, found bool) {
+	product := o.Custom.Text(keyProduct)
+	if product == "" {
+		return t, false
+	}
+	for _, matches := range []func(Template) bool{
+		func(t Template) bool { return Fold(t.Name) == Fold(product) },
+		func(t Template) bool { return t.ID == ChooseTemplate(list, 0).ID && t.hasSearchType(product) },
+		func(t Template) bool { return containsAbbreviated(t.Name, product) },
+		func(t Template) bool { return t.hasSearchType(product) },
+	} {
+		if at := slices.IndexFunc(list, matches); at >= 0 {
+			return list[at], true
+		}
+	}
+	return t, false
+}
+
+// UnmatchedProduct returns the product of the order if a template has search types, but neither one nor a name for it.
+// Otherwise, it returns "".
+func (o Order) UnmatchedProduct(t Template) string {
+	product := o.Custom.Text(keyProduct)
+	if _, found := t.field(KeySearchType); !found || t.hasSearchType(product) || containsAbbreviated(t.Name, product) {
+		return ""
+	}
+	return product
+}
+
+// containsAbbreviated reports whether a name contains the words of a product. A word of the product may be abbreviated:
+// "O&E" matches "Ownership and Encumbrance Report".
+func containsAbbreviated(name, product string) bool {
+	separates := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := func(text string) []string {
+		return strings.FieldsFunc(Fold(strings.ReplaceAll(text, "&", " and ")), separates)
+	}
+	have, want := words(name), words(product)
+	for start := 0; len(want) > 0 && start+len(want) <= len(have); start++ {
+		if slices.EqualFunc(have[start:start+len(want)], want, strings.HasPrefix) {
+			return true
+		}
+	}
+	return false
+}
 
 // closedStatuses are the statuses of orders that need no more work.
 var closedStatuses = map[string]bool{

@@ -23,20 +23,67 @@ type Template struct {
 
 // bringDownFields are the fields of a template for bring-downs that have values of a certificate. Its search starts
 // at the effective date of the prior one.
-var bringDownFields = map[string]string{"effective_date": "new_effective_date", "search_from": "prior_effective_date"}
+var bringDownFields = map[string]string{KeyEffectiveDate: keyNewEffective, KeySearchFrom: keyPriorEffective}
 
 // CertificateField returns the field that has a value of a certificate. Without one, it has only the key.
 func (t Template) CertificateField(key string) (f Field, found bool) {
-	for _, key := range []string{key, bringDownFields[key]} {
-		if at := slices.IndexFunc(t.Fields, func(f Field) bool { return f.Key == key }); at >= 0 {
-			return t.Fields[at], true
-		}
+	if f, found = t.field(key); !found {
+		f, found = t.field(bringDownFields[key])
 	}
-	return Field{Key: key}, false
+	if !found {
+		f.Key = key
+	}
+	return f, found
 }
 
-// InitialStatus returns the status of a new abstract, or "" if the template has no statuses.
-func (t Template) InitialStatus() string {
+// field returns the field with a key.
+func (t Template) field(key string) (f Field, found bool) {
+	at := slices.IndexFunc(t.Fields, func(f Field) bool { return f.Key == key })
+	if at < 0 {
+		return f, false
+	}
+	return t.Fields[at], true
+}
+
+// options returns those values that are options of a field, spelled as the options are. If the field has no options, it
+// returns all values.
+func (t Template) options(key string, values []string) (found []string) {
+	field, _ := t.field(key)
+	if !field.Type.HasOptions() {
+		return values
+	}
+	for _, value := range values {
+		for _, option := range field.Options {
+			if Fold(option) == Fold(value) {
+				found = append(found, option)
+			}
+		}
+	}
+	return found
+}
+
+// hasSearchType reports whether abstracts of the template can have a search type.
+func (t Template) hasSearchType(name string) bool {
+	_, found := t.field(KeySearchType)
+	return found && len(t.options(KeySearchType, []string{name})) > 0
+}
+
+// ChooseTemplate returns the template with an ID. If there is none, it returns the default template or, without a
+// default, the first template.
+func ChooseTemplate(list []Template, id uint64) (chosen Template) {
+	for i, t := range list {
+		if t.ID == id {
+			return t
+		}
+		if i == 0 || t.Default {
+			chosen = t
+		}
+	}
+	return chosen
+}
+
+// initialStatus returns the status of a new abstract, or "" if the template has no statuses.
+func (t Template) initialStatus() string {
 	if len(t.Statuses) == 0 {
 		return ""
 	}

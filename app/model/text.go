@@ -58,12 +58,6 @@ func fastFold(s string) string {
 	return strings.ToLower(s)
 }
 
-// Keys of custom fields that identify records. The templates of a new workspace define them.
-const (
-	keyFileNumber = "file_number"
-	keyParcel     = "parcel_id"
-)
-
 // Choices returns the value of a field with a list of choices, or nil if it has another type.
 func (v CustomValues) Choices(key string) (chosen []string) {
 	if json.Unmarshal(v[key], &chosen) != nil {

@@ -27,7 +27,7 @@ func TestTypedDate(t *testing.T) {
 	for _, row := range []struct {
 		latest time.Time
 		want   string
-	}{{LatestFuture(typedNow), "2058-06-01"}, {LatestDue(typedNow), "1958-06-01"}, {latest, "1958-06-01"}} {
+	}{{LatestFuture(typedNow), "2058-06-01"}, {LatestOf("due_date", typedNow), "1958-06-01"}, {latest, "1958-06-01"}} {
 		if got := TypedDate("6/1/58", row.latest); got != row.want {
 			t.Errorf("TypedDate of 6/1/58 until %s = %q, want %q", row.latest.Format(time.DateOnly), got, row.want)
 		}

@@ -60,7 +60,7 @@ type User struct {
 	CreatedAt        time.Time      `json:"created_at"`
 	LastSeenAt       *time.Time     `json:"last_seen_at,omitempty"` // accurate to the minute
 	DisabledAt       *time.Time     `json:"disabled_at,omitempty"`
-	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // up to MaxKnownAddresses, most recent first
+	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // most recent first
 }
 
 // Profile is how papers for clients name a user, such as Mary Jones, Senior Examiner. Either can be "".
@@ -187,27 +187,6 @@ func userName(f *validation, sent string) string {
 type KnownAddress struct {
 	Network string    `json:"network"`
 	At      time.Time `json:"at"`
-}
-
-// MaxKnownAddresses is the maximum number of networks stored per user.
-const MaxKnownAddresses = 10
-
-// RememberAddress records a sign-in from network. It drops entries that are not later than since,
-// and then the oldest entries if there are more than MaxKnownAddresses. It allocates a new list,
-// because the record may be shared.
-func (u *User) RememberAddress(network string, now, since time.Time) {
-	list := []KnownAddress{{network, now}}
-	for _, k := range u.KnownAddresses {
-		if k.Network != network && k.At.After(since) {
-			list = append(list, k)
-		}
-	}
-	u.KnownAddresses = list[:min(len(list), MaxKnownAddresses)]
-}
-
-// KnowsAddress reports whether the user has signed in from the network since the given time.
-func (u User) KnowsAddress(network string, since time.Time) bool {
-	return slices.ContainsFunc(u.KnownAddresses, func(k KnownAddress) bool { return k.Network == network && k.At.After(since) })
 }
 
 // ClientNetwork returns the network that counts as one client for rate limits and known

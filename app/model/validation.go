@@ -18,15 +18,15 @@ import (
 const (
 	MaxNameLength      = 255    // order numbers and folder names
 	MaxLineLength      = 2000   // other one-line fields
-	MaxParagraphLength = 65_535 // fields of type paragraph
+	maxParagraphLength = 65_535 // fields of type paragraph
 )
 
-// InputKind is the type of an Input.
-type InputKind int
+// inputKind is the type of an Input.
+type inputKind int
 
 // Values of Input.Kind.
 const (
-	InputMissing InputKind = iota // absent, or JSON null
+	InputMissing inputKind = iota // absent, or JSON null
 	InputString
 	InputNumber
 	InputList
@@ -37,7 +37,7 @@ const (
 
 // Input is the value of a field as received, before validation.
 type Input struct {
-	Kind    InputKind
+	Kind    inputKind
 	Value   string  // of a string, the digits of a number, or "true" or "false"
 	Items   []Input // of a list
 	Members Inputs  // of an object
@@ -196,12 +196,12 @@ func NewIDInput(id uint64) IDInput {
 // omitted, and numbers keep the digits that were sent.
 type CustomValues map[string]json.RawMessage
 
-// CustomKind is the type of a custom_fields input.
-type CustomKind int
+// customKind is the type of a custom_fields input.
+type customKind int
 
 // Values of Custom.Kind.
 const (
-	CustomObject      CustomKind = iota // absent, empty, null, {}, [] or an object
+	CustomObject      customKind = iota // absent, empty, null, {}, [] or an object
 	CustomNotObject                     // JSON of another type
 	CustomNotJSON                       // a form field that isn't valid JSON
 	CustomInvalidText                   // a form field that isn't valid text
@@ -210,7 +210,7 @@ const (
 
 // Custom is a custom_fields input as received.
 type Custom struct {
-	Kind   CustomKind
+	Kind   customKind
 	Values Inputs
 	// OnUnknownKeys, if set, receives the sorted keys of Values that aren't defined. It is
 	// called again if the patch is applied again.
@@ -240,7 +240,7 @@ func (v *validation) line(field string, in Input, limit int) string {
 
 // paragraph validates multi-line text and keeps its white space.
 func (v *validation) paragraph(field string, in Input) string {
-	return v.plainText(field, in, MaxParagraphLength)
+	return v.plainText(field, in, maxParagraphLength)
 }
 
 // plainText validates a text, which must be valid UTF-8 without NUL and at most limit code points long.

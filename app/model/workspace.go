@@ -11,6 +11,28 @@ type Workspace struct {
 	DocumentTypes DocumentTypes
 }
 
+// Keys of custom fields that rules know. The templates and order fields of a new workspace define them.
+const (
+	KeyFileNumber     = "file_number"
+	KeySearchType     = "search_type"
+	KeyEffectiveDate  = "effective_date"
+	KeySearchFrom     = "search_from"
+	KeyCurrentOwner   = "current_owner"
+	KeyBorrower       = "borrower"
+	KeyLot            = "subdivision_lot_block"
+	keyProduct        = "product"
+	keyClient         = "client"
+	keyClientFile     = "client_file_number"
+	keyBuyer          = "buyer_borrower"
+	keySeller         = "seller_owner"
+	keyParcel         = "parcel_id"
+	keyNewEffective   = "new_effective_date"
+	keyPriorEffective = "prior_effective_date"
+)
+
+// OwnerKeys are the keys of the custom fields that name owners and borrowers.
+var OwnerKeys = []string{KeyCurrentOwner, keySeller, KeyBorrower, keyBuyer}
+
 var (
 	searchTypes    = []string{"Current Owner", "Two Owner", "30 Year", "40 Year", "60 Year", "Full Search", "Update"}
 	searchStatuses = []string{"New", "In Search", "In Exam", "Needs Curative", "Complete", "Cancelled"}
@@ -41,15 +63,15 @@ func requiredField(f Field) Field {
 
 func residential() Template {
 	return Template{Name: "Residential Abstract", Statuses: searchStatuses, Fields: []Field{
-		requiredField(field("file_number", "File Number", Text)),
-		requiredField(field("search_type", "Search Type", Dropdown, searchTypes...)),
-		field("effective_date", "Effective Date", Date),
-		field("search_from", "Search From", Date),
-		field("current_owner", "Current Owner", Text),
+		requiredField(field(KeyFileNumber, "File Number", Text)),
+		requiredField(field(KeySearchType, "Search Type", Dropdown, searchTypes...)),
+		field(KeyEffectiveDate, "Effective Date", Date),
+		field(KeySearchFrom, "Search From", Date),
+		field(KeyCurrentOwner, "Current Owner", Text),
 		field("vesting", "Vesting", Text),
 		field("deed_book_page", "Vesting Deed Book/Page", Text),
-		field("borrower", "Borrower", Text),
-		field("subdivision_lot_block", "Subdivision, Lot, Block", Text),
+		field(KeyBorrower, "Borrower", Text),
+		field(KeyLot, "Subdivision, Lot, Block", Text),
 		field("indices_searched", "Indices Searched", Multiselect, indices...),
 		field("names_run", "Names Run", Paragraph),
 		field("legal_description", "Legal Description", Paragraph),
@@ -71,9 +93,9 @@ func commercial() Template {
 
 func ownership() Template {
 	return Template{Name: "Ownership and Encumbrance Report", Fields: []Field{
-		requiredField(field("file_number", "File Number", Text)),
-		requiredField(field("current_owner", "Current Owner", Text)),
-		requiredField(field("effective_date", "Effective Date", Date)),
+		requiredField(field(KeyFileNumber, "File Number", Text)),
+		requiredField(field(KeyCurrentOwner, "Current Owner", Text)),
+		requiredField(field(KeyEffectiveDate, "Effective Date", Date)),
 		field("open_mortgages", "Open Mortgages", Paragraph),
 		field("judgments_liens", "Judgments and Liens", Paragraph),
 		field("tax_status", "Tax Status", Dropdown, taxStatuses...),
@@ -82,10 +104,10 @@ func ownership() Template {
 
 func bringDown() Template {
 	return Template{Name: "Update / Bring-Down", Fields: []Field{
-		requiredField(field("file_number", "File Number", Text)),
+		requiredField(field(KeyFileNumber, "File Number", Text)),
 		requiredField(field("prior_file_number", "Prior File Number", Text)),
-		requiredField(field("prior_effective_date", "Prior Effective Date", Date)),
-		requiredField(field("new_effective_date", "New Effective Date", Date)),
+		requiredField(field(keyPriorEffective, "Prior Effective Date", Date)),
+		requiredField(field(keyNewEffective, "New Effective Date", Date)),
 		field("result", "Result", Dropdown, "No Change", "New Matters"),
 	}}
 }
@@ -93,13 +115,13 @@ func bringDown() Template {
 func orderFields() []Field {
 	return []Field{
 		field("transaction_type", "Transaction Type", Dropdown, "Purchase", "Refinance", "Home Equity", "Foreclosure", "Commercial"),
-		field("product", "Product", Dropdown, append(slices.Clone(searchTypes), "O&E", "Commercial Abstract", "Bring-Down")...),
+		field(keyProduct, "Product", Dropdown, append(slices.Clone(searchTypes), "O&E", "Commercial Abstract", "Bring-Down")...),
 		field("underwriter", "Underwriter", Text),
-		field("client", "Client", Text),
-		field("client_file_number", "Client File Number", Text),
-		field("buyer_borrower", "Buyer/Borrower", Text),
-		field("seller_owner", "Seller/Owner", Text),
-		field("parcel_id", "Parcel ID", Text),
+		field(keyClient, "Client", Text),
+		field(keyClientFile, "Client File Number", Text),
+		field(keyBuyer, "Buyer/Borrower", Text),
+		field(keySeller, "Seller/Owner", Text),
+		field(keyParcel, "Parcel ID", Text),
 		field("rush", "Rush", Dropdown, "Standard", "Rush"),
 		field("notes", "Notes", Paragraph),
 	}

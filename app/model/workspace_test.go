@@ -21,8 +21,8 @@ func TestNewWorkspace(t *testing.T) {
 			t.Errorf("%s has %d fields, want %d", names[i], got, want)
 		}
 	}
-	if got := w.Templates[0].InitialStatus() + w.Templates[1].InitialStatus() + w.Templates[2].InitialStatus() +
-		w.Templates[3].InitialStatus(); got != "NewNew" {
+	if got := w.Templates[0].initialStatus() + w.Templates[1].initialStatus() + w.Templates[2].initialStatus() +
+		w.Templates[3].initialStatus(); got != "NewNew" {
 		t.Errorf("initial statuses = %q, want NewNew", got)
 	}
 	if len(w.OrderFields) != 10 || !slices.Equal(w.OrderStatuses, []string{"active", "on_hold", "completed", "cancelled"}) ||

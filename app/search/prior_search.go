@@ -126,7 +126,7 @@ func (s *Service) PriorToOrder(ctx context.Context, actor model.Actor, o model.O
 // parties of its instruments, and of its documents that aren't linked to an instrument yet.
 func (s *Service) PriorToAbstract(ctx context.Context, actor model.Actor, a model.Abstract) (PriorSearches, error) {
 	sub := subject{kind: vault.AbstractOps.Name, id: a.ID, abstract: a, own: []uint64{a.ID}, property: a.Property, parcel: a.ParcelID()}
-	sub.addLot(a.Custom.Text("subdivision_lot_block"))
+	sub.addLot(a.Custom.Text(model.KeyLot))
 	sub.addOwners(a.Custom)
 	err := s.Store.View(ctx, func(t *store.Tx) (err error) {
 		if sub.types, err = t.DocumentTypes(); err != nil {
@@ -172,9 +172,9 @@ func (sub *subject) addLot(legal string) {
 	}
 }
 
-// addOwners adds the names in the fields of the default templates.
+// addOwners adds the names of owners and borrowers.
 func (sub *subject) addOwners(fields model.CustomValues) {
-	for _, key := range []string{"current_owner", "seller_owner", "borrower", "buyer_borrower"} {
+	for _, key := range model.OwnerKeys {
 		sub.names = append(sub.names, splitOwners(fields.Text(key))...)
 	}
 }

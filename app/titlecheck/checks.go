@@ -130,7 +130,7 @@ func unrelatedAssignments(s *Search, add func(about, text string) *Finding) {
 
 // lastGrantee compares the current owner with the grantees of the last conveyance and of later court papers.
 func lastGrantee(s *Search, add func(about, text string) *Finding) {
-	owners := model.SplitNames(s.Abstract.Custom.Text("current_owner"))
+	owners := model.SplitNames(s.Abstract.Custom.Text(model.KeyCurrentOwner))
 	last := -1
 	for n, i := range s.Instruments {
 		if i.Type.Category == model.Conveyance {
@@ -190,8 +190,8 @@ func namesNotRun(s *Search, add func(about, text string) *Finding) {
 			check(slices.Concat(i.Grantors, i.Grantees), "in the chain", i.ID)
 		}
 	}
-	check(model.SplitNames(s.Abstract.Custom.Text("current_owner")), "the current owner", 0)
-	check(model.SplitNames(s.Abstract.Custom.Text("borrower")), "the borrower", 0)
+	check(model.SplitNames(s.Abstract.Custom.Text(model.KeyCurrentOwner)), "the current owner", 0)
+	check(model.SplitNames(s.Abstract.Custom.Text(model.KeyBorrower)), "the borrower", 0)
 	for _, i := range s.Instruments {
 		if isLien(i) && i.Status == model.InstrumentOpen {
 			owners, _ := i.Type.SplitParties(i.Grantors, i.Grantees)

@@ -161,12 +161,12 @@ func (d *bringDown) setPeople(t *store.Tx) error {
 }
 
 // finishedFields are the fields that are about the finished search.
-var finishedFields = []string{"file_number", fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched,
-	"search_type", "names_run", "tax_status", "prior_file_number", "prior_effective_date", "new_effective_date", "result"}
+var finishedFields = []string{model.KeyFileNumber, model.KeyEffectiveDate, fieldEffectiveTime, model.KeySearchFrom, fieldIndicesSearched,
+	model.KeySearchType, "names_run", "tax_status", "prior_file_number", "prior_effective_date", "new_effective_date", "result"}
 
 // checkedFields are the fields that the checks before a certificate compare with the chain of title and the names run.
 // A bring-down carries them over even if its template doesn't have them: otherwise, nothing would be compared.
-var checkedFields = []string{"current_owner", "borrower"}
+var checkedFields = []string{model.KeyCurrentOwner, model.KeyBorrower}
 
 // setFields sets the fields of the new abstract.
 func (d *bringDown) setFields(t *store.Tx) error {
@@ -191,20 +191,20 @@ func (d *bringDown) setFields(t *store.Tx) error {
 			d.abstract.Custom[key] = value
 		}
 	}
-	d.since = cmp.Or(d.work.LastCertificate().EffectiveDate, from.Custom.Text(fieldEffectiveDate), from.Custom.Text("new_effective_date"))
+	d.since = cmp.Or(d.work.LastCertificate().EffectiveDate, from.Custom.Text(model.KeyEffectiveDate), from.Custom.Text("new_effective_date"))
 	isVoid := func(c model.Certificate) bool { return c.EffectiveDate == d.since } // the field has the date of a mistake
 	if d.work.LastCertificate().ID == 0 && slices.ContainsFunc(d.work.Certificates, isVoid) {
 		d.since = ""
 	}
 	number, err := nextFileNumber(t, from.FileNumber())
-	for key, value := range map[string]string{"file_number": number, "prior_effective_date": d.since, "prior_file_number": from.FileNumber(),
-		"search_type": d.searchType()} {
+	for key, value := range map[string]string{model.KeyFileNumber: number, "prior_effective_date": d.since, "prior_file_number": from.FileNumber(),
+		model.KeySearchType: d.searchType()} {
 		if _, known := d.field(key); known && value != "" {
 			d.abstract.Custom[key] = model.StringInput(value).JSON()
 		}
 	}
 	if d.since != "" { // the certificate reads it even if the template doesn't have the field
-		d.abstract.Custom[fieldSearchFrom] = model.StringInput(d.since).JSON()
+		d.abstract.Custom[model.KeySearchFrom] = model.StringInput(d.since).JSON()
 	}
 	return err
 }
@@ -220,7 +220,7 @@ func (d *bringDown) field(key string) (model.Field, bool) {
 
 // searchType returns the search type of bring-downs, or else of updates. It returns "" if there is none.
 func (d *bringDown) searchType() string {
-	field, _ := d.field("search_type")
+	field, _ := d.field(model.KeySearchType)
 	isUpdate := func(option string) bool { return strings.Contains(model.NormalizeNumber(option), "update") }
 	for _, fits := range []func(string) bool{namesBringDown, isUpdate} {
 		if at := slices.IndexFunc(field.Options, fits); at >= 0 {

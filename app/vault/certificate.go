@@ -18,11 +18,9 @@ import (
 	"deedkeep/app/titlecheck"
 )
 
-// Keys of the custom fields that a certificate reads and writes, if the template has them.
+// Keys of further custom fields that a certificate reads and writes, if the template has them.
 const (
-	fieldEffectiveDate   = "effective_date"
 	fieldEffectiveTime   = "effective_time"
-	fieldSearchFrom      = "search_from"
 	fieldIndicesSearched = "indices_searched"
 )
 
@@ -260,14 +258,14 @@ func (tw *TitleWork) newCertificate(t *store.Tx, abstract uint64, members model.
 	}
 	all := model.Inputs{fieldAccepted: members[fieldAccepted]}
 	custom := model.Custom{Values: model.Inputs{}}
-	for _, key := range []string{fieldEffectiveDate, fieldEffectiveTime, fieldSearchFrom, fieldIndicesSearched} {
+	for _, key := range []string{model.KeyEffectiveDate, fieldEffectiveTime, model.KeySearchFrom, fieldIndicesSearched} {
 		value, sent := members[key]
 		field, found := template.CertificateField(key)
 		if !sent {
 			value = model.JSONInput(a.Custom[field.Key])
 		}
 		all[key] = value
-		if sent && found && (field.Key == key || key == fieldEffectiveDate) { // a prior effective date stays
+		if sent && found && (field.Key == key || key == model.KeyEffectiveDate) { // a prior effective date stays
 			custom.Values[field.Key] = value
 		}
 	}

@@ -284,9 +284,9 @@ func suggestedInstrument(file model.File, types model.DocumentTypes) model.Instr
 // factsOf returns facts about an abstract.
 func (p *Pages) factsOf(a model.Abstract, heading string) *abstractFacts {
 	facts := &abstractFacts{
-		Path: p.AbstractPath(a.ID), Heading: heading, FileNumber: a.Custom.Text("file_number"), ParcelID: a.TaxMap, Address: a.Address,
+		Path: p.AbstractPath(a.ID), Heading: heading, FileNumber: a.FileNumber(), ParcelID: a.TaxMap, Address: a.Address,
 	}
-	from, through := page.FormatDate(a.Custom.Text("search_from")), page.FormatDate(a.Custom.Text("effective_date"))
+	from, through := page.FormatDate(a.Custom.Text(model.KeySearchFrom)), page.FormatDate(a.Custom.Text(model.KeyEffectiveDate))
 	switch {
 	case from != "" && through != "":
 		facts.Period = from + " – " + through

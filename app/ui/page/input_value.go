@@ -32,14 +32,9 @@ func SubmittedValues(kind model.FieldType, name string, sent []string, now time.
 }
 
 // TypedDate converts the date that users typed into a field of an order, an abstract, or a filter; see
-// model.TypedDate. The search period has passed. Other dates, such as a due date, may be in the near future.
+// model.TypedDate and model.LatestOf.
 func TypedDate(name, text string, now time.Time) string {
-	latest := model.LatestDue(now)
-	switch strings.TrimPrefix(name, CustomFieldName("")) {
-	case "search_from", "effective_date":
-		latest = model.LatestPast(now)
-	}
-	return model.TypedDate(text, latest)
+	return model.TypedDate(text, model.LatestOf(name, now))
 }
 
 // normalizeNewlines replaces each CRLF with LF.

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -56,9 +55,11 @@ func (p *Pages) showNewAbstract(r *page.Request, form url.Values) error {
 			return err
 		}
 		if !form.Has("template") {
-			form.Set("template", templateForOrder(templates, order))
+			if match, found := order.MatchingTemplate(templates); found {
+				form.Set("template", strconv.FormatUint(match.ID, 10))
+			}
 		}
-		form = prefillFromOrder(form, order, chosenTemplate(templates, form.Get("template")))
+		form = prefillFromOrder(form, order, model.ChooseTemplate(templates, templateOf(form)))
 	}
 	return p.renderNewAbstract(r, http.StatusOK, form, nil)
 }
@@ -72,7 +73,7 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 	if view.Templates, err = p.App.Templates.List(r.Context()); err != nil {
 		return err
 	}
-	view.Template = chosenTemplate(view.Templates, form.Get("template"))
+	view.Template = model.ChooseTemplate(view.Templates, templateOf(form))
 	view.Property = page.SubmittedFieldInputs(model.Abstract{}.FieldValues(), form, rejected, p.LocalNow())
 	view.Fields = page.SubmittedInputs(view.Template.Fields, form, rejected, p.LocalNow())
 	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
@@ -101,31 +102,13 @@ func (a *abstractForm) addOrder(form url.Values, rejected map[string]string, now
 	due.Problem = rejected["due_date"]
 	a.Due = []page.Input{due}
 	markCarriedOver(a.Order, a.Template, a.Due, a.Property, a.Fields)
-	product := a.Order.Custom.Text("product")
-	if at := slices.IndexFunc(a.Fields, func(in page.Input) bool { return in.Name == searchTypeField }); at >= 0 && product != "" &&
-		!namesProduct(a.Template.Name, product) && len(optionsOf(a.Template, "search_type", []string{product})) == 0 {
-		a.Unmatched = product
-	}
+	a.Unmatched = a.Order.UnmatchedProduct(a.Template)
 }
 
-// Client returns the client of the order.
-func (a abstractForm) Client() string { return a.Order.Custom.Text("client") }
-
-// ClientFile returns the client's file number.
-func (a abstractForm) ClientFile() string { return a.Order.Custom.Text("client_file_number") }
-
-// chosenTemplate returns the template with the given ID. If there is none, it returns the default
-// template or, without a default, the first template.
-func chosenTemplate(list []model.Template, number string) (chosen model.Template) {
-	for i, t := range list {
-		if strconv.FormatUint(t.ID, 10) == number {
-			return t
-		}
-		if i == 0 || t.Default {
-			chosen = t
-		}
-	}
-	return chosen
+// templateOf returns the ID of the template that a form selects, or 0 for the default template.
+func templateOf(form url.Values) uint64 {
+	id, _ := strconv.ParseUint(form.Get("template"), 10, 63)
+	return id
 }
 
 // confirmBlankField is the name of the form field that confirms the creation of a blank abstract.
@@ -140,7 +123,7 @@ func (p *Pages) createAbstract(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	template := chosenTemplate(templates, form.Get("template"))
+	template := model.ChooseTemplate(templates, templateOf(form))
 	if old := page.LegacyDateProblems(page.SubmittedInputs(template.Fields, form, nil, p.LocalNow()), form); len(old) > 0 {
 		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, old)
 	}
@@ -174,9 +157,8 @@ func (p *Pages) createAbstract(r *page.Request) error {
 
 // abstractDraft returns the abstract that a form describes.
 func abstractDraft(form url.Values, template model.Template, now time.Time) model.AbstractDraft {
-	number, _ := strconv.ParseUint(form.Get("template"), 10, 63) // 0 selects the default template
 	return model.AbstractDraft{
-		TemplateID: model.NewIDInput(number),
+		TemplateID: model.NewIDInput(templateOf(form)),
 		Fields:     page.SubmittedFields(model.Abstract{}.FieldValues(), form, now),
 		Custom:     page.SubmittedCustom(template.Fields, form, now),
 	}

@@ -14,7 +14,6 @@ type People struct {
 	section
 	Order              model.Order // zero if the abstract isn't linked to a live order
 	Linked             bool        // the abstract is linked to an order, which may be in the trash
-	Client, ClientFile string      // of the order
 	Assignment         model.Assignment
 	Due                model.Order // has the due date of the assignment and the status of the abstract
 	Searcher, Examiner string
@@ -55,7 +54,6 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 		if view.Order, err = p.App.Orders.Get(ctx, s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 			return view, err
 		}
-		view.Client, view.ClientFile = view.Order.Custom.Text("client"), view.Order.Custom.Text("client_file_number")
 	}
 	if s.work.PriorID != 0 {
 		prior, heading, err := p.App.Abstracts.WithHeading(ctx, s.work.PriorID)
@@ -68,7 +66,7 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 			if err != nil {
 				return view, err
 			}
-			view.PriorVoid = work.IsVoidThrough(s.abstract.Custom.Text("search_from"))
+			view.PriorVoid = work.IsVoidThrough(s.abstract.Custom.Text(model.KeySearchFrom))
 		}
 	}
 	users, err := p.App.Users.List(ctx)

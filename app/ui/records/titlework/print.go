@@ -16,8 +16,7 @@ import (
 // or names of users except those who certified.
 type printedAbstract struct {
 	Path, Heading, Under string
-	Order                model.Order // zero if the abstract isn't linked to a live order
-	Client, ClientFile   string
+	Order                model.Order  // zero if the abstract isn't linked to a live order
 	Facts                []page.Input // fields with a value, short ones first
 	Runsheet             []printedInstrument
 	Remarks              bool // include the remarks of instruments, which can be meant for the firm only
@@ -72,7 +71,6 @@ func (p *Pages) printPage(r *page.Request) error {
 		if view.Order, err = p.App.Orders.Get(r.Context(), s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
 			return err
 		}
-		view.Client, view.ClientFile = view.Order.Custom.Text("client"), view.Order.Custom.Text("client_file_number")
 	}
 	sheet, err := p.App.Instruments.Runsheet(r.Context(), s.abstract.ID)
 	if err != nil {
