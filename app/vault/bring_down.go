@@ -161,8 +161,8 @@ func (d *bringDown) setPeople(t *store.Tx) error {
 }
 
 // finishedFields are the fields that are about the finished search.
-var finishedFields = []string{model.KeyFileNumber, model.KeyEffectiveDate, fieldEffectiveTime, model.KeySearchFrom, fieldIndicesSearched,
-	model.KeySearchType, "names_run", "tax_status", "prior_file_number", "prior_effective_date", "new_effective_date", "result"}
+var finishedFields = []string{model.KeyFileNumber, model.KeyEffectiveDate, fieldEffectiveTime, model.KeySearchFrom,
+	fieldIndicesSearched, model.KeySearchType, "names_run", "tax_status", "prior_file_number", "prior_effective_date", "new_effective_date", "result"}
 
 // checkedFields are the fields that the checks before a certificate compare with the chain of title and the names run.
 // A bring-down carries them over even if its template doesn't have them: otherwise, nothing would be compared.
@@ -197,8 +197,8 @@ func (d *bringDown) setFields(t *store.Tx) error {
 		d.since = ""
 	}
 	number, err := nextFileNumber(t, from.FileNumber())
-	for key, value := range map[string]string{model.KeyFileNumber: number, "prior_effective_date": d.since, "prior_file_number": from.FileNumber(),
-		model.KeySearchType: d.searchType()} {
+	for key, value := range map[string]string{model.KeyFileNumber: number, "prior_effective_date": d.since,
+		"prior_file_number": from.FileNumber(), model.KeySearchType: d.searchType()} {
 		if _, known := d.field(key); known && value != "" {
 			d.abstract.Custom[key] = model.StringInput(value).JSON()
 		}
