@@ -162,7 +162,8 @@ func (d *bringDown) setPeople(t *store.Tx) error {
 
 // finishedFields are the fields that are about the finished search.
 var finishedFields = []string{model.KeyFileNumber, model.KeyEffectiveDate, fieldEffectiveTime, model.KeySearchFrom,
-	fieldIndicesSearched, model.KeySearchType, "names_run", "tax_status", "prior_file_number", "prior_effective_date", "new_effective_date", "result"}
+	fieldIndicesSearched, model.KeySearchType, "names_run", "tax_status", "prior_file_number",
+	"prior_effective_date", "new_effective_date", "result"}
 
 // checkedFields are the fields that the checks before a certificate compare with the chain of title and the names run.
 // A bring-down carries them over even if its template doesn't have them: otherwise, nothing would be compared.
@@ -278,7 +279,8 @@ func (d *bringDown) titleWork(actor model.Actor, a model.Abstract, copies map[ui
 
 // copyInstruments copies the live instruments of the prior abstract to its bring-down. It returns their IDs by
 // those of the originals, and in the sequence of the runsheet. Relations among them refer to the copies.
-func (tw *TitleWork) copyInstruments(t *store.Tx, prior uint64, to model.Abstract) (copies map[uint64]uint64, sequence []uint64, err error) {
+func (tw *TitleWork) copyInstruments(t *store.Tx, prior uint64, to model.Abstract) (
+	copies map[uint64]uint64, sequence []uint64, err error) {
 	work, err := t.TitleWork(prior)
 	if err != nil {
 		return nil, nil, err

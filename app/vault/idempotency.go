@@ -34,7 +34,8 @@ func (i Idempotency[T]) CheckUnused(t *store.Tx, v *Vault) error {
 	}
 	_, found, err := v.storedResponse(t, i.KeyHash)
 	if err == nil && found {
-		return &errs.Error{Kind: errs.Conflict, Message: "This request already has a response. Send it again to get the response.", Err: ErrAlreadyProcessed}
+		return &errs.Error{Kind: errs.Conflict, Err: ErrAlreadyProcessed,
+			Message: "This request already has a response. Send it again to get the response."}
 	}
 	if err == nil && i.BeforeCommit != nil {
 		err = i.BeforeCommit()
