@@ -38,7 +38,7 @@
 //	4     app/vault/storage blobs of a vault: damaged and orphaned ones, disk errors   deedkeep/app/store
 //	6     app/vault      orders, abstracts, documents, folders, templates, trash  deedkeep/app/store
 //	5     app/auth       users, sessions, API keys, sign-in throttling            deedkeep/app/store
-//	4     app/timezone   time zone of the office                                  deedkeep/app/store
+//	4     app/settings   settings that administrators store on pages              deedkeep/app/store
 //	4     app/audit      audit log: buffered entries, reading, export             deedkeep/app/store
 //	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
 //	3     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock

@@ -58,7 +58,7 @@ Exit code 11: another process uses the backup directory.`,
 					return err
 				}
 			}
-			encryption, err := s.encryptionSettings()
+			encryption, err := s.encryptionSettings(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -104,8 +104,8 @@ func (s *shell) printBackup(created apitypes.Backup, quiet bool) error {
 
 // encryptionSettings returns this command's encryption settings. The server compares them
 // with its own, so a backup is never encrypted differently than the operator expects.
-func (s *shell) encryptionSettings() (*apitypes.BackupEncryption, error) {
-	c, err := s.load()
+func (s *shell) encryptionSettings(ctx context.Context) (*apitypes.BackupEncryption, error) {
+	c, err := s.load(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ Warnings name other directories with newer backups of the same server.
 
 Exit code 3: a backup is missing.`,
 		Example: "  deedkeep backup list --from /mnt/nas/deedkeep\n  deedkeep backup list --json",
-		RunE: func(_ *cobra.Command, _ []string) error {
-			a, _, err := s.openBackups(&p)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a, _, err := s.openBackups(cmd.Context(), &p)
 			if err != nil {
 				return err
 			}
@@ -224,7 +224,7 @@ identity, the command also decrypts the backups and checks their contents.
 Exit code 3: damage found.`,
 		Example: "  deedkeep backup verify --from /mnt/nas/deedkeep\n  deedkeep backup verify latest --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, _, err := s.openBackups(&p)
+			a, _, err := s.openBackups(cmd.Context(), &p)
 			if err != nil {
 				return err
 			}
@@ -286,7 +286,7 @@ Without flags, the settings backup.keep_daily, backup.keep_weekly, and
 backup.keep_monthly apply.`,
 		Example: "  deedkeep backup prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12\n  deedkeep backup prune --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, c, err := s.openBackups(&p)
+			a, c, err := s.openBackups(cmd.Context(), &p)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -88,8 +89,8 @@ func loadExistingKeys(data string) (*secret.Keys, error) {
 
 // openBackups opens the directory of backups specified by src or, if there is none, by the
 // setting backup.to.
-func (s *shell) openBackups(src *backupSource) (*archive.Archive, config.Config, error) {
-	c, err := s.load()
+func (s *shell) openBackups(ctx context.Context, src *backupSource) (*archive.Archive, config.Config, error) {
+	c, err := s.load(ctx, nil)
 	if err != nil {
 		return nil, c, err
 	}

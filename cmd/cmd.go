@@ -26,6 +26,7 @@ import (
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/config"
+	"deedkeep/app/errs"
 	"deedkeep/app/sandbox"
 	"deedkeep/web"
 )
@@ -164,9 +165,36 @@ func commandGroup(use, short, example string, subcommands ...*cobra.Command) *co
 }
 
 // load reads the settings. Flags override environment variables, which override the
-// settings file, which overrides the defaults.
-func (s *shell) load() (config.Config, error) {
-	c, err := config.Load(s.configSource())
+// settings file, which overrides what is stored in the data directory, which overrides the
+// defaults. A stored value is ignored if check reports a problem with it.
+func (s *shell) load(ctx context.Context, check func(config.Config) config.Problems) (config.Config, error) {
+	return s.loadFrom(check, func(dir string) (map[string]string, error) { return storedSettings(ctx, dir, 0) })
+}
+
+// loadForServer is like load, but waits for a command that has opened the vault. It returns
+// an error if that takes too long, because the server must not start without what is stored.
+func (s *shell) loadForServer(ctx context.Context) (config.Config, error) {
+	var failed error
+	c, err := s.loadFrom(storedProblems, func(dir string) (stored map[string]string, err error) {
+		stored, failed = storedSettings(ctx, dir, openTimeout)
+		return stored, failed
+	})
+	if err == nil && errs.KindOf(failed) == errs.Locked {
+		err = failed
+	}
+	return c, err
+}
+
+// loadWith returns the settings with the given values as those that are stored.
+func (s *shell) loadWith(stored map[string]string) (config.Config, error) {
+	return s.loadFrom(storedProblems, func(string) (map[string]string, error) { return stored, nil })
+}
+
+func (s *shell) loadFrom(check func(config.Config) config.Problems,
+	stored func(dir string) (map[string]string, error)) (config.Config, error) {
+	src := s.configSource()
+	src.Check, src.Stored = check, stored
+	c, err := config.Load(src)
 	if err != nil {
 		return c, &usageError{err}
 	}

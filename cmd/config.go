@@ -24,8 +24,8 @@ secrets that other users can read (not on Windows).
 
 Exit code 2: a setting is not valid.`,
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
-		RunE: func(*cobra.Command, []string) error {
-			c, err := s.load()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := s.load(cmd.Context(), storedProblems)
 			if err != nil {
 				return err
 			}
@@ -65,8 +65,8 @@ func (s *shell) configShowCommand() *cobra.Command {
 		Use:     "show",
 		Short:   "Show effective settings and their sources",
 		Example: "  deedkeep config show --json",
-		RunE: func(*cobra.Command, []string) error {
-			c, err := s.load()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := s.load(cmd.Context(), storedProblems)
 			if err != nil {
 				return err
 			}

@@ -7,12 +7,13 @@ import (
 	"io"
 	"net/http"
 	"syscall"
+	"time"
 
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 	"deedkeep/app/integrity"
-	"deedkeep/app/timezone"
 )
 
 // withClient runs fn with a client of the control API. If a server is running on the data
@@ -26,7 +27,7 @@ func (s *shell) withClient(ctx context.Context, fn func(context.Context, *contro
 // connect is like withClient. If no server is running and withSandbox is set, this process
 // starts sandbox workers to inspect the documents that fn uploads.
 func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.Context, *control.Client) error) error {
-	c, err := s.load()
+	c, err := s.load(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -56,10 +57,7 @@ func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context
 func (s *shell) call(ctx context.Context, transport http.RoundTripper, fn func(context.Context, *control.Client) error) error {
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
 	client := control.NewClient(transport).AsOperator(cmp.Or(s.operator, operatorName()))
-	err := s.loadTimeZone(ctx, client)
-	if err == nil {
-		err = fn(ctx, client)
-	}
+	err := fn(ctx, client)
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
 		return &errs.Error{Kind: errs.Locked, Message: "the server stopped before responding; check whether the change was saved", Err: err}
 	}
@@ -86,18 +84,20 @@ func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox 
 	return errors.Join(err, stop())
 }
 
-// loadTimeZone requests the time zone that an administrator chose, unless the settings have one.
-func (s *shell) loadTimeZone(ctx context.Context, c *control.Client) error {
-	if s.zone.Load() != nil {
-		return nil
+// storedSettings returns the settings that are stored in a data directory. It asks the server that is running there, or
+// reads the database. If another process has it open, storedSettings tries again for the duration wait, because that may
+// be a server that is starting.
+func storedSettings(ctx context.Context, dir string, wait time.Duration) (map[string]string, error) {
+	transport := control.RoundTripper(dir)
+	defer (&http.Client{Transport: transport}).CloseIdleConnections()
+	for deadline := time.Now().Add(wait); ; {
+		stored, err := control.NewClient(transport).Settings(ctx)
+		if !errors.Is(err, control.ErrNoServer) {
+			return stored, err
+		}
+		stored, err = instance.StoredSettings(dir)
+		if errs.KindOf(err) != errs.Locked || ctx.Err() != nil || time.Now().After(deadline) {
+			return stored, err
+		}
 	}
-	name, err := c.TimeZone(ctx)
-	if err != nil || name == "" {
-		return err
-	}
-	zone, err := timezone.Load(name)
-	if err == nil {
-		s.zone.Store(zone)
-	}
-	return err
 }

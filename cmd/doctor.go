@@ -44,7 +44,7 @@ Exit code 1: at least one result is bad.`,
 var errUnhealthy = errors.New("problems found; see the suggested fixes above")
 
 func (s *shell) doctor(ctx context.Context, through, key string) error {
-	c, err := s.load()
+	c, err := s.load(ctx, nil)
 	if err != nil {
 		return err
 	}

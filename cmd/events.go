@@ -80,7 +80,7 @@ const (
 // followEvents prints the newest entries that match filter, in sequence, and then new ones until ctx is canceled.
 // It needs a server, because a command that opens the vault itself would keep others from opening it.
 func (s *shell) followEvents(ctx context.Context, filter *control.EventFilter, period func() error) error {
-	c, err := s.load()
+	c, err := s.load(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if err := checkNotVault(dir); err != nil {
 		return err
 	}
-	c, err := s.load()
+	c, err := s.load(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,10 @@ type openedVault struct {
 func (s *shell) openVault(ctx context.Context, c config.Config, withSandbox bool) (*openedVault, error) {
 	log := s.logger(c, slog.LevelWarn)
 	v := &openedVault{config: c, log: log}
-	opts := instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log}
+	opts := instance.Options{
+		Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log,
+		Load: func(map[string]string) (config.Config, error) { return c, nil }, // it includes what is stored
+	}
 	if withSandbox {
 		pool := openSandbox(c, log)
 		opts.Reader, v.sandbox = pool, pool

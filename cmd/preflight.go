@@ -56,6 +56,14 @@ func preflightServe(c config.Config) error {
 }
 
 func preflightBackup(c config.Config) error {
+	problems := backupProblems(c)
+	return problems.err()
+}
+
+// storedProblems returns the problems of settings that can be stored in the data directory.
+func storedProblems(c config.Config) config.Problems { return backupProblems(c).found }
+
+func backupProblems(c config.Config) problemList {
 	problems := problemList{of: c}
 	if c.Backup.To != "" {
 		problems.add("backup.to", backup.CheckTarget(c.Backup.To, c.Data))
@@ -65,7 +73,7 @@ func preflightBackup(c config.Config) error {
 		_, err := backupSettings(c).Encryption(rand.Reader)
 		problems.add("backup.passphrase_file", err)
 	}
-	return problems.err()
+	return problems
 }
 
 func preflightCertificate(c config.Config) error {

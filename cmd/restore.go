@@ -83,8 +83,8 @@ Exit code 3: the backup is damaged.`,
 // secret in the data directory, because the backup contains its own secret.
 //
 // It chooses the backup and prints which one, how old it is, and where newer ones may be.
-func (s *shell) restoreOptions(name string, src *backupSource) (config.Config, instance.RestoreOptions, error) {
-	a, c, err := s.openBackups(src)
+func (s *shell) restoreOptions(ctx context.Context, name string, src *backupSource) (config.Config, instance.RestoreOptions, error) {
+	a, c, err := s.openBackups(ctx, src)
 	if err != nil {
 		return c, instance.RestoreOptions{}, err
 	}
@@ -167,7 +167,7 @@ func versionName(version *string) string {
 }
 
 func (s *shell) restore(ctx context.Context, name string, src *backupSource) error {
-	c, opts, err := s.restoreOptions(name, src) // may read a passphrase file that only root can read
+	c, opts, err := s.restoreOptions(ctx, name, src) // may read a passphrase file that only root can read
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (s *shell) restoreFile(ctx context.Context, name string, src *backupSource,
 	if output == "" {
 		return &usageError{errors.New("-o is required with --file: the output file")}
 	}
-	_, opts, err := s.restoreOptions(name, src)
+	_, opts, err := s.restoreOptions(ctx, name, src)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ Exit code 1: the restored data couldn't be deleted. Exit code 3: the test failed
 			if len(args) == 1 {
 				name = args[0]
 			}
-			c, opts, err := s.restoreOptions(name, &src)
+			c, opts, err := s.restoreOptions(cmd.Context(), name, &src)
 			if err != nil {
 				return err
 			}

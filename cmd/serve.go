@@ -79,7 +79,8 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		}
 	}
 	v, err := openWithRetry(ctx, c, instance.Options{
-		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, OCRReader: pages, Now: time.Now, Rand: rand.Reader, Log: log,
+		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Load: s.loadWith,
+		Reader: pool, OCRReader: pages, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 // prepareToServe returns the settings and the path of their file. It returns an error if they, another server, or a missing
 // permission prevent the server from starting.
 func (s *shell) prepareToServe(ctx context.Context) (c config.Config, settings string, err error) {
-	c, err = s.load()
+	c, err = s.loadForServer(ctx)
 	if err != nil {
 		return c, "", err
 	}
@@ -281,10 +282,6 @@ func vaultSettings(c config.Config) instance.Settings {
 	if err != nil {
 		panic(err) // can't happen, for the same reason
 	}
-	var zone *time.Location
-	if c.TimeZone != "" {
-		zone = c.Location()
-	}
 	limits := document.DefaultInspectLimits()
 	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return instance.Settings{
@@ -305,7 +302,7 @@ func vaultSettings(c config.Config) instance.Settings {
 		},
 		Uploads:     upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashPeriod: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates},
-		TimeZone: zone, Spare: int64(c.Disk.Spare), IdempotencyPeriod: c.Idempotency.Keep,
+		Spare: int64(c.Disk.Spare), IdempotencyPeriod: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every},
 		OCR:   jobs.OCRSettings{Workers: c.OCR.Workers, Hours: jobs.DailyPeriod{From: from, To: to}},
 		Search: search.Settings{

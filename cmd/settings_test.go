@@ -1,10 +1,66 @@
 package cmd
 
 import (
+	"crypto/rand"
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
 )
+
+// storeSettings stores settings in a vault that no other process has open.
+func storeSettings(t *testing.T, data string, values map[string]string) {
+	t.Helper()
+	v, err := instance.Open(t.Context(), instance.Options{Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{},
+		Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatalf("instance.Open: %v", err)
+	}
+	err = v.Stored.Change(t.Context(), model.Actor{Kind: "operator"}, values, "")
+	if err := errors.Join(err, v.Close()); err != nil {
+		t.Fatalf("store settings: %v", err)
+	}
+}
+
+// Commands and the server use stored settings. "config show" names their source, whether or not the server runs.
+func TestStoredSettings(t *testing.T) {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
+		t.Fatalf("create vault: %v", err)
+	}
+	storeSettings(t, data, map[string]string{"limits.pdf_pages": "77", "trash.keep": "9d", "backup.to": filepath.Join(data, "blobs")})
+	t.Setenv("DEEDKEEP_TRASH_KEEP", "8d")
+	show := func(when string) {
+		t.Helper()
+		got := runCLI(t.Context(), t, nil, "config", "show", "--data", data)
+		for _, want := range []string{"limits.pdf_pages 77 Settings page", "trash.keep 8d DEEDKEEP_TRASH_KEEP", "backup.to default"} {
+			if !strings.Contains(strings.Join(strings.Fields(got.out), " ")+" ", " "+want+" ") {
+				t.Errorf("config show %s: got %s%s, want %s", when, got.out, got.messages, want)
+			}
+		}
+		got = runCLI(t.Context(), t, nil, "config", "check", "--data", data)
+		if want := "WARNING: ignored: Settings page: backup.to: "; got.code != exitDone || !strings.Contains(got.messages, want) {
+			t.Errorf("config check %s: got %+v, want %s", when, got, want)
+		}
+	}
+	show("without a server")
+	p := startServer(t, data)
+	show("with a server")
+	p.signal(t, os.Interrupt)
+	if code := p.waitExit(t); code != exitDone {
+		t.Errorf("serve: got exit code %d, want 0\n%s", code, p.messages)
+	}
+	if want := "WARNING: ignored: Settings page: backup.to: "; !strings.Contains(p.messages.String(), want) {
+		t.Errorf("messages of the server: got %s, want %s", p.messages, want)
+	}
+}
 
 // settingsFile returns the path of the settings file in use or, if there isn't one, the
 // first path that was searched.

@@ -60,12 +60,12 @@ func TestTimeZoneThatWasChosen(t *testing.T) {
 	if err != nil {
 		t.Fatalf("instance.Open: %v", err)
 	}
-	err = v.TimeZone.Choose(t.Context(), model.Actor{Kind: "operator"}, "Pacific/Kiritimati")
+	err = v.Stored.ChooseTimeZone(t.Context(), model.Actor{Kind: "operator"}, "Pacific/Kiritimati")
 	if err := errors.Join(err, v.Close()); err != nil {
 		t.Fatalf("Choose and Close: %v", err)
 	}
 	day := time.Now().UTC().Add(14 * time.Hour)
-	got := runCLI(t.Context(), t, nil, "events", "list", "--kind", "time_zone.changed", "--from", day.Format(time.DateOnly), "--data", data)
+	got := runCLI(t.Context(), t, nil, "events", "list", "--kind", "settings.changed", "--from", day.Format(time.DateOnly), "--data", data)
 	if !strings.Contains(got.out, " +14") || got.code != exitDone {
 		t.Errorf("events list --from today: got %+v, want an entry in +14", got)
 	}

@@ -10,7 +10,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/timezone"
 )
 
 // firstLink is the one-time link that creates the first administrator. It is only stored
@@ -135,7 +134,6 @@ func (u *Users) findInvited(t *store.Tx, hash string) (user model.User, first bo
 // for the first administrator.
 type AcceptDraft struct {
 	Name, Password, Address string
-	TimeZone                string // of the office, as an IANA name; stored if an administrator accepts; "" for none
 }
 
 // Accept sets the password of the user that a one-time link belongs to, and invalidates
@@ -195,8 +193,5 @@ func (u *Users) saveAccepted(t *store.Tx, user *model.User, password string, dra
 	actor := userActor(*user)
 	actor.Address = draft.Address
 	err = u.event(t, actor, *user, kind, detail)
-	if draft.TimeZone != "" && user.Role == model.RoleAdmin {
-		err = errors.Join(err, timezone.Put(t, u.auth.Now(), actor, draft.TimeZone))
-	}
 	return err
 }

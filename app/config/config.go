@@ -1,9 +1,10 @@
 // Package config defines the settings, with their names, defaults, and bounds, and reads them from flags, environment
-// variables, and a settings file.
+// variables, a settings file, and the values that administrators stored on the Settings page.
 //
-// A flag overrides the environment, the environment overrides the file, and the file overrides the default. Load
-// reports all problems together, each with its source. config.example.yaml lists the same settings and values as
-// Default.
+// A flag overrides the environment, the environment overrides the file, the file overrides what is stored, and that
+// overrides the default. Load reports all problems together, each with its source. A stored value that doesn't work is
+// ignored with a warning, so that it never keeps a server from starting. config.example.yaml lists the same settings
+// and values as Default.
 //
 // Load rejects unknown and repeated keys, values out of bounds, and combinations that can't work. The package opens no
 // file except the settings file, and reads only the environment that the caller passes.
@@ -28,6 +29,7 @@ type Config struct {
 	// name in the IANA time zone database; "" means the local time zone
 	TimeZone       string         `mapstructure:"time_zone"`
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
+	Firm           Firm           `mapstructure:"firm"`
 	TLS            TLS            `mapstructure:"tls"`
 	Log            Log            `mapstructure:"log"`
 	Limits         Limits         `mapstructure:"limits"`
@@ -54,6 +56,16 @@ type Config struct {
 	// origins maps each key to the source of its value. Keys with default values are missing.
 	origins map[string]string
 	file    string // settings file that was read; "" if there is none
+	// ignored lists the stored values that have no effect, with the reasons.
+	ignored Problems
+}
+
+// Firm is what pages, certificates, and printed records show of the firm.
+type Firm struct {
+	Name    string `mapstructure:"name"`
+	Address string `mapstructure:"address"`
+	Phone   string `mapstructure:"phone"`
+	Email   string `mapstructure:"email"`
 }
 
 // TLS configures encryption at the public address. The certificate is the firm's own, self-signed, issued by an

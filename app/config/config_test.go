@@ -102,6 +102,7 @@ public_url: https://vault.example.com
 allowed_hosts: [vault, deeds.example.com]
 time_zone: America/New_York
 trusted_proxies: [127.0.0.1, 10.0.0.0/8, "fd00::/8"]
+firm: {name: "Kern & Vail Title", address: "1 Main St, Salem, OH 44460", phone: 330-555-0100, email: office@example.com}
 tls:
   {cert: /etc/dk/cert.pem, key: /etc/dk/key.pem, redirect_listen: ":80", hsts: 30d, email: it@example.com,
   acme_directory: "https://ca.example.com/d"}
@@ -153,6 +154,8 @@ func allSettingsConfig() Config {
 	return Config{
 		Data: "/srv/deedkeep", Listen: "[::1]:0", PublicURL: "https://vault.example.com", TimeZone: "America/New_York",
 		AllowedHosts: []string{"vault", "deeds.example.com"},
+		Firm: Firm{Name: "Kern & Vail Title", Address: "1 Main St, Salem, OH 44460",
+			Phone: "330-555-0100", Email: "office@example.com"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"),
 			netip.MustParsePrefix("fd00::/8")},
 		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day, Email: "it@example.com",

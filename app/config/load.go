@@ -19,15 +19,20 @@ type Source struct {
 	Installed Installed         // searched last; the zero value skips it
 	Env       []string          // in the format of os.Environ
 	Flags     map[string]string // command-line flags by dotted key
+	// Stored returns what administrators stored on the Settings page of a data directory; nil means nothing.
+	Stored func(dataDir string) (map[string]string, error)
+	// Check returns problems of values that can't work on this machine. Load uses it for stored values only. It may be nil.
+	Check func(Config) Problems
 }
 
 // Installed is where a package for this operating system puts the settings file and, by default, the data directory.
 type Installed struct{ File, Data string }
 
-// Load reads settings from flags, the environment, and one settings file, in this order of precedence. Settings that
-// are missing have the values in Default. The file is src.File or, if that is empty, the first one that exists of:
-// config.yaml in the data directory, config.yaml next to the binary, and src.Installed.File. The last one also decides
-// where the data is: if nothing sets data, it is src.Installed.Data. The error is of type Problems and lists all problems.
+// Load reads settings from flags, the environment, one settings file, and what is stored in the data directory, in this
+// order of precedence. Settings that are missing have the values in Default. The file is src.File or, if that is empty,
+// the first one that exists of: config.yaml in the data directory, config.yaml next to the binary, and
+// src.Installed.File. The last one also decides where the data is: if nothing sets data, it is src.Installed.Data. The
+// error is of type Problems and lists all problems, except those of stored values, which Ignored returns.
 func Load(src Source) (Config, error) {
 	fromFlags, flagProblems := readFlags(src.Flags)
 	fromEnv, envProblems := readEnv(src.Env)
@@ -37,21 +42,37 @@ func Load(src Source) (Config, error) {
 		fromFile, problems = src.Installed.complete(fromFile, problems)
 	}
 	problems = slices.Concat(problems, envProblems, flagProblems)
-
-	// Every value is decoded, so that an invalid value is reported even if another source overrides it.
-	config, unreadable := merge(slices.Concat(fromFile, fromEnv, fromFlags))
+	entries := slices.Concat(fromFile, fromEnv, fromFlags)
+	stored, ignored := src.readStored(entries)
+	config, found, rejected := src.combine(stored, entries)
 	config.file = path
-	problems = append(problems, unreadable...)
-	problems = append(problems, config.invalidValues()...)
-	if len(problems) == 0 { // If a value was invalid and replaced, checking combinations would mislead.
-		problems = append(config.conflicts(), config.checkDataKey(path, dataDir)...)
+	config.ignored = append(ignored, rejected...)
+	problems = append(problems, found...)
+	if len(problems) == 0 {
+		problems = config.checkDataKey(path, dataDir)
 	}
+	config.nameSources(problems)
+	return config, problems.err()
+}
+
+// nameSources sets the sources of problems that have none.
+func (c Config) nameSources(problems Problems) {
 	for i, problem := range problems {
 		if problem.Source == "" {
-			problems[i].Source = config.origins[problem.Key]
+			problems[i].Source = c.origins[problem.Key]
 		}
 	}
-	return config, problems.err()
+}
+
+// validated merges the entries and checks the values. Every value is decoded, so that an invalid value is reported even
+// if another source overrides it.
+func validated(entries []entry) (config Config, problems Problems) {
+	config, problems = merge(entries)
+	problems = append(problems, config.invalidValues()...)
+	if len(problems) == 0 { // If a value was invalid and replaced, checking combinations would mislead.
+		problems = config.conflicts()
+	}
+	return config, problems
 }
 
 // Files returns the absolute paths of the settings files that Load looks for, in order. Load reads only the first one

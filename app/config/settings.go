@@ -4,12 +4,23 @@ package config
 type Setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`  // in the syntax of environment variables; `***` if a secret is set
-	Source string `json:"source"` // `default`, `data/config.yaml:12`, `DEEDKEEP_LISTEN`, or `--listen`
+	Source string `json:"source"` // `default`, `Settings page`, `data/config.yaml:12`, `DEEDKEEP_LISTEN`, or `--listen`
 	Secret bool   `json:"secret"`
 }
 
 // Show lists every setting and its source, in the order of config.example.yaml. Secrets are masked.
 func (c Config) Show() []Setting { return settings(&c, c.origins) }
+
+// Values returns the values of all settings that aren't secrets, by key, in the syntax of environment variables.
+func (c Config) Values() map[string]string {
+	values := map[string]string{}
+	for _, f := range fields(&c) {
+		if !f.isSecret() {
+			values[f.key] = formatValue(f.value)
+		}
+	}
+	return values
+}
 
 func settings(target any, origins map[string]string) []Setting {
 	var all []Setting

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // invalidValues checks each value separately.
@@ -51,6 +53,10 @@ func (c Config) invalidTexts() map[string]string {
 		"allowed_hosts":          checkHosts(c.AllowedHosts),
 		"time_zone":              checkTimeZone(c.TimeZone),
 		"trusted_proxies":        checkProxies(c.TrustedProxies),
+		"firm.name":              checkLine(c.Firm.Name, 100),
+		"firm.address":           checkLine(c.Firm.Address, 300),
+		"firm.phone":             checkLine(c.Firm.Phone, 50),
+		"firm.email":             checkEmail(c.Firm.Email),
 		"tls.cert":               checkPath(c.TLS.Cert, ""),
 		"tls.key":                checkPath(c.TLS.Key, ""),
 		"tls.redirect_listen":    redirect,
@@ -69,6 +75,16 @@ func (c Config) invalidTexts() map[string]string {
 		"backup.passphrase_file": checkPath(c.Backup.PassphraseFile, ""),
 		"backup.passphrase":      checkPassphrase(c.Backup.Passphrase),
 	}
+}
+
+func checkLine(text string, longest int) string {
+	switch {
+	case utf8.RuneCountInString(text) > longest:
+		return fmt.Sprintf("must have at most %d characters", longest)
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }):
+		return "must be one line of text"
+	}
+	return ""
 }
 
 func checkPath(path, ifEmpty string) string {

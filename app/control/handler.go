@@ -69,7 +69,7 @@ func NewHandler(opts HandlerOptions) http.Handler {
 		"POST /control/process/retry":               withBody(maxBody, c.retry),
 		"POST /control/backup/pruned":               withBody(maxBody, c.pruned),
 		"GET /control/events":                       c.events,
-		"GET /control/time-zone":                    c.timeZone,
+		"GET /control/settings":                     c.settings,
 		"GET /control/keys":                         c.keys,
 		"POST /control/keys":                        withBody(maxBody, c.createKey),
 		"POST /control/keys/{id}/revoke":            change("key", c.App.Keys.Revoke, keyShape),

@@ -210,11 +210,12 @@ func (h handler) retry(r *http.Request, asked apitypes.ProcessRetry) (any, error
 	return apitypes.ProcessRetried{Retried: n}, err
 }
 
-// TimeZone returns the IANA name of the office's time zone, or "" if none was chosen.
-func (c *Client) TimeZone(ctx context.Context) (string, error) {
-	return data[string](ctx, c, "GET /control/time-zone", nil)
+// Settings returns the settings that are stored in the data directory.
+func (c *Client) Settings(ctx context.Context) (map[string]string, error) {
+	return data[map[string]string](ctx, c, "GET /control/settings", nil)
 }
 
-func (h handler) timeZone(*http.Request) (any, error) {
-	return apitypes.Data[string]{Data: h.App.TimeZone.Chosen()}, nil
+func (h handler) settings(r *http.Request) (any, error) {
+	stored, err := h.App.Stored.Stored(r.Context())
+	return apitypes.Data[map[string]string]{Data: stored}, err
 }

@@ -57,8 +57,8 @@ import (
 	"deedkeep/app/runsheet"
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
+	"deedkeep/app/settings"
 	"deedkeep/app/store"
-	"deedkeep/app/timezone"
 	"deedkeep/app/txn"
 	"deedkeep/app/upload"
 	"deedkeep/app/vault"
@@ -83,9 +83,8 @@ type Settings struct {
 	Backup                 backup.Settings
 	TrashPeriod            time.Duration
 	Retention              vault.Retention
-	TimeZone               *time.Location // nil: chosen by an administrator
-	Spare                  int64          // size of the reserve file for a full disk, in bytes; 0: no file
-	IdempotencyPeriod      time.Duration  // how long responses to requests with an Idempotency-Key are stored
+	Spare                  int64         // size of the reserve file for a full disk, in bytes; 0: no file
+	IdempotencyPeriod      time.Duration // how long responses to requests with an Idempotency-Key are stored
 	Users                  auth.UserRules
 	Uploads                upload.Settings
 	Search                 search.Settings
@@ -99,6 +98,7 @@ type Options struct {
 	Create    bool // create whatever is missing; if false and there is no vault, Open returns NotFound
 	Existing  bool // with Create: if there is no vault, Open still returns NotFound
 	Settings  Settings
+	Load      settings.Loader // the settings file and the environment, with what is stored; nil: only what is stored
 	Reader    vault.Reader
 	OCRReader jobs.PageReader // nil: pages without text are not read
 	Now       func() time.Time
@@ -119,7 +119,7 @@ type Instance struct {
 	Sessions   *auth.Sessions
 	Keys       *auth.Keys
 	Events     *audit.Events
-	TimeZone   *timezone.Service
+	Stored     *settings.Service
 	Purger     *purge.Purger
 	Search     *search.Service
 	Previews   *jobs.Previews
@@ -200,8 +200,8 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	}, opts.Settings.Spare)
 	in.assemble(opts, blobs, previews, blobstore.NewOCRFiles(filepath.Join(dir, blobstore.OCRDirName)))
 	in.logReread()
-	if err := in.TimeZone.Read(ctx); err != nil { // "verify" must be able to open a damaged database
-		in.Log.Warn("can't read the time zone of the office; using that of this machine", "error", err)
+	if err := in.Stored.Open(ctx); err != nil { // "verify" must be able to open a damaged database
+		in.Log.Warn("can't read the settings that were stored on the Settings page", "error", err)
 	}
 	in.readExample(ctx)
 	return in, nil
@@ -228,7 +228,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Events = audit.NewEvents(in.DB)
 	in.auth = auth.NewAuth(in.DB, in.Secrets, set.Users, cmp.Or(opts.Passwords, secret.DefaultArgon2Params()), in.Events)
 	in.Users, in.Sessions, in.Keys = in.auth.Users, in.auth.Sessions, in.auth.Keys
-	in.TimeZone = timezone.New(in.DB, set.TimeZone)
+	in.Stored = settings.New(in.DB, opts.Load)
 	in.Vault = vault.New(in.DB, vault.Options{
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
@@ -237,13 +237,13 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 			TrashPeriod: set.TrashPeriod, Retention: set.Retention, IdempotencyPeriod: set.IdempotencyPeriod,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,
-		Reader: opts.Reader, Zone: in.TimeZone.Location,
+		Reader: opts.Reader, Zone: in.Stored.Location,
 	})
 	in.Purger = purge.New(in.Vault)
 	in.Search = search.New(in.Vault, set.Search, in.Events)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
-	set.OCR.Hours.Zone = in.TimeZone.Location
+	set.OCR.Hours.Zone = in.Stored.Location
 	in.OCR = jobs.NewOCR(in.Previews, opts.OCRReader, set.OCR)
 	in.textRebuilder = &jobs.TextRebuilder{DB: in.DB, Index: in.Search.Index}
 	in.Uploads = upload.NewUploads(in.Vault, set.Uploads)
@@ -270,6 +270,16 @@ func (in *Instance) logReread() {
 	case !r.Clean:
 		in.Log.Info("vault.db was read from disk again after an unclean shutdown", "took", r.Elapsed)
 	}
+}
+
+// StoredSettings returns the settings that are stored in a data directory. It doesn't open the vault, and returns none if
+// there is no vault. The error has kind errs.Locked if another process has the vault open.
+func StoredSettings(dir string) (map[string]string, error) {
+	path := filepath.Join(dir, "vault.db")
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, nil //nolint:nilerr,nilnil // Open reports the error
+	}
+	return store.ReadSettings(path)
 }
 
 // Exists reports whether a directory contains a vault's database. It also reports true if this can't be determined.

@@ -179,7 +179,8 @@ var (
 	keyOrderFields     = []byte("order_fields")
 	keyOrderStatuses   = []byte("order_statuses")
 	keyDocumentTypes   = []byte("document_types")
-	keyTimeZone        = []byte("time_zone")
+	keyTimeZone        = []byte("time_zone") // of older versions; now in keySettings
+	keySettings        = []byte("settings")
 	keyExample         = []byte("example")
 )
 

@@ -122,12 +122,12 @@ func (ch *checker) checkMeta() {
 	}
 	ch.checkKeys(bucketMeta, keySchema, keySecret, keyCreated)
 	ch.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone,
-		keyExample)
+		keyExample, keySettings)
 	if _, err := ch.t.Generation(); err != nil {
 		ch.addFinding("workspace", string(keyGeneration), "%v", err)
 	}
-	if _, err := ch.t.TimeZone(); err != nil {
-		ch.addFinding("workspace", string(keyTimeZone), "%v", err)
+	if _, err := ch.t.Settings(); err != nil {
+		ch.addFinding("workspace", string(keySettings), "%v", err)
 	}
 	ch.checkKeys(bucketCounters, counterKeys()...)
 }

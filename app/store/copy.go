@@ -72,6 +72,17 @@ func openCopy(path string) (*Copy, error) {
 	return &Copy{db: db, path: path}, nil
 }
 
+// ReadSettings returns the stored settings of the database at path, without the checks and migrations of Open. The error
+// has kind errs.Locked if another process has the database open.
+func ReadSettings(path string) (settings map[string]string, err error) {
+	c, err := openCopy(path)
+	if err != nil {
+		return nil, err
+	}
+	err = c.view(func(t *Tx) (err error) { settings, err = t.Settings(); return err })
+	return settings, errors.Join(err, c.db.Close(false))
+}
+
 // Close closes the copy and removes its file. It does nothing for a LiveCopy.
 func (c *Copy) Close() error {
 	if c.live != nil {

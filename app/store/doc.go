@@ -25,6 +25,8 @@
 //	    order_statuses                    record []string
 //	    document_types                    record model.DocumentTypes
 //	    default_template                  record uint64; missing if there is none
+//	    settings                          record map[string]string: settings of the Settings page; missing before the first
+//	    time_zone                         record string: the setting time_zone in databases of older versions
 //	folders/         id                   record model.Folder
 //	folder_names/    parent id, fold(name)          -> id
 //	abstracts/       id                   record model.Abstract

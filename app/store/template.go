@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 
 	"deedkeep/app/errs"
@@ -73,11 +74,24 @@ func (t *Tx) Generation() (generation string, err error) { return t.optionalSett
 // SetGeneration replaces the generation.
 func (t *Tx) SetGeneration(generation string) error { return t.putSetting(keyGeneration, generation) }
 
-// TimeZone returns the IANA name of the office's time zone, or "" if it hasn't been chosen.
-func (t *Tx) TimeZone() (name string, err error) { return t.optionalSetting(keyTimeZone) }
+// Settings returns the settings that administrators stored, by key, in the syntax of environment variables.
+func (t *Tx) Settings() (settings map[string]string, err error) {
+	settings = map[string]string{}
+	// Older versions stored only the time zone.
+	zone, err := t.optionalSetting(keyTimeZone)
+	if err == nil && zone != "" {
+		settings["time_zone"] = zone
+	}
+	if raw := t.bucket(bucketWorkspace).Get(keySettings); raw != nil {
+		err = errors.Join(err, decodeRecord(bucketWorkspace, keySettings, raw, &settings))
+	}
+	return settings, err
+}
 
-// PutTimeZone replaces the office's time zone.
-func (t *Tx) PutTimeZone(name string) error { return t.putSetting(keyTimeZone, name) }
+// PutSettings replaces the stored settings.
+func (t *Tx) PutSettings(settings map[string]string) error {
+	return errors.Join(t.bucket(bucketWorkspace).Delete(keyTimeZone), t.putSetting(keySettings, settings))
+}
 
 // IsExample reports whether the vault was marked as the vault of an example firm.
 func (t *Tx) IsExample() bool { return t.bucket(bucketWorkspace).Get(keyExample) != nil }

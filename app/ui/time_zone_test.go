@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/config"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/timezone"
+	"deedkeep/app/settings"
 	"deedkeep/app/vaulttest"
 )
 
@@ -31,7 +32,7 @@ func TestTimeZoneIsChosen(t *testing.T) {
 	form.Set("time_zone", "America/Denver")
 	cookie := "Cookie: " + h.post(t, 303, link, form).cookies()
 	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="America/Denver" selected>Mountain<`)
-	h.request(t, 200, "GET", "/admin/activity", cookie).has(t, "changed the time zone", " MDT")
+	h.request(t, 200, "GET", "/admin/activity", cookie).has(t, "changed settings", "Time zone: (blank) → America/Denver", " MDT")
 
 	set := func(want int, name string) reply {
 		return h.post(t, want, "/admin/settings/time-zone", url.Values{"time_zone": {name}}, cookie)
@@ -42,14 +43,14 @@ func TestTimeZoneIsChosen(t *testing.T) {
 	set(303, "Europe/Paris")
 	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="Europe/Paris" selected>Europe/Paris<`)
 	set(422, "Eastern")
-	if got := h.vault.TimeZone.Chosen(); got != "Europe/Paris" {
-		t.Errorf("Chosen after an unknown name: got %q, want Europe/Paris", got)
+	if got := h.vault.Stored.Current().TimeZone; got != "Europe/Paris" {
+		t.Errorf("time zone after an unknown name: got %q, want Europe/Paris", got)
 	}
 
 	// It is stored, and other administrators aren't asked again.
-	again := timezone.New(h.vault.DB, nil)
-	if err := again.Read(t.Context()); err != nil || again.Chosen() != "Europe/Paris" {
-		t.Errorf("Read: got %q, %v, want Europe/Paris", again.Chosen(), err)
+	again := settings.New(h.vault.DB, nil)
+	if err := again.Read(t.Context()); err != nil || again.Location().String() != "Europe/Paris" {
+		t.Errorf("Read: got %s, %v, want Europe/Paris", again.Location(), err)
 	}
 	h.request(t, 200, "GET", h.invite(t)).lacks(t, "time_zone")
 }
@@ -57,11 +58,12 @@ func TestTimeZoneIsChosen(t *testing.T) {
 // The time zone of the settings file applies whatever was chosen. No one is asked for another one.
 func TestTimeZoneOfSettings(t *testing.T) {
 	t.Parallel()
-	zone, err := timezone.Load("America/Phoenix")
-	if err != nil {
-		t.Fatalf("Load: %v", err)
-	}
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.TimeZone = zone })
+	h := newEmptyTestServer(t, func(o *instance.Options) {
+		o.Load = func(stored map[string]string) (config.Config, error) {
+			return config.Load(config.Source{Env: []string{"DEEDKEEP_TIME_ZONE=America/Phoenix"},
+				Stored: func(string) (map[string]string, error) { return stored, nil }})
+		}
+	})
 	token, err := h.vault.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatalf("Users.NewFirstLink: %v", err)
@@ -76,8 +78,8 @@ func TestTimeZoneOfSettings(t *testing.T) {
 	settings.has(t, "America/Phoenix, from the setting")
 	settings.lacks(t, `name="time_zone"`)
 	h.post(t, 409, "/admin/settings/time-zone", url.Values{"time_zone": {"America/Denver"}}, cookie)
-	if got := h.vault.TimeZone.Location(); got != zone {
-		t.Errorf("Location: got %s, want %s", got, zone)
+	if got := h.vault.Stored.Location().String(); got != "America/Phoenix" {
+		t.Errorf("Location: got %s, want America/Phoenix", got)
 	}
 }
 
@@ -105,7 +107,7 @@ func TestTimeZoneOfStatus(t *testing.T) {
 		if zone == "Etc/GMT+12" && hour >= 12 {
 			t.Fatalf("the clock of the tests is at %d:00 UTC, so that it isn't yesterday anywhere", hour)
 		}
-		if err := h.vault.TimeZone.Choose(t.Context(), vaulttest.Operator, zone); err != nil {
+		if err := h.vault.Stored.ChooseTimeZone(t.Context(), vaulttest.Operator, zone); err != nil {
 			t.Fatalf("Choose %s: %v", zone, err)
 		}
 		if i, err := h.vault.Instruments.Get(t.Context(), lien.ID); err != nil || i.Status != want {

@@ -62,6 +62,9 @@ func OpenReadOnly(path string, wait time.Duration) (*DB, error) {
 		return err
 	})
 	if err != nil {
+		if db.file != nil {
+			_ = db.file.Close() // releases the lock if bbolt panicked; otherwise, bbolt has closed the file
+		}
 		return nil, openError(path, err)
 	}
 	return db, nil

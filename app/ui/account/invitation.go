@@ -38,8 +38,9 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The passwords don't match."})
 	}
 	draft := auth.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r.Request)}
-	if zone, given := form["time_zone"]; given && p.asksForTimeZone(in) {
-		if draft.TimeZone = zone[0]; !page.KnownTimeZone(draft.TimeZone) {
+	zone, chosen := "", false
+	if list, given := form["time_zone"]; given && p.asksForTimeZone(in) {
+		if zone, chosen = list[0], true; !page.KnownTimeZone(zone) {
 			return p.showInvitation(r, http.StatusUnprocessableEntity, in, draft.Name, map[string]string{"time_zone": page.ChooseTimeZone})
 		}
 	}
@@ -50,8 +51,11 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 	if err != nil {
 		return invitationError(err)
 	}
-	if err := p.App.TimeZone.Read(r.Context()); err != nil {
-		return err
+	if chosen {
+		actor := model.Actor{Kind: model.ActorUser, ID: user.ID, Name: user.Name, Address: draft.Address}
+		if err := p.App.Stored.ChooseTimeZone(r.Context(), actor, zone); err != nil {
+			return err
+		}
 	}
 	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", r.RequestID())
 	return p.signInAfterInvitation(r, user.Name, form.Get("password"))
@@ -60,7 +64,7 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 // asksForTimeZone reports whether the form asks the invited user for the time zone of the office:
 // an administrator, until one is known.
 func (p *Pages) asksForTimeZone(in auth.Invitation) bool {
-	return in.Admin && p.App.TimeZone.Chosen() == ""
+	return in.Admin && p.App.Stored.Current().TimeZone == ""
 }
 
 // signInAfterInvitation signs the user in with the new password. If that fails, it shows the

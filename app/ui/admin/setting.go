@@ -76,7 +76,7 @@ func (p *Pages) setTimeZone(r *page.Request) error {
 	if !page.KnownTimeZone(name) {
 		return &errs.Error{Kind: errs.Invalid, Message: page.ChooseTimeZone}
 	}
-	if err := p.App.TimeZone.Choose(r.Context(), r.Actor, name); err != nil {
+	if err := p.App.Stored.Change(r.Context(), r.Actor, map[string]string{"time_zone": name}, ""); err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(r, "/admin/settings#time-zone", "Time zone saved.")
@@ -91,8 +91,8 @@ func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 		Version: p.Version, Home: p.App.Dir, File: p.SettingsFile, Health: h, Problem: page.DiskWarning(h),
 		Groups: groupSettings(p.Settings), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
 	}
-	if fixed := p.App.TimeZone.Fixed; fixed != nil {
-		view.FixedZone = fixed.String()
+	if c := p.App.Stored.Current(); c.SourceOf("time_zone") != "" && c.SourceOf("time_zone") != config.StoredSource {
+		view.FixedZone = c.TimeZone
 	} else {
 		view.TimeZone = p.NewTimeZoneField("", "")
 	}

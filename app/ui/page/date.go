@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"deedkeep/app/model"
-	"deedkeep/app/timezone"
+	"deedkeep/app/settings"
 )
 
 // FormatTypedDate formats a date as users type it: 4/17/2019. If text is not in the form
@@ -34,26 +34,26 @@ const ChooseTimeZone = "Choose a time zone."
 
 // KnownTimeZone reports whether name is the IANA name of a time zone.
 func KnownTimeZone(name string) bool {
-	_, err := timezone.Load(name)
-	return err == nil
+	_, err := time.LoadLocation(name)
+	return err == nil && name != "" && name != "Local"
 }
 
 // TimeZoneField is the template data of the field "time-zone".
 type TimeZoneField struct {
 	Name    string // the selected one, or ""
-	Zones   []timezone.Zone
+	Zones   []settings.Zone
 	Problem string
 }
 
 // NewTimeZoneField returns the field with the time zone that was submitted or, without one, that of
 // the vault. A zone that isn't in the list of US time zones is added to it.
 func (si *Site) NewTimeZoneField(submitted, problem string) *TimeZoneField {
-	f := TimeZoneField{Name: submitted, Zones: timezone.USZones(), Problem: problem}
+	f := TimeZoneField{Name: submitted, Zones: settings.USZones(), Problem: problem}
 	if !KnownTimeZone(f.Name) {
-		f.Name = si.App.TimeZone.Chosen()
+		f.Name = si.App.Stored.Current().TimeZone
 	}
-	if f.Name != "" && !slices.ContainsFunc(f.Zones, func(z timezone.Zone) bool { return z.Name == f.Name }) {
-		f.Zones = append(f.Zones, timezone.Zone{Name: f.Name, Label: f.Name})
+	if f.Name != "" && !slices.ContainsFunc(f.Zones, func(z settings.Zone) bool { return z.Name == f.Name }) {
+		f.Zones = append(f.Zones, settings.Zone{Name: f.Name, Label: f.Name})
 	}
 	return &f
 }

@@ -81,7 +81,7 @@ func New(opts Options) (*Site, error) {
 		return nil, err
 	}
 	if opts.Zone == nil {
-		opts.Zone = opts.App.TimeZone.Location
+		opts.Zone = opts.App.Stored.Location
 	}
 	v := opts.App
 	p := &Site{

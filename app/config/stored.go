@@ -1,0 +1,169 @@
+package config
+
+import (
+	"maps"
+	"slices"
+)
+
+// StoredSource is the source of values that administrators stored on the Settings page.
+const StoredSource = "Settings page"
+
+// Editable is a setting that administrators can change on the Settings page. Secrets and paths of this machine,
+// except that of backups, aren't among them.
+type Editable struct{ Key, Label, Hint string }
+
+// Group is a section of the Settings page.
+type Group struct {
+	Name, Label, Hint string
+	Immediate         bool // changes take effect without a restart
+	Settings          []Editable
+}
+
+// Groups returns the settings that administrators can change, in the order of the Settings page.
+func Groups() []Group { return groups }
+
+var groups = []Group{
+	{"firm", "Your firm", "Shown on pages, search certificates, and printed records.", true, []Editable{
+		{"firm.name", "Name", ""},
+		{"firm.address", "Address", "On one line: 100 Main St, Springfield, IL 62701"},
+		{"firm.phone", "Phone", ""},
+		{"firm.email", "Email", ""},
+		{"time_zone", "Time zone", "An IANA name, such as America/New_York. Decides what is due today, and the times on pages."},
+	}},
+	{"access", "Access", "Who can reach the server, and how.", false, []Editable{
+		{"listen", "Address and port", "127.0.0.1:8080 for this computer only, :8080 for all computers in the office network."},
+		{"tls.self_signed", "HTTPS with a certificate of its own", "For the office network. Browsers ask once whether to trust it."},
+		{"tls.automatic", "HTTPS with a certificate from Let's Encrypt", "For a public address that the internet can reach."},
+		{"tls.email", "Email for Let's Encrypt", "Optional. Let's Encrypt writes to it if there is a problem."},
+		{"tls.redirect_listen", "Address that redirects to HTTPS", "Such as :80. Blank for none."},
+		{"public_url", "Public address", "What people type to open the server, such as https://vault.example.com. Links start with it."},
+		{"allowed_hosts", "Other host names", "Separated by commas. With this or a public address, other names are rejected."},
+		{"trusted_proxies", "Reverse proxies", "Addresses or networks in front of the server, separated by commas, such as 127.0.0.1."},
+	}},
+	{"backup", "Backups", "Where and how often the server saves a copy of everything.", false, []Editable{
+		{"backup.to", "Folder for backups", "On another disk or a share that is mounted on the server. Blank for no backups."},
+		{"backup.every", "Time between backups", "Such as 24h. 0s for none."},
+		{"backup.keep_daily", "Daily backups to keep", ""},
+		{"backup.keep_weekly", "Weekly backups to keep", ""},
+		{"backup.keep_monthly", "Monthly backups to keep", ""},
+		{"backup.text", "Back up the text of scanned pages", ""},
+		{"backup.recipients", "Encrypt for", "Age public keys (age1…), separated by commas. Blank for none."},
+	}},
+	{"retention", "Trash and retention", "How long records are kept.", false, []Editable{
+		{"trash.keep", "Time in the trash", "Such as 30d. Then records are deleted permanently, if retention allows it."},
+		{"retention.keep", "Retention of abstracts", "Such as 20y. Until then, nothing is deleted permanently."},
+		{"retention.templates", "Retention by template", "Template ID and time, separated by commas, such as 3=7y."},
+	}},
+	{"users", "Sign-in and access limits", "Sessions, two-factor authentication, and rates.", false, []Editable{
+		{"users.require_two_factor", "Require two-factor authentication", "Of all users, the next time they open a page."},
+		{"users.session_idle", "End a session after this time without use", "Such as 12h."},
+		{"users.session_max", "End a session after", "Such as 14d."},
+		{"users.known_address", "Time that an address is known after a sign-in", "Such as 30d. 0s for never."},
+		{"rate.failing_keys", "Failed requests per minute from one address", ""},
+		{"rate.requests", "Requests per minute with one API key", "0 for no limit."},
+		{"links.ttl", "Time that download links work", "Such as 5m."},
+	}},
+	{"documents", "Documents and records", "Limits on uploads, and rules for records.", false, []Editable{
+		{"limits.file_size", "Largest document", "Such as 100 MB."},
+		{"limits.files_per_request", "Most documents in an upload", ""},
+		{"limits.pdf_pages", "Most pages of a PDF", ""},
+		{"limits.image_heavy_size", "Largest PDF of scanned pages", ""},
+		{"limits.image_heavy_pages", "Most pages of a PDF of scanned pages", ""},
+		{"limits.files_per_abstract", "Most documents of an abstract", ""},
+		{"limits.searchable_pages", "Most pages of a searchable PDF", ""},
+		{"limits.runsheet_rows", "Most rows of a runsheet file", ""},
+		{"uploads.keep", "Keep unfinished uploads for", "Such as 24h."},
+		{"uploads.per_user", "Most open uploads per user", ""},
+		{"uploads.bytes_per_user", "Most open uploads per user, in size", "Such as 20 GB."},
+		{"validation.enforce_required", "Require the fields that a template requires", "In the API, too."},
+		{"validation.unique_order_number", "Accept each order number once", ""},
+	}},
+	{"ocr", "OCR of scanned pages", "The server reads scanned pages so that you can search them.", false, []Editable{
+		{"ocr.enabled", "Read scanned pages", ""},
+		{"ocr.languages", "Languages", "ISO 639-2 codes, separated by commas, such as eng, spa. English is built in."},
+		{"ocr.hours", "Hours", "Such as 18:00-06:00. Blank for always."},
+		{"ocr.workers", "Pages at the same time", ""},
+	}},
+}
+
+// editable returns the keys of Groups.
+func editable() (keys []string) {
+	for _, g := range groups {
+		for _, s := range g.Settings {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+// Ignored returns the stored values that have no effect, with the reasons: another program version stored them, or
+// they don't fit the other settings.
+func (c Config) Ignored() Problems { return c.ignored }
+
+// readStored returns what is stored in the data directory that the other entries set.
+func (src Source) readStored(others []entry) (entries []entry, ignored Problems) {
+	if src.Stored == nil {
+		return nil, nil
+	}
+	config, _ := merge(others) // Load reports the problems
+	stored, err := src.Stored(config.Data)
+	if err != nil {
+		return nil, Problems{{Source: StoredSource, Reason: "can't read the stored settings: " + err.Error()}}
+	}
+	for _, key := range slices.Sorted(maps.Keys(stored)) {
+		if !slices.Contains(editable(), key) {
+			ignored = append(ignored, Problem{Source: StoredSource, Key: key, Reason: "is not a setting of this page"})
+			continue
+		}
+		entries = append(entries, entry{key, StoredSource, stored[key]})
+	}
+	return entries, ignored
+}
+
+// combine validates the stored values together with the other entries. It ignores stored values until the remaining
+// ones cause no problem.
+func (src Source) combine(stored, others []entry) (config Config, problems, ignored Problems) {
+	for {
+		config, problems = validated(slices.Concat(stored, others))
+		config.nameSources(problems)
+		if len(problems) == 0 && src.Check != nil && len(stored) > 0 {
+			for _, p := range src.Check(config) {
+				if p.Source = config.origins[p.Key]; p.Source == StoredSource {
+					problems = append(problems, p)
+				}
+			}
+		}
+		drop := cause(stored, others, problems)
+		if drop < 0 {
+			return config, problems, ignored
+		}
+		reason := problems[0]
+		if at := slices.IndexFunc(problems, func(p Problem) bool { return p.Key == stored[drop].key }); at >= 0 {
+			reason = problems[at]
+		} else {
+			reason.Reason = "doesn't fit the setting " + reason.Key + ", which " + reason.Reason
+		}
+		ignored = append(ignored, Problem{Source: StoredSource, Key: stored[drop].key, Reason: reason.Reason})
+		stored = slices.Delete(slices.Clone(stored), drop, drop+1)
+	}
+}
+
+// cause returns the index of the stored value that a problem names or, if none is named, of the one without which there
+// are fewer problems. It returns -1 if no stored value causes a problem.
+func cause(stored, others []entry, problems Problems) int {
+	for n, e := range stored {
+		if slices.ContainsFunc(problems, func(p Problem) bool { return p.Key == e.key && p.Source == StoredSource }) {
+			return n
+		}
+	}
+	for n := range stored {
+		if len(problems) == 0 {
+			break
+		}
+		rest := slices.Delete(slices.Clone(stored), n, n+1)
+		if _, left := validated(slices.Concat(rest, others)); len(left) < len(problems) {
+			return n
+		}
+	}
+	return -1
+}

@@ -1,0 +1,228 @@
+// Package settings stores the settings that administrators change on pages, with audit entries, and knows which
+// settings apply. Those in groups with config.Group.Immediate apply to the running server; the others apply when a server
+// starts. A setting that the settings file, the environment, or a flag sets can't be changed.
+package settings
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"deedkeep/app/config"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// Loader returns the settings of this machine together with the stored ones (see config.Load).
+type Loader func(stored map[string]string) (config.Config, error)
+
+// Service knows the settings of a vault. It is safe for concurrent use.
+type Service struct {
+	db      *txn.DB
+	load    Loader
+	running config.Config
+	current atomic.Pointer[config.Config]
+	zone    atomic.Pointer[time.Location]
+}
+
+// New returns the service. If load is nil, nothing except stored settings applies.
+func New(db *txn.DB, load Loader) *Service {
+	if load == nil {
+		load = func(stored map[string]string) (config.Config, error) {
+			return config.Load(config.Source{Flags: map[string]string{"data": db.Dir},
+				Stored: func(string) (map[string]string, error) { return stored, nil }})
+		}
+	}
+	s := &Service{db: db, load: load, running: config.Default()}
+	s.apply(s.running)
+	return s
+}
+
+// Open reads the stored settings. They count as those of the running server.
+func (s *Service) Open(ctx context.Context) error {
+	err := s.Read(ctx)
+	s.running = s.Current()
+	return err
+}
+
+// Read reads the stored settings and applies those that need no restart.
+func (s *Service) Read(ctx context.Context) error {
+	stored, err := s.Stored(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := s.load(stored)
+	if err == nil {
+		s.apply(c)
+	}
+	return err
+}
+
+func (s *Service) apply(c config.Config) {
+	s.zone.Store(c.Location())
+	s.current.Store(&c)
+}
+
+// Stored returns the stored settings.
+func (s *Service) Stored(ctx context.Context) (map[string]string, error) {
+	return store.Read(ctx, s.db.Store, (*store.Tx).Settings)
+}
+
+// Current returns the settings that a server would start with now.
+func (s *Service) Current() config.Config { return *s.current.Load() }
+
+// Pending returns the settings that were changed since the server started and that need a restart to apply.
+func (s *Service) Pending() (pending []config.Editable) {
+	was, is := s.running.Values(), s.Current().Values()
+	for _, g := range config.Groups() {
+		for _, e := range g.Settings {
+			if !g.Immediate && was[e.Key] != is[e.Key] {
+				pending = append(pending, e)
+			}
+		}
+	}
+	return pending
+}
+
+// Location returns the time zone of the office or, if none was chosen, that of this machine.
+func (s *Service) Location() *time.Location { return s.zone.Load() }
+
+// Version identifies the stored values of the keys, to detect that another user changed them.
+func (s *Service) Version(keys []string) string { return version(s.Current().Values(), keys) }
+
+func version(values map[string]string, keys []string) string {
+	hash := sha256.New()
+	for _, key := range keys {
+		hash.Write([]byte(key + "\x00" + values[key] + "\x00"))
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:8])
+}
+
+// Change stores new values, in the syntax of environment variables. A value that is blank or the default is no longer
+// stored. seen is the Version of the keys that the user saw. The error is PreconditionFailed if they have changed since
+// then, Conflict if a value is set elsewhere, and of type config.Problems if values don't work.
+func (s *Service) Change(ctx context.Context, actor model.Actor, values map[string]string, seen string) error {
+	return s.change(ctx, actor, values, seen, func(write func(*store.Tx) error) error {
+		return s.db.WriteAsAdmin(ctx, actor, nil, write)
+	})
+}
+
+// ChooseTimeZone stores the time zone of the office for an administrator who is about to sign in for the first time.
+func (s *Service) ChooseTimeZone(ctx context.Context, actor model.Actor, name string) error {
+	return s.change(ctx, actor, map[string]string{"time_zone": name}, "", func(write func(*store.Tx) error) error {
+		return s.db.StoreFromReserve(ctx, nil, write)
+	})
+}
+
+// maxTries is how often change tries to store values that another user changes at the same time.
+const maxTries = 5
+
+// change stores the values with a transaction that write runs. It checks them before, because that reads files.
+func (s *Service) change(ctx context.Context, actor model.Actor, values map[string]string, seen string,
+	write func(func(*store.Tx) error) error) error {
+	keys := slices.Sorted(maps.Keys(values))
+	for try := 1; ; try++ {
+		old, err := s.Stored(ctx)
+		if err != nil {
+			return err
+		}
+		was, err := s.load(old)
+		if err != nil {
+			return err
+		}
+		if seen != "" && version(was.Values(), keys) != seen {
+			return errChanged
+		}
+		stored := maps.Clone(old)
+		next, err := s.check(stored, values, was)
+		if err != nil {
+			return err
+		}
+		err = write(func(t *store.Tx) error {
+			if now, err := t.Settings(); err != nil || !maps.Equal(now, old) {
+				return errors.Join(err, errChanged)
+			}
+			return s.put(t, actor, stored, was, next)
+		})
+		if !errors.Is(err, errChanged) || try == maxTries {
+			if err == nil {
+				s.apply(next)
+			}
+			return err
+		}
+	}
+}
+
+var errChanged = &errs.Error{Kind: errs.PreconditionFailed, Message: "These settings were changed in the meantime."}
+
+// check sets the values in stored and returns the settings with them.
+func (s *Service) check(stored, values map[string]string, was config.Config) (next config.Config, err error) {
+	defaults := config.Default().Values()
+	for key, value := range values {
+		value = strings.TrimSpace(value)
+		if source := was.SourceOf(key); source != "" && source != config.StoredSource {
+			if value == was.Values()[key] {
+				continue
+			}
+			return next, &errs.Error{Kind: errs.Conflict, Message: key + " is set by " + source + ". Change it there."}
+		}
+		if stored[key] = value; value == "" || value == defaults[key] {
+			delete(stored, key)
+		}
+	}
+	if next, err = s.load(stored); err != nil {
+		return next, err
+	}
+	var problems config.Problems
+	for _, p := range next.Ignored() {
+		if !slices.Contains(was.Ignored(), p) {
+			problems = append(problems, p)
+		}
+	}
+	if len(problems) > 0 {
+		return next, problems
+	}
+	return next, nil
+}
+
+// put stores the settings and an audit entry of what changed.
+func (s *Service) put(t *store.Tx, actor model.Actor, stored map[string]string, was, next config.Config) error {
+	entry := model.Event{At: s.db.Now(), Actor: actor, Kind: "settings.changed"}
+	from, to := was.Values(), next.Values()
+	for _, g := range config.Groups() {
+		for _, e := range g.Settings {
+			if from[e.Key] == to[e.Key] {
+				continue
+			}
+			change := model.TextChange(e.Key, from[e.Key], to[e.Key])
+			change.Text = e.Label + ": " + cmp.Or(from[e.Key], "(blank)") + " → " + cmp.Or(to[e.Key], "(blank)")
+			entry.Changes = append(entry.Changes, change)
+		}
+	}
+	err := t.PutSettings(stored)
+	if err == nil && len(entry.Changes) > 0 {
+		err = s.db.AddEntry(t, entry)
+	}
+	return err
+}
+
+// Zone is a time zone to choose from: its IANA name and what US offices call it.
+type Zone struct{ Name, Label string }
+
+// USZones returns the time zones of the United States, from east to west.
+func USZones() []Zone {
+	return []Zone{
+		{"America/Puerto_Rico", "Atlantic (Puerto Rico)"}, {"America/New_York", "Eastern"}, {"America/Chicago", "Central"},
+		{"America/Denver", "Mountain"}, {"America/Phoenix", "Mountain without daylight saving time (Arizona)"},
+		{"America/Los_Angeles", "Pacific"}, {"America/Anchorage", "Alaska"}, {"Pacific/Honolulu", "Hawaii"}, {"Pacific/Guam", "Guam"},
+	}
+}
