@@ -192,7 +192,7 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	var env []string
 	flags := map[string]string{}
 	for _, f := range fields(&want) {
-		env = append(env, EnvName(f.key)+"="+formatValue(f.value))
+		env = append(env, envName(f.key)+"="+formatValue(f.value))
 		flags[f.key] = formatValue(f.value)
 	}
 	for name, src := range map[string]Source{
@@ -305,7 +305,7 @@ func TestSecretsAreMasked(t *testing.T) {
 func TestEnvironmentNamesAreDistinct(t *testing.T) {
 	names := map[string]string{}
 	for _, key := range allKeys() {
-		name := EnvName(key)
+		name := envName(key)
 		if other, duplicate := names[name]; duplicate {
 			t.Errorf("environment name of %s and %s = %s, want distinct names", key, other, name)
 		}
@@ -314,8 +314,8 @@ func TestEnvironmentNamesAreDistinct(t *testing.T) {
 		}
 		names[name] = key
 	}
-	if got := EnvName("limits.file_size"); got != "DEEDKEEP_LIMITS_FILE_SIZE" {
-		t.Errorf("EnvName(limits.file_size) = %s, want DEEDKEEP_LIMITS_FILE_SIZE", got)
+	if got := envName("limits.file_size"); got != "DEEDKEEP_LIMITS_FILE_SIZE" {
+		t.Errorf("envName(limits.file_size) = %s, want DEEDKEEP_LIMITS_FILE_SIZE", got)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 
 const envPrefix = "DEEDKEEP_"
 
-// EnvName returns the name of a key's environment variable. For example, `limits.file_size` is set by
+// envName returns the name of a key's environment variable. For example, `limits.file_size` is set by
 // DEEDKEEP_LIMITS_FILE_SIZE.
-func EnvName(key string) string {
+func envName(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
@@ -20,8 +20,8 @@ func EnvName(key string) string {
 func readEnv(env []string) (entries []entry, problems Problems) {
 	keys, seen, names := map[string]string{}, map[string]bool{}, []string{}
 	for _, key := range allKeys() {
-		names = append(names, EnvName(key))
-		keys[EnvName(key)] = key
+		names = append(names, envName(key))
+		keys[envName(key)] = key
 	}
 	for _, line := range slices.Sorted(slices.Values(env)) {
 		name, value, _ := strings.Cut(line, "=")

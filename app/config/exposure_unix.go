@@ -12,7 +12,7 @@ import (
 
 // InstalledPaths returns the paths of an installed package.
 func InstalledPaths() Installed {
-	return Installed{File: "/etc/deedkeep/" + FileName, Data: "/var/lib/deedkeep"}
+	return Installed{File: "/etc/deedkeep/" + fileName, Data: "/var/lib/deedkeep"}
 }
 
 // writersOf returns the problem if every user can change the file at path, or replace it.

@@ -104,7 +104,7 @@ func TestInstalledFileOfEveryUser(t *testing.T) {
 			t.Parallel()
 			base := t.TempDir()
 			dir := filepath.Join(base, "etc")
-			path := filepath.Join(dir, FileName)
+			path := filepath.Join(dir, fileName)
 			if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(path, []byte("listen: :1\n"), 0o600),
 				os.Chmod(path, row.file), os.Chmod(dir, row.dir)); err != nil {
 				t.Fatalf("write a settings file: %v", err)

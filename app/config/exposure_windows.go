@@ -13,7 +13,7 @@ import (
 // InstalledPaths returns the paths of an installed package. The settings file is in the data directory.
 func InstalledPaths() Installed {
 	dir := filepath.Join(os.Getenv("ProgramData"), "deedkeep")
-	return Installed{File: filepath.Join(dir, FileName), Data: dir}
+	return Installed{File: filepath.Join(dir, fileName), Data: dir}
 }
 
 // trustedOwners are the security identifiers of accounts whose settings file counts for the whole machine:

@@ -81,7 +81,7 @@ func decode(kind reflect.Type, value any) (any, error) {
 func decodeText(kind reflect.Type, text string) (any, error) {
 	switch kind {
 	case reflect.TypeFor[Size]():
-		return ParseSize(text)
+		return parseSize(text)
 	case reflect.TypeFor[time.Duration]():
 		return ParseDuration(text)
 	case reflect.TypeFor[int]():

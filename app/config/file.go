@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/strictyaml"
 )
 
-// FileName is the name of the settings file, which is in the data directory or next to the binary.
-const FileName = "config.yaml"
+// fileName is the name of the settings file, which is in the data directory or next to the binary.
+const fileName = "config.yaml"
 
 // entry is a key with its value, which is a string or a []string, and the source of that value.
 type entry struct {

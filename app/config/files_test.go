@@ -13,7 +13,7 @@ import (
 func TestSourceFiles(t *testing.T) {
 	dir := t.TempDir()
 	data, bin, own := filepath.Join(dir, "data"), filepath.Join(dir, "bin"), filepath.Join(dir, "own.yaml")
-	inData, inBinaryDir := filepath.Join(data, FileName), filepath.Join(bin, FileName)
+	inData, inBinaryDir := filepath.Join(data, fileName), filepath.Join(bin, fileName)
 	flags := map[string]string{"data": data}
 	for _, row := range []struct {
 		name       string
@@ -62,7 +62,7 @@ func TestSourceFiles(t *testing.T) {
 // directory.
 func TestInstalledFile(t *testing.T) {
 	dir := t.TempDir()
-	installed := Installed{File: filepath.Join(dir, "etc", FileName), Data: filepath.Join(dir, "lib")}
+	installed := Installed{File: filepath.Join(dir, "etc", fileName), Data: filepath.Join(dir, "lib")}
 	other := filepath.Join(dir, "other")
 	for _, row := range []struct {
 		name, settings string
@@ -92,7 +92,7 @@ func TestInstalledFile(t *testing.T) {
 		})
 	}
 	t.Run("file in the data directory", func(t *testing.T) {
-		own := filepath.Join(other, FileName)
+		own := filepath.Join(other, fileName)
 		if err := errors.Join(os.MkdirAll(other, 0o700), os.WriteFile(own, []byte("log: {level: warn}\n"), 0o600),
 			os.WriteFile(installed.File, []byte("data: "+other+"\n"), 0o600)); err != nil {
 			t.Fatalf("write settings files: %v", err)

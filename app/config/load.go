@@ -96,9 +96,9 @@ func (src Source) candidates(dataDir string) []string {
 	if src.File != "" {
 		return []string{src.File}
 	}
-	list := []string{filepath.Join(dataDir, FileName)}
+	list := []string{filepath.Join(dataDir, fileName)}
 	if src.BinaryDir != "" {
-		list = append(list, filepath.Join(src.BinaryDir, FileName))
+		list = append(list, filepath.Join(src.BinaryDir, fileName))
 	}
 	if src.Installed.File != "" {
 		list = append(list, src.Installed.File)
@@ -184,7 +184,7 @@ func merge(entries []entry) (config Config, problems Problems) {
 // checkDataKey reports a problem if a settings file in one data directory sets a different data directory. Load would
 // then look for the file in that other directory and not find it.
 func (c Config) checkDataKey(file, dataDir string) Problems {
-	inside := filepath.Clean(file) == filepath.Join(dataDir, FileName)
+	inside := filepath.Clean(file) == filepath.Join(dataDir, fileName)
 	if !inside || filepath.Clean(c.Data) == filepath.Clean(dataDir) {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (c Config) File() string { return c.file }
 
 // IgnoredFile returns the path of config.yaml in the data directory if Load read another file instead of it.
 func (c Config) IgnoredFile() string {
-	path := filepath.Join(c.Data, FileName)
+	path := filepath.Join(c.Data, fileName)
 	ignored, err := os.Stat(path)
 	if err != nil {
 		return ""

@@ -29,8 +29,8 @@ func units() []unit { return []unit{{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", K
 
 var errSize = errors.New("is not a valid size; use a value such as 100 MB or 64 KB, or a number of bytes")
 
-// ParseSize parses `100 MB`, `8 MiB`, `512 B`, or a plain number of bytes. It ignores spaces and letter case.
-func ParseSize(text string) (Size, error) {
+// parseSize parses `100 MB`, `8 MiB`, `512 B`, or a plain number of bytes. It ignores spaces and letter case.
+func parseSize(text string) (Size, error) {
 	text = strings.TrimSpace(text)
 	end := strings.LastIndexAny(text, "0123456789") + 1
 	number, err := strconv.ParseInt(text[:end], 10, 64)

@@ -13,14 +13,14 @@ func TestSizes(t *testing.T) {
 		"007 MB":              7 * MB,
 		"9223372036854775807": math.MaxInt64, "8388607 TB": 8388607 * TB,
 	} {
-		if got, err := ParseSize(text); err != nil || got != want {
-			t.Errorf("ParseSize(%q) = %d, %v; want %d", text, got, err, want)
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("parseSize(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", " ", "MB", "1.5 GB", "1,000", "1_000", "0x10", "+5", "--5", "5 M", "5 KBs", "5 MB 3", "5 PB",
 		"five", "9223372036854775808", "8388608 TB", "1e3", "5 Mb/s", "５ MB"} {
-		if got, err := ParseSize(text); err == nil {
-			t.Errorf("ParseSize(%q) = %d, want an error", text, got)
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("parseSize(%q) = %d, want an error", text, got)
 		}
 	}
 }
@@ -33,8 +33,8 @@ func TestSizeTexts(t *testing.T) {
 		if got := size.String(); got != want {
 			t.Errorf("String of %d = %q, want %q", int64(size), got, want)
 		}
-		if back, err := ParseSize(want); err != nil || back != size {
-			t.Errorf("ParseSize(%q) = %d, %v; want %d", want, int64(back), err, int64(size))
+		if back, err := parseSize(want); err != nil || back != size {
+			t.Errorf("parseSize(%q) = %d, %v; want %d", want, int64(back), err, int64(size))
 		}
 	}
 }
@@ -74,8 +74,8 @@ func FuzzSize(f *testing.F) {
 	f.Add("-9223372036854775808")
 	f.Add("7d")
 	f.Fuzz(func(t *testing.T, text string) {
-		if size, err := ParseSize(text); err == nil {
-			if back, err := ParseSize(size.String()); err != nil || back != size {
+		if size, err := parseSize(text); err == nil {
+			if back, err := parseSize(size.String()); err != nil || back != size {
 				t.Errorf("size %q = %d, formatted %q and parsed again %d, %v", text, int64(size), size, int64(back), err)
 			}
 		}
