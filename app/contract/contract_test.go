@@ -137,6 +137,9 @@ func (f *fuzzer) do(r *request) {
 		f.indexed = true
 	}
 	f.readPages(r)
+	if err := f.vault.Events.FlushViews(f.Context()); err != nil { // or a request that reads the audit log does it
+		f.Errorf("write the collected view events: %v", err)
+	}
 	before := f.commits()
 	got, err := f.send(r)
 	if err != nil {
