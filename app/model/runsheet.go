@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -272,6 +273,45 @@ func (p *partyNames) HasAll(name string) bool {
 		})
 	}
 	return found && len(missing) == 0
+}
+
+// severalParties separates the parties in a name.
+var severalParties = regexp.MustCompile(`(?i)\s+(?:and|&)\s+`)
+
+// Missing returns what of a name isn't in the set: nothing, the name, or, if it lists several parties with their full
+// names and one of them is in the set, the others.
+func (p *partyNames) Missing(name string) (missing []string) {
+	if p.HasAll(name) {
+		return nil
+	}
+	found := false
+	for _, party := range severalParties.Split(name, -1) {
+		switch party = withoutTenancy(party); {
+		case party == "":
+		case len(parsePartyName(party).words) < 2:
+			return []string{name}
+		case p.HasAll(party):
+			found = true
+		default:
+			missing = append(missing, party)
+		}
+	}
+	if !found {
+		return []string{name}
+	}
+	return missing
+}
+
+// withoutTenancy returns a party without how it holds title: "Eve Roe" for "Eve Roe, as joint tenants".
+func withoutTenancy(party string) string {
+	parts := strings.Split(party, ",")
+	isTenancy := func(part string) bool {
+		return !slices.ContainsFunc(parsePartyName(part).words, func(word string) bool { return !tenancyWords[word] })
+	}
+	for len(parts) > 0 && isTenancy(parts[len(parts)-1]) {
+		parts = parts[:len(parts)-1]
+	}
+	return strings.Join(parts, ",")
 }
 
 // IsOfficial reports whether a party acts by office, such as a sheriff.

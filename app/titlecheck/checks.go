@@ -173,9 +173,13 @@ func namesNotRun(s *Search, add func(about, text string) *Finding) {
 		}
 	}
 	check := func(names []string, what string, instrument uint64) {
+		var missing []string
 		for _, name := range names {
+			missing = append(missing, run.Missing(name)...)
+		}
+		for _, name := range missing {
 			switch {
-			case run.HasAll(name) || seen.HasAll(name) || model.IsOfficial(name):
+			case seen.HasAll(name) || model.IsOfficial(name):
 				continue
 			case pending.HasAll(name):
 				add(name, name+" hasn't been run again since the prior search.")
