@@ -31,8 +31,7 @@ func (f *Form) addOptions(field *Field, value string) {
 			field.Options[0].Choices = append(field.Options[0].Choices, Choice{Value: status, Label: statusLabels[status]})
 		}
 	case "recording_system":
-		field.Options = []Options{{Choices: []Choice{{}, {Value: "recorded", Label: "Recorded"}, {Value: "registered",
-			Label: "Registered (Torrens)"}}}}
+		field.Options = []Options{{Choices: append([]Choice{{}}, recordingSystems...)}}
 	case fieldRelations:
 		for _, kind := range model.RelationKinds() {
 			label, _ := page.RelationWords(kind)
@@ -44,6 +43,17 @@ func (f *Form) addOptions(field *Field, value string) {
 	case fieldPosition:
 		field.Hint = fmt.Sprintf("Row in the runsheet, from 1 to %d", len(f.context.Sheet.Instruments))
 	}
+}
+
+var recordingSystems = []Choice{{Value: "recorded", Label: "Recorded"}, {Value: "registered", Label: "Registered (Torrens)"}}
+
+// RecordingSystem returns the label of a recording system.
+func RecordingSystem(value string) string {
+	at := slices.IndexFunc(recordingSystems, func(c Choice) bool { return c.Value == value })
+	if at < 0 {
+		return value
+	}
+	return recordingSystems[at].Label
 }
 
 // relationTargets returns the instruments that a relation can refer to, open encumbrances first.

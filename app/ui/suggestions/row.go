@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deedkeep/app/model"
+	"deedkeep/app/ui/instrumentform"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -53,6 +54,8 @@ func (r reviewRow) Others() (list []string) {
 			values = []string{model.FormatDate(values[0])}
 		case f.Name == "recorded_time":
 			values = []string{page.FormatTimeOfDay(values[0])}
+		case f.Name == "recording_system":
+			values = []string{instrumentform.RecordingSystem(values[0])}
 		case f.Name == "status":
 			values = []string{r.Type.StatusText(values[0])}
 		}
