@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/decode"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/vault"
 )
@@ -71,6 +73,9 @@ func chosenColumns(r *request, header []string) (map[int]string, error) {
 	for _, pair := range pairs {
 		if pair.Name != name || pair.Value == "" {
 			continue
+		}
+		if utf8.RuneCountInString(pair.Value) > model.MaxLineLength {
+			return nil, errs.InvalidField(name, errs.TooLong, model.MaxLineLength)
 		}
 		for choice := range strings.SplitSeq(pair.Value, ",") {
 			at := strings.LastIndexByte(choice, ':')

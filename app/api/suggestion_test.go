@@ -68,6 +68,7 @@ func TestReadRunsheetFile(t *testing.T) {
 		`{"book":"417","grantees":["First Bank"],"grantors":["Cole"],"type":"Mortgage"}`,
 		`"book":"1","remarks":"Mtg Bk: 2","type":"Plat"}`)
 	choose(200, "Deed Bk:leave_out", `{"heading":"Deed Bk","field":"leave_out","known":false}`)
+	choose(422, strings.Repeat("Sold By:grantors,", 200), `{"columns":["The columns field must not be greater than 2000 characters."]}`)
 	for _, columns := range []string{"Sold By", "Seller:grantors", "6:grantors", "Sold By:seller", ":grantors", "Sold By:grantors,"} {
 		choose(422, columns, `{"columns":["The columns field must map columns of the file to fields, such as Seller:grantors."]}`)
 	}
