@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"deedkeep/app/model"
@@ -69,7 +70,7 @@ func readScans(t testing.TB, set string) (list []scan) {
 func readSet(t *testing.T, set string) (list []readField) {
 	t.Helper()
 	for _, scan := range readScans(t, set) {
-		for name, field := range Read(scan.pages(), DefaultRules(), model.NewDocumentTypes()) {
+		for name, field := range Read(scan.pages(), DefaultRules(), model.NewDocumentTypes(), time.Now()) {
 			isUnknown := name == State && strings.HasPrefix(scan.Form, "unseen-") || name == ConsiderationText
 			if isUnknown || field.Confidence == nil {
 				continue

@@ -137,7 +137,7 @@ func (r *Rules) parsePattern(node *yaml.Node) (p countyPattern, problems []Probl
 		return p, problems
 	}
 	var err error
-	if p.pattern, err = rule.compile(r.macros); err != nil {
+	if p.pattern, err = rule.compile(r); err != nil {
 		add(find, "%v", err)
 	}
 	return p, problems

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -62,7 +63,7 @@ func TestCountyPatterns(t *testing.T) {
 		{"kanawha", "West Virginia", "4711 12 34"}, {"Kanawha", "WV", "4711 12 34"},
 		{"Kanawha", "KY", "99887766 12 34"}, {"", "", "99887766 12 34"},
 	} {
-		fields := extract.Read([]extract.Page{extract.PlainText(text)}, rules.For(c.county, c.state), model.NewDocumentTypes())
+		fields := extract.Read([]extract.Page{extract.PlainText(text)}, rules.For(c.county, c.state), model.NewDocumentTypes(), time.Now())
 		got := fmt.Sprint(fields[extract.InstrumentNumber].Value(), " ", fields[extract.Book].Value(), " ", fields[extract.PageNumber].Value())
 		if got != c.want {
 			t.Errorf("fields in %q, %q are %q, want %q", c.county, c.state, got, c.want)

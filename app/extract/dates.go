@@ -32,7 +32,7 @@ var certainDigits = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", 
 const firstDay = "1700-01-01"
 
 func (r *reader) date(from, to int) ([]string, bool) {
-	date := parseDate(r.source.text[from:to])
+	date := parseDate(r.source.text[from:to], r.now)
 	if date == "" {
 		return nil, true
 	}
@@ -72,8 +72,8 @@ var (
 	ordinalSuffix = regexp.MustCompile(`(?i)\s*(?:st|nd|rd|th)$`)
 )
 
-// parseDate returns a date as YYYY-MM-DD, or "" if the text isn't a date or the date is in the future.
-func parseDate(text string) string {
+// parseDate returns a date as YYYY-MM-DD, or "" if the text isn't a date or the date is after now.
+func parseDate(text string, now time.Time) string {
 	text = strings.Trim(strings.Join(strings.Fields(text), " "), " ,.")
 	for _, format := range dateFormats {
 		m := format.find.FindStringSubmatch(text)
@@ -89,7 +89,7 @@ func parseDate(text string) string {
 		if len(month) < len("Jan") {
 			month = certainDigits.Replace(month)
 		}
-		if date := model.PastDateOf(year, month, certainDigits.Replace(day), time.Now()); date >= firstDay {
+		if date := model.PastDateOf(year, month, certainDigits.Replace(day), now); date >= firstDay {
 			return date
 		}
 	}

@@ -3,6 +3,7 @@ package extract_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -78,7 +79,7 @@ func TestDoubtful(t *testing.T) {
 		{"one party", "THIS DEED, by and between John Doe, Grantor, and John Doe, Grantee\n", nil, extract.Grantees, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			field := extract.Read([]extract.Page{scannedPage(c.text, c.unsure)}, extract.DefaultRules(), model.NewDocumentTypes())[c.field]
+			field := extract.Read([]extract.Page{scannedPage(c.text, c.unsure)}, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())[c.field]
 			if len(field.Values) == 0 {
 				t.Fatalf("%s is missing", c.field)
 			}
@@ -93,7 +94,7 @@ func TestDoubtful(t *testing.T) {
 func TestPagesOfBook(t *testing.T) {
 	pages := []extract.Page{extract.PlainText("Deed Book 2417 Page 0883\nWARRANTY DEED\n"), extract.PlainText("Deed Book 2417 Page 0884\n")}
 	for _, name := range []string{extract.Book, extract.PageNumber} {
-		if f := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes())[name]; f.Doubtful || f.Value() == "" {
+		if f := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())[name]; f.Doubtful || f.Value() == "" {
 			t.Errorf("%s %q is doubtful, other readings %q", name, f.Values, f.Readings)
 		}
 	}

@@ -3,6 +3,7 @@ package extract
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"deedkeep/app/model"
 )
@@ -77,9 +78,9 @@ const (
 )
 
 // Read returns the fields that the pages of a document state about the instrument that begins on the
-// first page. types are the document types of the firm.
-func Read(pages []Page, rules *Rules, types model.DocumentTypes) Fields {
-	r := reader{rules: rules, types: types, source: newSource(pages, rules), fields: Fields{}}
+// first page. types are the document types of the firm. No date is later than now.
+func Read(pages []Page, rules *Rules, types model.DocumentTypes, now time.Time) Fields {
+	r := reader{rules: rules, now: now, types: types, source: newSource(pages, rules), fields: Fields{}}
 	r.readPatterns(rules.county)
 	r.readHeading()
 	r.readPatterns(rules.patterns, r.readLabels()...)

@@ -12,7 +12,7 @@ import (
 
 // readText returns the fields of a text that is not from OCR.
 func readText(text string) extract.Fields {
-	return extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes())
+	return extract.Read([]extract.Page{extract.PlainText(text)}, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())
 }
 
 func TestValues(t *testing.T) {
@@ -195,7 +195,7 @@ func TestEvidence(t *testing.T) {
 			{Text: "APN: 47-0312-119", Confidence: []int{90, 40}},
 		}},
 	}
-	fields := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes())
+	fields := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())
 	book := fields[extract.Book]
 	if book.Value() != "2417" || book.Page != 2 || book.Line != "Deed Bock 2417 Page 0883" || book.Confidence == nil ||
 		*book.Confidence < extract.MinConfidence || book.Doubtful {
@@ -226,7 +226,7 @@ func TestNamesReadTwice(t *testing.T) {
 	}
 	first := sure("by and between John Kowalskl, Grantor, and Peter Jones, Grantee,", "Kowalskl")
 	read := func(lines ...extract.Line) extract.Field {
-		return extract.Read([]extract.Page{{Lines: lines}}, extract.DefaultRules(), model.NewDocumentTypes())[extract.Grantors]
+		return extract.Read([]extract.Page{{Lines: lines}}, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())[extract.Grantors]
 	}
 	got := read(first, sure("John Kowalski"))
 	if got.Value() != "John Kowalskl" || !got.Doubtful || !slices.Equal(got.Readings, []string{"John Kowalski"}) {
@@ -332,7 +332,7 @@ Pennsylvania banking institution, of 9 Exchange Court, Merriweather, Pennsylvani
 WHEREAS Mortgagor is indebted to Mortgagee in the principal sum of THREE
 HUNDRED TEN THOUSAND AND 00/100 DOLLARS ($310,000.00), evidenced by a
 `, []string{"BRINDLEWOOD ORCHARD HOLDINGS, LLC"}, []string{"TOLLGATE SAVINGS BANK"}}} {
-		fields := extract.Read([]extract.Page{extract.PlainText(test.text)}, extract.DefaultRules(), model.NewDocumentTypes())
+		fields := extract.Read([]extract.Page{extract.PlainText(test.text)}, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())
 		for field, want := range map[string][]string{extract.Grantors: test.grantors, extract.Grantees: test.grantees} {
 			if got := fields[field].Values; !slices.Equal(got, want) {
 				t.Errorf("%s = %q, want %q", field, got, want)

@@ -22,7 +22,7 @@ func FuzzRules(f *testing.F) {
 	}
 	types := model.NewDocumentTypes()
 	f.Fuzz(func(t *testing.T, rule uint8, text, unsure string) {
-		r := reader{rules: rules, types: types, fields: Fields{}}
+		r := reader{rules: rules, now: time.Now(), types: types, fields: Fields{}}
 		r.source = newSource([]Page{fuzzedPage(text[:min(len(text), maxFuzzed)], unsure)}, rules)
 		for _, c := range r.runRule(int(rule) % (len(rules.patterns.list) + 1)) {
 			if !c.doubtful {
@@ -115,7 +115,7 @@ func ruleSamples(t testing.TB, rules *Rules) []string {
 	t.Helper()
 	samples := make([]string, len(rules.patterns.list), len(rules.patterns.list)+1)
 	for _, scan := range readScans(t, "rules") {
-		r := reader{rules: rules, types: model.NewDocumentTypes(), fields: Fields{}, kind: strings.Join(scan.Fields[Type], ""),
+		r := reader{rules: rules, now: time.Now(), types: model.NewDocumentTypes(), fields: Fields{}, kind: strings.Join(scan.Fields[Type], ""),
 			source: newSource(scan.pages(), rules)}
 		text := r.source.text
 		for at, word := range textWords(text) {

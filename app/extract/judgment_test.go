@@ -3,6 +3,7 @@ package extract_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -97,7 +98,7 @@ IN WITNESS WHEREOF, it has executed this release this 1st day of April, 2021.
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pages := []extract.Page{extract.PlainText(release), extract.PlainText(c.page)}
-			list := extract.ReadAll(pages, extract.DefaultRules(), model.NewDocumentTypes())
+			list := extract.ReadAll(pages, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())
 			if len(list) != 2 || list[1].First != 2 {
 				t.Fatalf("instruments are %v, want one on each page", list)
 			}

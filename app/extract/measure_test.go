@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"deedkeep/app/extract"
@@ -42,7 +43,7 @@ func TestGeneratedDocuments(t *testing.T) {
 	var all, numbers, unseen, unseenNumbers score
 	for n, d := range generateDocuments(t, 1, 300) {
 		pages := read(d, uint64(n))
-		fields := extract.Read(pages, rules, model.NewDocumentTypes())
+		fields := extract.Read(pages, rules, model.NewDocumentTypes(), time.Now())
 		names := map[string]bool{}
 		for field := range fields {
 			names[field] = true

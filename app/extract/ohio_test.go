@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -86,7 +87,7 @@ Amount of judgment: $12,345.67
 `, map[string]string{"type": "Judgment", "grantors": "JOHN A. DOE", "grantees": "CAPITAL BANK (USA), N.A.", "consideration": "12345.67"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			fields := extract.Read([]extract.Page{extract.PlainText(row.text)}, rules, types)
+			fields := extract.Read([]extract.Page{extract.PlainText(row.text)}, rules, types, time.Now())
 			for name, want := range row.want {
 				if got := strings.Join(fields[name].Values, ";"); got != want {
 					t.Errorf("%s = %q, want %q", name, got, want)
@@ -111,7 +112,7 @@ First National Bank
 `
 	for _, first := range []string{release, satisfaction} {
 		list := extract.ReadAll([]extract.Page{extract.PlainText(first), extract.PlainText(judgmentLien)}, extract.DefaultRules(),
-			model.NewDocumentTypes())
+			model.NewDocumentTypes(), time.Now())
 		var got []string
 		for _, i := range list {
 			got = append(got, i.Fields["type"].Value()+" "+i.Fields["case_number"].Value())

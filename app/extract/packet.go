@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"deedkeep/app/model"
 )
@@ -23,15 +24,15 @@ type Instrument struct {
 
 // ReadAll returns the instruments of a document. A new one starts on a page with a title or a recording stamp of its
 // own. The certificates, exhibits, and riders of an instrument belong to it. types are the document types of the firm.
-func ReadAll(pages []Page, rules *Rules, types model.DocumentTypes) (list []Instrument) {
+func ReadAll(pages []Page, rules *Rules, types model.DocumentTypes, now time.Time) (list []Instrument) {
 	pages = pages[:min(len(pages), MaxDocumentPages)]
-	starts := Starts(pages, rules)
+	starts := Starts(pages, rules, now)
 	for n, start := range starts {
 		end := len(pages)
 		if n+1 < len(starts) {
 			end = starts[n+1] - 1
 		}
-		fields := Read(pages[start-1:end], rules, types)
+		fields := Read(pages[start-1:end], rules, types, now)
 		for name, field := range fields {
 			field.Page += start - 1
 			fields[name] = field
@@ -42,11 +43,11 @@ func ReadAll(pages []Page, rules *Rules, types model.DocumentTypes) (list []Inst
 }
 
 // Starts returns the pages on which the instruments of a document start.
-func Starts(pages []Page, rules *Rules) (starts []int) {
+func Starts(pages []Page, rules *Rules, at time.Time) (starts []int) {
 	starts = []int{1}
 	var now pageFacts // of the instrument
 	for n, page := range pages {
-		facts := readPage(page, n+1, len(pages), rules)
+		facts := readPage(page, n+1, len(pages), rules, at)
 		if n > 0 && len(starts) < maxInstruments && now.endsBefore(facts) {
 			starts = append(starts, facts.page)
 			now = facts
@@ -185,9 +186,9 @@ var (
 )
 
 // readPage returns the facts about a page of a document with total pages.
-func readPage(page Page, number, total int, rules *Rules) pageFacts {
+func readPage(page Page, number, total int, rules *Rules, now time.Time) pageFacts {
 	f := pageFacts{page: number}
-	r := reader{rules: rules, source: newSource([]Page{page}, rules), fields: Fields{}}
+	r := reader{rules: rules, now: now, source: newSource([]Page{page}, rules), fields: Fields{}}
 	if strings.TrimSpace(r.source.text) == "" {
 		return f
 	}
@@ -209,7 +210,7 @@ func readPage(page Page, number, total int, rules *Rules) pageFacts {
 			f.continues = f.continues || m[1] != "1"
 		}
 	}
-	stamp := reader{rules: rules, source: newSource([]Page{{Lines: withoutProse(edges, rules)}}, rules), fields: Fields{}}
+	stamp := reader{rules: rules, now: now, source: newSource([]Page{{Lines: withoutProse(edges, rules)}}, rules), fields: Fields{}}
 	stamp.readPatterns(rules.stamps)
 	f.number, f.book, f.bookTop = stamp.stampNumber(InstrumentNumber), stamp.stampNumber(Book), stamp.stampNumber(PageNumber)
 	f.recorded = stamp.fields[Recorded].Value()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -51,7 +52,7 @@ func TestOneInstrument(t *testing.T) {
 		for range r.IntN(4) {
 			pages = append(pages, extract.PlainText(pick(r, attached)))
 		}
-		if starts := extract.Starts(pages, rules); len(starts) != 1 {
+		if starts := extract.Starts(pages, rules, time.Now()); len(starts) != 1 {
 			split++
 			t.Errorf("%s #%d: instruments start on pages %v of %d, want one (header %q)\n%s", d.form, n, starts, len(pages), header,
 				show(pages[starts[1]-1]))
@@ -84,7 +85,7 @@ func TestPackets(t *testing.T) {
 				pages = append(pages, extract.PlainText(pick(r, attached)))
 			}
 		}
-		list := extract.ReadAll(pages, rules, types)
+		list := extract.ReadAll(pages, rules, types, time.Now())
 		total += len(want)
 		for k, i := range list {
 			at := slices.Index(want, i.First)

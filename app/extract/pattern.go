@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"deedkeep/app/model"
@@ -20,6 +21,7 @@ const (
 
 // reader reads the fields of one document.
 type reader struct {
+	now    time.Time
 	rules  *Rules
 	types  model.DocumentTypes
 	source *source
@@ -175,7 +177,7 @@ func (r *reader) candidates(p *pattern, at int, m []int) (list []candidate) {
 			continue
 		}
 		from, to := at+m[2*n], at+m[2*n+1]
-		values, ok := cleaners[name](r, from, to)
+		values, ok := r.rules.cleaners[name](r, from, to)
 		c := candidate{rank: p.rank, at: from, name: name, running: p.zone == inStamp && name != Recorded && r.isRunning(at+m[0])}
 		switch {
 		case !ok:

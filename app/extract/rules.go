@@ -17,6 +17,7 @@ var rulesFile []byte
 
 // Rules say how to recognize fields in a text.
 type Rules struct {
+	cleaners    map[string]cleaner // of the fields of patterns
 	words       vocabulary
 	bodyStart   *regexp.Regexp // the first words of the body of an instrument
 	tailStart   *regexp.Regexp // the first words of its signatures
@@ -91,7 +92,7 @@ func parseRules(text []byte) (*Rules, error) {
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return nil, err
 	}
-	r := &Rules{words: newVocabulary(strings.Fields(file.Vocabulary)), titleWords: wordSet(file.TitleWords), entities: wordSet(file.Entities),
+	r := &Rules{cleaners: cleaners(), words: newVocabulary(strings.Fields(file.Vocabulary)), titleWords: wordSet(file.TitleWords), entities: wordSet(file.Entities),
 		entityWords: newVocabulary(strings.Fields(file.Entities)),
 		givenNames:  wordSet(file.GivenNames), surnames: wordSet(file.Surnames), notNames: wordSet(file.NotNames)}
 	r.macros = newMacros(file.Macros)
@@ -116,7 +117,7 @@ func parseRules(text []byte) (*Rules, error) {
 		return nil, err
 	}
 	for n, rule := range file.Patterns {
-		p, err := rule.compile(r.macros)
+		p, err := rule.compile(r)
 		if err != nil {
 			return nil, fmt.Errorf("pattern %d: %w", n+1, err)
 		}
@@ -208,7 +209,8 @@ func (s *patternSet) add(p *pattern) {
 	}
 }
 
-func (rule patternRule) compile(m macros) (*pattern, error) {
+func (rule patternRule) compile(r *Rules) (*pattern, error) {
+	m := r.macros
 	p := &pattern{at: strings.Fields(rule.At), zone: zone(rule.In), lineStart: rule.LineStart,
 		notAfter: strings.Fields(rule.NotAfter), types: rule.Types, notTypes: rule.NotTypes}
 	start := ""
@@ -235,7 +237,7 @@ func (rule patternRule) compile(m macros) (*pattern, error) {
 		if name == "" {
 			continue
 		}
-		if cleaners[name] == nil {
+		if r.cleaners[name] == nil {
 			return nil, fmt.Errorf("unknown field %q", name)
 		}
 		fields++

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -47,7 +48,7 @@ func TestSampleDocuments(t *testing.T) {
 					vaulttest.NoError(t, err)
 					pages = append(pages, extract.PlainText(strings.ReplaceAll(text, "\n", spacing)))
 				}
-				fields := extract.ReadAll(pages, extract.DefaultRules(), model.NewDocumentTypes())[0].Fields
+				fields := extract.ReadAll(pages, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())[0].Fields
 				for name, want := range map[string]string{extract.Grantors: c.grantors, extract.Grantees: c.grantees} {
 					if got := strings.Join(fields[name].Values, "|"); got != want {
 						t.Errorf("%s are %q, want %q", name, got, want)

@@ -10,11 +10,9 @@ import (
 // isn't a value of the field, there are none. ok is false if it can't be read reliably.
 type cleaner func(r *reader, from, to int) (values []string, ok bool)
 
-// cleaners are the fields that a pattern may have.
-var cleaners map[string]cleaner
-
-func init() { // the cleaners of names use the reader, which uses the cleaners
-	cleaners = map[string]cleaner{
+// cleaners returns the fields that a pattern may have.
+func cleaners() map[string]cleaner {
+	return map[string]cleaner{
 		InstrumentNumber: (*reader).instrumentNumber, BookType: (*reader).bookType, Book: (*reader).bookNumber, PageNumber: (*reader).bookNumber,
 		PageTo: (*reader).bookNumber, CaseNumber: (*reader).caseNumber, Recorded: (*reader).recorded, Dated: (*reader).signed,
 		RecordedTime: (*reader).time, Grantors: (*reader).names, Grantees: (*reader).names, Trustee: (*reader).names, Nominee: (*reader).names,

@@ -36,10 +36,10 @@ func FuzzValues(f *testing.F) {
 	words := DefaultRules().entityWords
 	f.Fuzz(func(t *testing.T, text string) {
 		text = text[:min(len(text), 600)]
-		if date := parseDate(text); date != "" {
+		if date := parseDate(text, time.Now()); date != "" {
 			at, err := time.Parse(time.DateOnly, date)
-			if err != nil || date < firstDay || at.After(time.Now().AddDate(0, 0, 2)) || parseDate(date) != date {
-				t.Errorf("parseDate(%q) = %q, and of that %q", text, date, parseDate(date))
+			if err != nil || date < firstDay || at.After(time.Now().AddDate(0, 0, 2)) || parseDate(date, time.Now()) != date {
+				t.Errorf("parseDate(%q, time.Now()) = %q, and of that %q", text, date, parseDate(date, time.Now()))
 			}
 		}
 		if amount := parseFigures(text); amount != "" && (!amountText.MatchString(amount) || parseFigures(amount) != amount) {
@@ -99,7 +99,7 @@ func FuzzPatterns(f *testing.F) {
 				t.Errorf("problem %+v of %q, want a reason", problem, text)
 			}
 		}
-		for name, field := range Read([]Page{PlainText(deed)}, rules.For("Kanawha", "WV"), types) {
+		for name, field := range Read([]Page{PlainText(deed)}, rules.For("Kanawha", "WV"), types, time.Now()) {
 			if len(field.Values) == 0 || field.Page != 1 {
 				t.Errorf("%s is %+v, want values on page 1", name, field)
 			}

@@ -16,9 +16,9 @@ import (
 // Instrument returns the fields of the instrument that a filename describes, such as
 // 02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf. A number at the start is the position in the
 // runsheet. Fields that the name doesn't contain are left out. It returns false if the name doesn't
-// describe an instrument.
-func Instrument(name string, types model.DocumentTypes) (model.Inputs, bool) {
-	n := parser{text: prepareFilename(name), types: types, fields: model.Inputs{}}
+// describe an instrument. No date is later than now.
+func Instrument(name string, types model.DocumentTypes, now time.Time) (model.Inputs, bool) {
+	n := parser{text: prepareFilename(name), types: types, now: now, fields: model.Inputs{}}
 	n.takeDates()
 	n.takeNumber(labeledNumber)
 	n.takeBookPage()
@@ -70,6 +70,7 @@ func (p *parser) isOtherPaper() bool {
 type parser struct {
 	text             string // what is left; taken parts are replaced by a bar
 	types            model.DocumentTypes
+	now              time.Time
 	fields           model.Inputs
 	grantor, grantee string // text of the parties
 	isSuit           bool   // "Smith v Jones"
@@ -146,7 +147,7 @@ const monthNames = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 func (p *parser) takeDates() {
 	var unlabeled []string
 	add := func(label, year, month, day string) bool {
-		date := model.PastDateOf(year, month, day, time.Now())
+		date := model.PastDateOf(year, month, day, p.now)
 		switch {
 		case date == "":
 			return false
@@ -179,7 +180,7 @@ func (p *parser) takeDates() {
 // takeCompactDate takes a date without separators, such as 20190314.
 func (p *parser) takeCompactDate() {
 	p.take(dateCompact, func(g []string) bool {
-		date := model.PastDateOf(g[1], g[2], g[3], time.Now())
+		date := model.PastDateOf(g[1], g[2], g[3], p.now)
 		if strings.HasPrefix(strings.ToLower(g[0]), "d") {
 			p.set("dated", date)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/filename"
 	"deedkeep/app/model"
@@ -88,7 +89,7 @@ func TestInstrument(t *testing.T) {
 		{"Commitment_2019-03-14_Bank-to-Smith.pdf", ""}, {"row.pdf", ""}, {"mod 3.pdf", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			fields, ok := filename.Instrument(row.name, types)
+			fields, ok := filename.Instrument(row.name, types, time.Now())
 			got, err := json.Marshal(fields)
 			if err != nil {
 				t.Fatalf("encode fields: %v", err)
@@ -111,9 +112,9 @@ func TestSuggestTypesOfFirm(t *testing.T) {
 		"Deed 2019-03-14.pdf": "Deed", "Timber Deed 2019-03-14.pdf": "Timber Deed", "Water Right 2019-03-14.pdf": "Water Right",
 		"Mortgage 2019-03-14.pdf": "",
 	} {
-		fields, ok := filename.Instrument(name, types)
+		fields, ok := filename.Instrument(name, types, time.Now())
 		if !ok || fields["type"].Value != want {
-			t.Errorf("filename.Instrument(%q) = %q, %v, want type %q", name, fields["type"].Value, ok, want)
+			t.Errorf("filename.Instrument(%q, time.Now()) = %q, %v, want type %q", name, fields["type"].Value, ok, want)
 		}
 	}
 }
@@ -133,9 +134,9 @@ func FuzzInstrument(f *testing.F) {
 	types := model.NewDocumentTypes()
 	about := model.InstrumentContext{Types: types}
 	f.Fuzz(func(t *testing.T, name string) {
-		fields, ok := filename.Instrument(name, types)
+		fields, ok := filename.Instrument(name, types, time.Now())
 		if _, rejected := model.CheckInstrument(fields, model.Instrument{AbstractID: 1}, about); ok && len(rejected) > 0 {
-			t.Errorf("filename.Instrument(%q) = %+v, rejected %v", name, fields, rejected)
+			t.Errorf("filename.Instrument(%q, time.Now()) = %+v, rejected %v", name, fields, rejected)
 		}
 	})
 }

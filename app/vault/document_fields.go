@@ -39,7 +39,7 @@ func (ins *Instruments) SuggestFromDocument(ctx context.Context, w DocumentWork)
 	for n, i := range w.Sheet.Instruments {
 		instruments[n] = i.Instrument
 	}
-	d := draftOf(w.Abstract, w.Sheet.Types, instruments)
+	d := ins.draftOf(w.Abstract, w.Sheet.Types, instruments)
 	parts, err := ins.partsOf(ctx, w.File, d)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (ins *Instruments) partsOf(ctx context.Context, f model.File, d suggestionD
 	if rules == nil {
 		rules = extract.DefaultRules()
 	}
-	return extract.ReadAll(pages, rules.For(d.abstract.County, d.abstract.State), d.types), nil
+	return extract.ReadAll(pages, rules.For(d.abstract.County, d.abstract.State), d.types, d.now), nil
 }
 
 // isRunsheet reports whether a document is a spreadsheet with the column headings of a runsheet.
@@ -261,6 +261,17 @@ func pageLines(page pagetext.Page) extract.Page {
 	return extract.Page{Lines: lines}
 }
 
+// NamedInstrument returns what the name of a document says about its instrument. It returns the zero value if the name
+// describes none.
+func (ins *Instruments) NamedInstrument(f model.File, types model.DocumentTypes) model.Instrument {
+	fields, named := filename.Instrument(f.Filename, types, ins.v.Now())
+	i, invalid := model.CheckInstrument(fields, model.Instrument{}, model.InstrumentContext{Types: types})
+	if !named || len(invalid) > 0 {
+		return model.Instrument{}
+	}
+	return i
+}
+
 // placeFields are fields that come either from the text or from the name, but never from both.
 var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, extract.PageTo}
 
@@ -269,7 +280,7 @@ var placeFields = []string{extract.BookType, extract.Book, extract.PageNumber, e
 func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts int) (g Suggestion, ok bool) {
 	read := part.Fields
 	read.CompareKnown(d.parcels, d.abstract.County)
-	fields, named := filename.Instrument(f.Filename, d.types)
+	fields, named := filename.Instrument(f.Filename, d.types, d.now)
 	if !named || parts > 1 {
 		fields, named = model.Inputs{}, false
 	}

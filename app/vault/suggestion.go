@@ -218,6 +218,7 @@ type suggestionDraft struct {
 	abstract  model.Abstract // zero for a document that belongs to none
 	parcels   []string       // of the abstract
 	types     model.DocumentTypes
+	now       time.Time
 	recorded  map[uint64]model.Instrument // live instruments of the abstract
 	sequence  []uint64                    // of the runsheet
 	positions map[uint64]int              // in sequence
@@ -239,12 +240,13 @@ func (ins *Instruments) newDraft(t *store.Tx, abstract uint64) (d suggestionDraf
 		return d, err
 	}
 	types, err := t.DocumentTypes()
-	return draftOf(a, types, model.SortRunsheet(list, work.Sequence)), err
+	return ins.draftOf(a, types, model.SortRunsheet(list, work.Sequence)), err
 }
 
 // draftOf returns the draft for an abstract with its instruments in sequence.
-func draftOf(a model.Abstract, types model.DocumentTypes, list []model.Instrument) suggestionDraft {
-	d := suggestionDraft{abstract: a, parcels: a.ParcelIDs(), types: types, recorded: make(map[uint64]model.Instrument, len(list))}
+func (ins *Instruments) draftOf(a model.Abstract, types model.DocumentTypes, list []model.Instrument) suggestionDraft {
+	d := suggestionDraft{abstract: a, parcels: a.ParcelIDs(), types: types, now: ins.v.Now(),
+		recorded: make(map[uint64]model.Instrument, len(list))}
 	d.existing = runsheet.NewDuplicates(types, func(id uint64) (model.Instrument, bool) { return d.recorded[id], true })
 	for _, i := range list {
 		d.sequence = append(d.sequence, i.ID)
@@ -321,7 +323,7 @@ func (ins *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint6
 			return err
 		}
 		if d, err = ins.newDraft(t, abstract); err == nil {
-			files, err = namedFiles(t, a.Files, d.types)
+			files, err = d.namedFiles(t, a.Files)
 		}
 		return err
 	})
@@ -376,9 +378,9 @@ func (ins *Instruments) isReading(f model.File) (bool, error) {
 }
 
 // namedFiles returns the documents whose names describe an instrument and that aren't linked to one.
-func namedFiles(t *store.Tx, files []model.File, types model.DocumentTypes) (named []model.File, err error) {
+func (d suggestionDraft) namedFiles(t *store.Tx, files []model.File) (named []model.File, err error) {
 	for _, f := range files {
-		if _, ok := filename.Instrument(f.Filename, types); !ok {
+		if _, ok := filename.Instrument(f.Filename, d.types, d.now); !ok {
 			continue
 		}
 		linked, err := t.InstrumentsOfFile(f.ID)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"sync"
 
-	"deedkeep/app/filename"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/instrumentform"
 	"deedkeep/app/ui/page"
@@ -252,7 +251,7 @@ func (p *Pages) newForm(s *viewerData, state panelState) *panelForm {
 	}
 	instrument, found := s.Sheet.Find(state.instrument)
 	if !found && len(there) == 0 {
-		instrument.Instrument = suggestedInstrument(s.File, s.Sheet.Types)
+		instrument.Instrument = p.App.Instruments.NamedInstrument(s.File, s.Sheet.Types)
 	}
 	form := p.formOf(s, instrument, state.start)
 	form.Suggested = instrument.ID == 0 && instrument.TypeID != 0
@@ -262,23 +261,6 @@ func (p *Pages) newForm(s *viewerData, state panelState) *panelForm {
 		}
 	}
 	return form
-}
-
-// suggestedInstrument returns what the name of a document says about its instrument. Nothing is
-// stored until the user saves the form.
-func suggestedInstrument(file model.File, types model.DocumentTypes) model.Instrument {
-	input, ok := filename.Instrument(file.Filename, types)
-	if !ok {
-		return model.Instrument{}
-	}
-	suggested, rejected := model.CheckInstrument(input, model.Instrument{}, model.InstrumentContext{
-		Types: types, File: func(uint64) (*int, bool) { return nil, false },
-		Instrument: func(uint64) (model.Instrument, bool) { return model.Instrument{}, false },
-	})
-	if len(rejected) > 0 {
-		return model.Instrument{}
-	}
-	return suggested
 }
 
 // factsOf returns facts about an abstract.
