@@ -113,6 +113,9 @@ func (f *firm) screens() []screen {
 		{name: "admin-activity-verify", path: "/admin/activity/verify", as: admin},
 		{name: "admin-backups", path: "/admin/backups", as: admin},
 		{name: "admin-settings", path: "/admin/settings", as: admin},
+		{name: "admin-settings-firm", path: "/admin/settings/firm", as: admin},
+		{name: "admin-settings-access", path: "/admin/settings/access", as: admin},
+		{name: "admin-settings-backup", path: "/admin/settings/backup", as: admin},
 	}
 }
 
@@ -126,7 +129,7 @@ var nonPageRoutes = map[string]string{
 	"GET /documents/{n}/pages/{page}/text":  "text of a page",
 	"GET /documents/{n}/pages/{page}/words": "words of a page",
 	"/screenshots/{name}":                   "image", "/zip": "archive", ".csv": "CSV", ".xlsx": "Excel",
-	"GET /instruments/{n}": "redirect", "/uploads/{id}": "resumable upload",
+	"GET /instruments/{n}": "redirect", "GET /admin/settings/restart": "redirect", "/uploads/{id}": "resumable upload",
 }
 
 // Every route for a page is listed in screens, so every page is tested.

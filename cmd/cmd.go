@@ -198,7 +198,9 @@ func (s *shell) loadFrom(check func(config.Config) config.Problems,
 	if err != nil {
 		return c, &usageError{err}
 	}
-	if c.TimeZone != "" {
+	if c.TimeZone == "" {
+		s.zone.Store(nil)
+	} else {
 		s.zone.Store(c.Location())
 	}
 	return c, nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,66 @@ Exit code 10: no data in the data directory (with --existing).`,
 	return cmd
 }
 
-func (s *shell) serve(ctx context.Context, existing bool) (err error) {
+// serve runs the server until ctx is canceled, and again whenever an administrator restarts it.
+// If it can't start again, it goes back to the stored settings of the run before.
+func (s *shell) serve(ctx context.Context, existing bool) error {
+	var before map[string]string // stored settings of the run before; nil if this is the first
+	problem := ""
+	for {
+		run := serverRun{shell: s, existing: existing, problem: problem}
+		err := run.serve(ctx)
+		switch {
+		case run.restart.Load() && err == nil && ctx.Err() == nil:
+			before, problem = run.stored, ""
+		case before != nil && !run.started && ctx.Err() == nil:
+			if problem, err = s.goBack(ctx, before, err); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// goBack stores the settings of the run before and returns what to tell administrators. If those
+// are stored already, it returns cause.
+func (s *shell) goBack(ctx context.Context, before map[string]string, cause error) (problem string, err error) {
+	c, err := s.loadWith(before)
+	if err != nil {
+		return "", errors.Join(cause, err)
+	}
+	log := s.logger(c, slog.LevelDebug)
+	v, err := openWithRetry(ctx, c, instance.Options{
+		Dir: c.Data, Settings: vaultSettings(c), Load: s.loadWith, Now: time.Now, Rand: rand.Reader, Log: log,
+	})
+	if err != nil {
+		return "", errors.Join(cause, err)
+	}
+	changed, err := v.Stored.GoBack(ctx, before, message(cause))
+	if err = errors.Join(err, v.Close()); err != nil || !changed {
+		return "", errors.Join(cause, err)
+	}
+	log.Error("the server can't start with the changed settings and goes back to those before", "error", cause)
+	return message(cause), nil
+}
+
+// serverRun is one run of the server in this process.
+type serverRun struct {
+	*shell
+	existing bool
+	problem  string            // why the run before ended, if it couldn't start
+	stored   map[string]string // the stored settings of this run
+	started  bool
+	restart  atomic.Bool // whether an administrator wants another run
+}
+
+// restartDelay is how long the server continues after an administrator restarts it, so that the
+// browser can load the page that says so.
+const restartDelay = time.Second
+
+func (s *serverRun) serve(ctx context.Context) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	c, settings, err := s.prepareToServe(ctx)
 	if err != nil {
 		return err
@@ -79,13 +139,16 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		}
 	}
 	v, err := openWithRetry(ctx, c, instance.Options{
-		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Load: s.loadWith,
+		Dir: c.Data, Create: true, Existing: s.existing, Settings: vaultSettings(c), Load: s.loadWith,
 		Reader: pool, OCRReader: pages, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
+	if s.stored, err = v.Stored.Stored(ctx); err != nil {
+		return err
+	}
 	s.warn(rootWarning(os.Geteuid())) // uses the effective user, because becomeOwner may have switched from root
 	if isNew {
 		s.messagef("initialized the data directory %s; when running as a service, start with --existing", v.Dir)
@@ -98,8 +161,15 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	}
 	return server.Serve(ctx, server.Options{
 		Config: c, SettingsFile: settings, App: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats, Memory: func() []memory.Processes { return processMemory(pools) },
-		Doctor: func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
+		Doctor:       func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
+		RestartError: s.problem,
+		Restart: func() {
+			if s.restart.CompareAndSwap(false, true) {
+				time.AfterFunc(restartDelay, stop)
+			}
+		},
 		OnStarted: func(a server.Addresses) {
+			s.started = true
 			s.printFirstAdminLink(ctx, v, c.Origin(a.Address))
 			s.announceStart(ctx, v, a)
 		},

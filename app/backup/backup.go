@@ -96,11 +96,10 @@ func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, prog
 	})
 }
 
-// StartCreate runs Create in the background, with the configured directory. Progress and
-// State report the outcome. It returns the errors that Create returns before it starts
-// copying.
-func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
-	to, err := b.checkCreate(ctx, actor, "")
+// StartCreate runs Create in the background. Progress and State report the outcome. It returns
+// the errors that Create returns before it starts copying.
+func (b *Backups) StartCreate(ctx context.Context, actor model.Actor, to string) error {
+	to, err := b.checkCreate(ctx, actor, to)
 	if err != nil {
 		return err
 	}

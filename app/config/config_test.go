@@ -278,8 +278,9 @@ func TestShowReturnsTheSource(t *testing.T) {
 		{Key: "cors.origins", Value: "", Source: "default"},
 		{Key: "validation.enforce_required", Value: "false", Source: "default"},
 	} {
-		if shown[want.Key] != want {
-			t.Errorf("setting = %+v, want %+v", shown[want.Key], want)
+		got := shown[want.Key]
+		if got.Default, got.Bool = "", false; got != want {
+			t.Errorf("setting = %+v, want %+v", got, want)
 		}
 	}
 	text, err := json.Marshal(shown["log.level"])
@@ -296,7 +297,8 @@ func TestSecretsAreMasked(t *testing.T) {
 		} `mapstructure:"mail"`
 	}
 	holder.Mail.Password = "hunter2"
-	want := []Setting{{"mail.password", "***", "default", true}, {"mail.other", "", "DEEDKEEP_MAIL_OTHER", true}}
+	want := []Setting{{Key: "mail.password", Value: "***", Source: "default", Secret: true},
+		{Key: "mail.other", Source: "DEEDKEEP_MAIL_OTHER", Secret: true}}
 	if got := settings(&holder, map[string]string{"mail.other": "DEEDKEEP_MAIL_OTHER"}); !slices.Equal(got, want) {
 		t.Errorf("settings = %+v, want %+v", got, want)
 	}

@@ -14,7 +14,7 @@ type Size int64
 // Size units in bytes.
 const (
 	// Units of Size.
-	KB Size = 1 << (10 * (iota + 1))
+	kb Size = 1 << (10 * (iota + 1))
 	MB
 	GB
 	TB
@@ -25,7 +25,7 @@ type unit struct {
 	factor Size
 }
 
-func units() []unit { return []unit{{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", KB}} }
+func units() []unit { return []unit{{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", kb}} }
 
 var errSize = errors.New("is not a valid size; use a value such as 100 MB or 64 KB, or a number of bytes")
 

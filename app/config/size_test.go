@@ -27,7 +27,7 @@ func TestSizes(t *testing.T) {
 
 func TestSizeTexts(t *testing.T) {
 	for want, size := range map[string]Size{
-		"0": 0, "1 B": 1, "1000 B": 1000, "1 KB": 1024, "1025 B": 1025, "64 KB": 64 * KB, "100 MB": 100 * MB, "1536 MB": 1536 * MB,
+		"0": 0, "1 B": 1, "1000 B": 1000, "1 KB": 1024, "1025 B": 1025, "64 KB": 64 * kb, "100 MB": 100 * MB, "1536 MB": 1536 * MB,
 		"2 GB": 2 * GB, "1 TB": TB, "-1 B": -1,
 	} {
 		if got := size.String(); got != want {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// StoredSource is the source of values that administrators stored on the Settings page.
-const StoredSource = "Settings page"
+// storedSource is the source of values that administrators stored on the Settings page.
+const storedSource = "Settings page"
 
 // Editable is a setting that administrators can change on the Settings page. Secrets and paths of this machine,
 // except that of backups, aren't among them.
@@ -17,6 +17,14 @@ type Group struct {
 	Name, Label, Hint string
 	Immediate         bool // changes take effect without a restart
 	Settings          []Editable
+}
+
+// Keys returns the keys of the settings.
+func (g Group) Keys() (keys []string) {
+	for _, s := range g.Settings {
+		keys = append(keys, s.Key)
+	}
+	return keys
 }
 
 // Groups returns the settings that administrators can change, in the order of the Settings page.
@@ -89,9 +97,7 @@ var groups = []Group{
 // editable returns the keys of Groups.
 func editable() (keys []string) {
 	for _, g := range groups {
-		for _, s := range g.Settings {
-			keys = append(keys, s.Key)
-		}
+		keys = append(keys, g.Keys()...)
 	}
 	return keys
 }
@@ -108,14 +114,14 @@ func (src Source) readStored(others []entry) (entries []entry, ignored Problems)
 	config, _ := merge(others) // Load reports the problems
 	stored, err := src.Stored(config.Data)
 	if err != nil {
-		return nil, Problems{{Source: StoredSource, Reason: "can't read the stored settings: " + err.Error()}}
+		return nil, Problems{{Source: storedSource, Reason: "can't read the stored settings: " + err.Error()}}
 	}
 	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		if !slices.Contains(editable(), key) {
-			ignored = append(ignored, Problem{Source: StoredSource, Key: key, Reason: "is not a setting of this page"})
+			ignored = append(ignored, Problem{Source: storedSource, Key: key, Reason: "is not a setting of this page"})
 			continue
 		}
-		entries = append(entries, entry{key, StoredSource, stored[key]})
+		entries = append(entries, entry{key, storedSource, stored[key]})
 	}
 	return entries, ignored
 }
@@ -128,7 +134,7 @@ func (src Source) combine(stored, others []entry) (config Config, problems, igno
 		config.nameSources(problems)
 		if len(problems) == 0 && src.Check != nil && len(stored) > 0 {
 			for _, p := range src.Check(config) {
-				if p.Source = config.origins[p.Key]; p.Source == StoredSource {
+				if p.Source = config.origins[p.Key]; p.Source == storedSource {
 					problems = append(problems, p)
 				}
 			}
@@ -143,7 +149,7 @@ func (src Source) combine(stored, others []entry) (config Config, problems, igno
 		} else {
 			reason.Reason = "doesn't fit the setting " + reason.Key + ", which " + reason.Reason
 		}
-		ignored = append(ignored, Problem{Source: StoredSource, Key: stored[drop].key, Reason: reason.Reason})
+		ignored = append(ignored, Problem{Source: storedSource, Key: stored[drop].key, Reason: reason.Reason})
 		stored = slices.Delete(slices.Clone(stored), drop, drop+1)
 	}
 }
@@ -152,7 +158,7 @@ func (src Source) combine(stored, others []entry) (config Config, problems, igno
 // are fewer problems. It returns -1 if no stored value causes a problem.
 func cause(stored, others []entry, problems Problems) int {
 	for n, e := range stored {
-		if slices.ContainsFunc(problems, func(p Problem) bool { return p.Key == e.key && p.Source == StoredSource }) {
+		if slices.ContainsFunc(problems, func(p Problem) bool { return p.Key == e.key && p.Source == storedSource }) {
 			return n
 		}
 	}

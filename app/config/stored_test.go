@@ -87,7 +87,7 @@ func TestStoredValuesNeverPreventAStart(t *testing.T) {
 			}
 			var applied []string
 			for key, source := range config.origins {
-				if source == StoredSource {
+				if source == storedSource {
 					applied = append(applied, key)
 				}
 			}

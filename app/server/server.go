@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,8 @@ type Options struct {
 	Log          *slog.Logger
 	Now          func() time.Time
 	OnStarted    func(Addresses)                                // called once, when the server accepts requests
+	Restart      func()                                         // restarts the server; may be nil
+	RestartError string                                         // why the last restart didn't apply the stored settings, or ""
 	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics for administrators; may be nil
 	Memory       func() []memory.Processes                      // returns the memory of all processes; may be nil
 	Sandbox      func() sandbox.Stats                           // returns the sandbox worker counts for /metrics; may be nil
@@ -202,7 +205,8 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor, full func(), expi
 	pages, err := ui.New(ui.Options{
 		App: opts.App, Links: opts.App.Secrets.Links().WithMaxTTL(c.Links.TTL),
 		Address: addresses.ClientAddrText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.App.Secrets).Event,
-		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
+		Restart: opts.Restart, RestartError: opts.RestartError, Run: strconv.FormatInt(opts.Now().UnixNano(), 36),
+		SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
 		FormBytes: int64(c.Limits.FormFields), LimitBody: bodies.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Log: opts.Log,
 	})

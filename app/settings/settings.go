@@ -108,18 +108,42 @@ func version(values map[string]string, keys []string) string {
 }
 
 // Change stores new values, in the syntax of environment variables. A value that is blank or the default is no longer
-// stored. seen is the Version of the keys that the user saw. The error is PreconditionFailed if they have changed since
+// stored. If seen isn't "", it is the Version of the keys that the user saw. The error is PreconditionFailed if they have changed since
 // then, Conflict if a value is set elsewhere, and of type config.Problems if values don't work.
-func (s *Service) Change(ctx context.Context, actor model.Actor, values map[string]string, seen string) error {
-	return s.change(ctx, actor, values, seen, func(write func(*store.Tx) error) error {
+func (s *Service) Change(ctx context.Context, actor model.Actor, values map[string]string, seen string, keys ...string) error {
+	return s.change(ctx, actor, values, seen, keys, func(write func(*store.Tx) error) error {
 		return s.db.WriteAsAdmin(ctx, actor, nil, write)
 	})
 }
 
 // ChooseTimeZone stores the time zone of the office for an administrator who is about to sign in for the first time.
 func (s *Service) ChooseTimeZone(ctx context.Context, actor model.Actor, name string) error {
-	return s.change(ctx, actor, map[string]string{"time_zone": name}, "", func(write func(*store.Tx) error) error {
+	return s.change(ctx, actor, map[string]string{"time_zone": name}, "", nil, func(write func(*store.Tx) error) error {
 		return s.db.StoreFromReserve(ctx, nil, write)
+	})
+}
+
+// GoBack stores the settings of a server that ran, because it can't start with those that are stored. cause says why. It
+// returns false if nothing differs.
+func (s *Service) GoBack(ctx context.Context, old map[string]string, cause string) (changed bool, err error) {
+	next, err := s.load(old)
+	if err != nil {
+		return false, err
+	}
+	err = s.db.StoreFromReserve(ctx, nil, func(t *store.Tx) error {
+		stored, err := t.Settings()
+		if changed = !maps.Equal(stored, old); err != nil || !changed {
+			return err
+		}
+		return s.put(t, model.Event{Actor: model.Actor{Kind: "system"}, Detail: map[string]string{"reason": cause}}, old, s.Current(), next)
+	})
+	return changed, err
+}
+
+// LogRestart stores an audit entry that says who restarts the server.
+func (s *Service) LogRestart(ctx context.Context, actor model.Actor) error {
+	return s.db.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error {
+		return s.db.AddEvent(t, s.db.Now(), actor, "server.restarted", "", nil)
 	})
 }
 
@@ -127,9 +151,8 @@ func (s *Service) ChooseTimeZone(ctx context.Context, actor model.Actor, name st
 const maxTries = 5
 
 // change stores the values with a transaction that write runs. It checks them before, because that reads files.
-func (s *Service) change(ctx context.Context, actor model.Actor, values map[string]string, seen string,
+func (s *Service) change(ctx context.Context, actor model.Actor, values map[string]string, seen string, keys []string,
 	write func(func(*store.Tx) error) error) error {
-	keys := slices.Sorted(maps.Keys(values))
 	for try := 1; ; try++ {
 		old, err := s.Stored(ctx)
 		if err != nil {
@@ -151,7 +174,7 @@ func (s *Service) change(ctx context.Context, actor model.Actor, values map[stri
 			if now, err := t.Settings(); err != nil || !maps.Equal(now, old) {
 				return errors.Join(err, errChanged)
 			}
-			return s.put(t, actor, stored, was, next)
+			return s.put(t, model.Event{Actor: actor}, stored, was, next)
 		})
 		if !errors.Is(err, errChanged) || try == maxTries {
 			if err == nil {
@@ -166,17 +189,21 @@ var errChanged = &errs.Error{Kind: errs.PreconditionFailed, Message: "These sett
 
 // check sets the values in stored and returns the settings with them.
 func (s *Service) check(stored, values map[string]string, was config.Config) (next config.Config, err error) {
-	defaults := config.Default().Values()
+	known := map[string]config.Setting{}
+	for _, setting := range was.Show() {
+		known[setting.Key] = setting
+	}
 	for key, value := range values {
 		value = strings.TrimSpace(value)
-		if source := was.SourceOf(key); source != "" && source != config.StoredSource {
-			if value == was.Values()[key] {
-				continue
-			}
-			return next, &errs.Error{Kind: errs.Conflict, Message: key + " is set by " + source + ". Change it there."}
-		}
-		if stored[key] = value; value == "" || value == defaults[key] {
+		setting, isSetting := known[key]
+		switch {
+		case isSetting && setting.Fixed() && value == setting.Value:
+		case isSetting && setting.Fixed():
+			return next, &errs.Error{Kind: errs.Conflict, Message: key + " is set by " + setting.Source + ". Change it there."}
+		case value == "" || value == setting.Default:
 			delete(stored, key)
+		default:
+			stored[key] = value
 		}
 	}
 	if next, err = s.load(stored); err != nil {
@@ -195,8 +222,8 @@ func (s *Service) check(stored, values map[string]string, was config.Config) (ne
 }
 
 // put stores the settings and an audit entry of what changed.
-func (s *Service) put(t *store.Tx, actor model.Actor, stored map[string]string, was, next config.Config) error {
-	entry := model.Event{At: s.db.Now(), Actor: actor, Kind: "settings.changed"}
+func (s *Service) put(t *store.Tx, entry model.Event, stored map[string]string, was, next config.Config) error {
+	entry.At, entry.Kind = s.db.Now(), "settings.changed"
 	from, to := was.Values(), next.Values()
 	for _, g := range config.Groups() {
 		for _, e := range g.Settings {

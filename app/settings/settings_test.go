@@ -83,7 +83,7 @@ func TestRejectedChanges(t *testing.T) {
 	keys := []string{"users.session_idle", "users.session_max"}
 	seen := v.Stored.Version(keys)
 	want := map[string]string{"users.session_idle": "2h", "users.session_max": "3d"}
-	vaulttest.NoError(t, v.Stored.Change(t.Context(), vaulttest.Operator, want, seen))
+	vaulttest.NoError(t, v.Stored.Change(t.Context(), vaulttest.Operator, want, seen, keys...))
 	for _, row := range []struct {
 		name, seen, want string
 		kind             errs.Kind
@@ -100,7 +100,7 @@ func TestRejectedChanges(t *testing.T) {
 		{"data directory", "", "data: is not a setting of this page", errs.Internal, map[string]string{"data": "/srv"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			err := v.Stored.Change(t.Context(), vaulttest.Operator, row.values, row.seen)
+			err := v.Stored.Change(t.Context(), vaulttest.Operator, row.values, row.seen, keys...)
 			if err == nil || errs.KindOf(err) != row.kind || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("Change: got %v, want %q", err, row.want)
 			}

@@ -35,7 +35,7 @@ func TestTaskRunsInBackground(t *testing.T) {
 		done <- err
 	}()
 	<-started
-	vaulttest.WantKind(t, "start a second backup", v.Backups.StartCreate(t.Context(), vaulttest.Operator), errs.Locked)
+	vaulttest.WantKind(t, "start a second backup", v.Backups.StartCreate(t.Context(), vaulttest.Operator, ""), errs.Locked)
 	if p := v.Backups.Progress(); !p.Running || p.By.Kind != "operator" {
 		t.Errorf("progress of the first backup = %+v, want running, started by an operator", p)
 	}
@@ -44,7 +44,7 @@ func TestTaskRunsInBackground(t *testing.T) {
 		t.Fatalf("first backup: %v", err)
 	}
 	clock.Advance(time.Minute)
-	if err := v.Backups.StartCreate(t.Context(), vaulttest.Operator); err != nil {
+	if err := v.Backups.StartCreate(t.Context(), vaulttest.Operator, ""); err != nil {
 		t.Fatalf("start another backup: %v", err)
 	}
 	vaulttest.Eventually(t, "the backup ends", func() bool { return !v.Backups.Progress().Running })
@@ -73,7 +73,7 @@ func TestTaskIsDeniedForKeys(t *testing.T) {
 	v := vaulttest.Open(t, opts)
 	key := model.Actor{Kind: model.ActorKey, ID: 1}
 	for name, start := range map[string]func() error{
-		"backup":              func() error { return v.Backups.StartCreate(t.Context(), key) },
+		"backup":              func() error { return v.Backups.StartCreate(t.Context(), key, "") },
 		"backup verification": func() error { return v.Backups.StartVerify(t.Context(), key, "") },
 		"log verification":    func() error { return v.Events.StartVerify(t.Context(), key) },
 	} {
@@ -96,7 +96,7 @@ func TestTaskEndsOnClose(t *testing.T) {
 	if err := v.Events.StartVerify(t.Context(), vaulttest.Operator); err != nil {
 		t.Fatalf("start the verification of the log: %v", err)
 	}
-	if err := v.Backups.StartCreate(t.Context(), vaulttest.Operator); err != nil {
+	if err := v.Backups.StartCreate(t.Context(), vaulttest.Operator, ""); err != nil {
 		t.Fatalf("start the backup: %v", err)
 	}
 	vaulttest.Close(t, v)

@@ -136,7 +136,7 @@ func TestSettings(t *testing.T) {
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", ">HTTPS<", "Not set",
-		"Run check", h.dir, "edit <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
+		"Run check", h.dir, "<code>/etc/deedkeep/own.yaml</code>, environment variables").lacks(t, "config.yaml")
 	admin.post(t, 200, "/admin/settings", nil).has(t, "Problems found", "disk &lt;1&gt;", "buy one",
 		`<span class="badge bad">Error</span>`)
 	for _, role := range []model.Role{model.RoleStaff, model.RoleViewer} {

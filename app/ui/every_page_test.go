@@ -123,6 +123,8 @@ func (ts *testServer) createRecords(t *testing.T) func(path, name string) string
 		switch {
 		case name == "part":
 			return "now" // for the backups page
+		case name == "group":
+			return "backup"
 		case name == "topic":
 			return "working"
 		case path == "/help/screenshots/{name}":

@@ -15,12 +15,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/auth"
-	"deedkeep/app/config"
 	"deedkeep/app/encode"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
@@ -42,6 +42,7 @@ type testServer struct {
 	log       bytes.Buffer // read only after the server is closed
 	secrets   []string     // text that must not appear in the log
 	limitBody page.BodyLimiter
+	restarts  atomic.Int32 // how often an administrator restarted the server
 }
 
 // newTestServer returns a server with one administrator, whose name is Owner.
@@ -67,8 +68,8 @@ func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServe
 	pages, err := ui.New(ui.Options{
 		App: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
-		Event:  encode.NewIDCodec(h.vault.Secrets).Event, Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml",
-		Version: "9.9.9", Doctor: h.doctor,
+		Event:  encode.NewIDCodec(h.vault.Secrets).Event, SettingsFile: "/etc/deedkeep/own.yaml",
+		Version: "9.9.9", Doctor: h.doctor, Run: "run1", Restart: func() { h.restarts.Add(1) },
 		LimitBody: func(ctx context.Context, owner string, body io.ReadCloser, length int64,
 			granted func(time.Duration)) (io.ReadCloser, func()) {
 			if h.limitBody == nil {

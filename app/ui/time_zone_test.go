@@ -31,17 +31,18 @@ func TestTimeZoneIsChosen(t *testing.T) {
 	}
 	form.Set("time_zone", "America/Denver")
 	cookie := "Cookie: " + h.post(t, 303, link, form).cookies()
-	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="America/Denver" selected>Mountain<`)
+	const path = "/admin/settings/firm"
+	h.request(t, 200, "GET", path, cookie).has(t, `value="America/Denver" selected>Mountain<`)
 	h.request(t, 200, "GET", "/admin/activity", cookie).has(t, "changed settings", "Time zone: (blank) → America/Denver", " MDT")
 
 	set := func(want int, name string) reply {
-		return h.post(t, want, "/admin/settings/time-zone", url.Values{"time_zone": {name}}, cookie)
+		return h.post(t, want, path, url.Values{"time_zone": {name}}, cookie)
 	}
 	set(303, "Pacific/Honolulu")
 	h.request(t, 200, "GET", "/admin/activity", cookie).has(t, " HST", "America/Denver", "Pacific/Honolulu")
-	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="Pacific/Honolulu" selected>Hawaii<`)
+	h.request(t, 200, "GET", path, cookie).has(t, `value="Pacific/Honolulu" selected>Hawaii<`)
 	set(303, "Europe/Paris")
-	h.request(t, 200, "GET", "/admin/settings", cookie).has(t, `value="Europe/Paris" selected>Europe/Paris<`)
+	h.request(t, 200, "GET", path, cookie).has(t, `value="Europe/Paris" selected>Europe/Paris<`)
 	set(422, "Eastern")
 	if got := h.vault.Stored.Current().TimeZone; got != "Europe/Paris" {
 		t.Errorf("time zone after an unknown name: got %q, want Europe/Paris", got)
@@ -74,10 +75,9 @@ func TestTimeZoneOfSettings(t *testing.T) {
 	form.Set("name", "kim")
 	form.Set("time_zone", "America/Denver") // not asked for
 	cookie := "Cookie: " + h.post(t, 303, link, form).cookies()
-	settings := h.request(t, 200, "GET", "/admin/settings", cookie)
-	settings.has(t, "America/Phoenix, from the setting")
-	settings.lacks(t, `name="time_zone"`)
-	h.post(t, 409, "/admin/settings/time-zone", url.Values{"time_zone": {"America/Denver"}}, cookie)
+	h.request(t, 200, "GET", "/admin/settings/firm", cookie).has(t, "Set in <code>DEEDKEEP_TIME_ZONE</code>",
+		`value="America/Phoenix" selected`, "disabled")
+	h.post(t, 303, "/admin/settings/firm", url.Values{"time_zone": {"America/Denver"}}, cookie)
 	if got := h.vault.Stored.Location().String(); got != "America/Phoenix" {
 		t.Errorf("Location: got %s, want America/Phoenix", got)
 	}

@@ -96,7 +96,7 @@ func errorText(err error) string {
 
 // runBackup starts a backup unless one is already running.
 func (p *Pages) runBackup(r *page.Request) error {
-	err := p.App.Backups.StartCreate(r.Context(), r.Actor)
+	err := p.App.Backups.StartCreate(r.Context(), r.Actor, "")
 	p.ResetWarnings()
 	return p.showStarted(r, "now", err, "Backup started.", "A backup is already running.")
 }

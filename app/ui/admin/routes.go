@@ -59,7 +59,10 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/backups/verify", page.MayAdminister, p.verifyBackup),
 		page.NewRoute("GET /admin/settings", page.MayAdminister, p.settingsPage),
 		page.NewRoute("POST /admin/settings", page.MayAdminister, p.runDiagnostics),
-		page.NewRoute("POST /admin/settings/time-zone", page.MayAdminister, p.setTimeZone),
+		page.NewRoute("GET /admin/settings/{group}", page.MayAdminister, p.settingGroupPage),
+		page.NewRoute("POST /admin/settings/{group}", page.MayAdminister, p.changeSettings),
+		page.NewRoute("GET /admin/settings/restart", page.MayAdminister, p.restartPage),
+		page.NewRoute("POST /admin/settings/restart", page.MayAdminister, p.restartServer),
 		page.NewRoute("GET /admin/search", page.MayAdminister, p.searchIndexPart),
 		page.NewRoute("POST /admin/search", page.MayAdminister, p.reindex),
 	}

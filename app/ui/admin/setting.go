@@ -16,8 +16,7 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// settingPage is the template data of the settings page. The page is read-only because the server
-// reads its settings only at startup.
+// settingPage is the template data of the settings page.
 type settingPage struct {
 	Version, Home, File string
 	instance.Health
@@ -30,8 +29,11 @@ type settingPage struct {
 	CanLook  bool
 	Search   page.SearchIndexStatus
 
-	TimeZone  *page.TimeZoneField // nil if the settings file has a time zone
-	FixedZone string              // that of the settings file
+	Editable   []config.Group
+	Pending    []config.Editable // changed, but not in effect
+	MayRestart bool
+	Ignored    config.Problems // stored values without effect
+	NotApplied string          // why the last restart didn't apply the stored settings, or ""
 }
 
 // settingGroup contains the settings in one section of the settings file.
@@ -43,7 +45,7 @@ type settingGroup struct {
 // settingLabels maps sections of the settings file to headings. The key "" is for settings outside
 // all sections.
 var settingLabels = map[string]string{
-	"": "Server", "tls": "HTTPS", "log": "Logging", "limits": "Limits", "rate": "Rate limits", "links": "Download links",
+	"": "Server", "firm": "Firm", "tls": "HTTPS", "log": "Logging", "limits": "Limits", "rate": "Rate limits", "links": "Download links",
 	"users": "Sessions and sign-in", "uploads": "Uploads", "timeouts": "Timeouts", "validation": "Validation", "reader": "Document processing",
 	"previews": "Page previews", "ocr": "OCR of scanned pages", "search": "Search", "disk": "Disk",
 	"cors": "CORS", "trash": "Trash", "retention": "Retention", "idempotency": "Idempotency",
@@ -70,18 +72,6 @@ func (p *Pages) settingsPage(r *page.Request) error {
 	return p.showSettings(r, nil)
 }
 
-// setTimeZone changes the time zone of the office.
-func (p *Pages) setTimeZone(r *page.Request) error {
-	name := r.PostForm.Get("time_zone")
-	if !page.KnownTimeZone(name) {
-		return &errs.Error{Kind: errs.Invalid, Message: page.ChooseTimeZone}
-	}
-	if err := p.App.Stored.Change(r.Context(), r.Actor, map[string]string{"time_zone": name}, ""); err != nil {
-		return err
-	}
-	return p.RedirectWithNotice(r, "/admin/settings#time-zone", "Time zone saved.")
-}
-
 func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 	h, err := p.App.Health(r.Context())
 	if err != nil {
@@ -89,12 +79,9 @@ func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 	}
 	view := settingPage{
 		Version: p.Version, Home: p.App.Dir, File: p.SettingsFile, Health: h, Problem: page.DiskWarning(h),
-		Groups: groupSettings(p.Settings), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
-	}
-	if c := p.App.Stored.Current(); c.SourceOf("time_zone") != "" && c.SourceOf("time_zone") != config.StoredSource {
-		view.FixedZone = c.TimeZone
-	} else {
-		view.TimeZone = p.NewTimeZoneField("", "")
+		Groups: groupSettings(p.App.Stored.Current().Show()), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
+		Editable: config.Groups(), Pending: p.App.Stored.Pending(), MayRestart: p.Restart != nil,
+		Ignored: p.App.Stored.Current().Ignored(), NotApplied: p.RestartError,
 	}
 	if info, err := os.Stat(filepath.Join(p.App.Dir, "vault.db")); err == nil {
 		view.Database = info.Size()
@@ -103,7 +90,7 @@ func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 		view.Examined, view.Findings, view.OK = true, found.Findings, found.OK
 	}
 	return p.RenderPage(r, http.StatusOK, "settings.html", page.Page{
-		Heading: "Settings", Section: "admin", Data: view, Styles: adminStyles, Scripts: []string{"account.js"},
+		Heading: "Settings", Section: "admin", Data: view, Styles: adminStyles,
 	})
 }
 

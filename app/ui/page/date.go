@@ -48,14 +48,19 @@ type TimeZoneField struct {
 // NewTimeZoneField returns the field with the time zone that was submitted or, without one, that of
 // the vault. A zone that isn't in the list of US time zones is added to it.
 func (si *Site) NewTimeZoneField(submitted, problem string) *TimeZoneField {
-	f := TimeZoneField{Name: submitted, Zones: settings.USZones(), Problem: problem}
-	if !KnownTimeZone(f.Name) {
-		f.Name = si.App.Stored.Current().TimeZone
+	if !KnownTimeZone(submitted) {
+		submitted = si.App.Stored.Current().TimeZone
 	}
-	if f.Name != "" && !slices.ContainsFunc(f.Zones, func(z settings.Zone) bool { return z.Name == f.Name }) {
-		f.Zones = append(f.Zones, settings.Zone{Name: f.Name, Label: f.Name})
+	return &TimeZoneField{Name: submitted, Zones: TimeZones(submitted), Problem: problem}
+}
+
+// TimeZones returns the time zones to choose from: those of the United States, and the chosen one.
+func TimeZones(chosen string) []settings.Zone {
+	zones := settings.USZones()
+	if chosen != "" && !slices.ContainsFunc(zones, func(z settings.Zone) bool { return z.Name == chosen }) {
+		zones = append(zones, settings.Zone{Name: chosen, Label: chosen})
 	}
-	return &f
+	return zones
 }
 
 // minYear is the earliest year accepted in a form. Earlier years, such as 0026 instead of 2026, are

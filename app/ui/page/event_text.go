@@ -99,7 +99,8 @@ var EventTexts = []eventGroup{
 	{"Backups and maintenance", []eventText{
 		{"backup.created", "created a backup", "", ""}, {"backup.pruned", "pruned old backups", "", ""},
 		{"backup.restored", "restored a backup", "", ""},
-		{"settings.changed", "changed settings", "", ""}, {"time_zone.changed", "changed the time zone", "", ""},
+		{"settings.changed", "changed settings", "", ""}, {"server.restarted", "restarted the server", "", ""},
+		{"time_zone.changed", "changed the time zone", "", ""},
 		{"vault.created", "initialized the data directory", "", ""},
 		{"vault.marked_example", "started to fill the vault with an example firm", "", ""},
 		{"vault.repaired", "repaired the database", "", ""},

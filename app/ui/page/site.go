@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/config"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
@@ -27,10 +26,12 @@ type Options struct {
 	Address      func(*http.Request) string                     // returns the client's IP address
 	Origin       func(*http.Request) (string, error)            // returns this server's address as the request specifies it
 	Event        func(model.Event) apitypes.Event               // converts an audit entry to its API representation
-	Settings     []config.Setting                               // current settings; secrets are masked
 	SettingsFile string                                         // path of the settings file, even if it doesn't exist
 	Version      string                                         // version of this binary
 	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics; nil if unavailable
+	Restart      func()                                         // restarts the server with what is stored; nil if unavailable
+	RestartError string                                         // why the last restart didn't apply what was stored, or ""
+	Run          string                                         // identifies this run of the server
 	FormBytes    int64                                          // maximum size of a form; default: 8 MB
 	LimitBody    BodyLimiter                                    // limits the memory of large forms; nil means no limit
 	BodyBytes    int64                                          // maximum size of an upload request; default: 10 GB

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,9 @@ type warningCache struct {
 	list []Warning
 }
 
+// SettingsPath is the address of the settings page, where administrators also restart the server.
+const SettingsPath = "/admin/settings"
+
 // warningCacheTTL is how long the cached warnings are valid.
 const warningCacheTTL = 30 * time.Second
 
@@ -33,7 +37,15 @@ func (si *Site) visibleWarnings(r *Request) (list []Warning) {
 	if !r.MayAdminister() || r.URL.Path == "/" {
 		return nil
 	}
-	for _, w := range si.currentWarnings(r.Context()) {
+	all := si.currentWarnings(r.Context())
+	if n := len(si.App.Stored.Pending()); n > 0 {
+		text := "1 setting needs a restart to apply."
+		if n > 1 {
+			text = fmt.Sprintf("%d settings need a restart to apply.", n)
+		}
+		all = append(slices.Clip(all), Warning{text, SettingsPath, "Restart"})
+	}
+	for _, w := range all {
 		if w.Path != r.URL.Path {
 			list = append(list, w)
 		}

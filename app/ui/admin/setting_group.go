@@ -1,0 +1,278 @@
+package admin
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"deedkeep/app/config"
+	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
+	"deedkeep/app/settings"
+	"deedkeep/app/ui/page"
+)
+
+// settingField is the template data of one field of a settings form.
+type settingField struct {
+	config.Editable
+	config.Setting
+	Zones   []settings.Zone // for the time zone
+	Problem string
+}
+
+// settingForm is the template data of a form with the settings of a group, or with some of them.
+type settingForm struct {
+	config.Group
+	Fields  []settingField
+	Seen    string // version of the values that the form shows
+	Problem string
+}
+
+// newSettingForm returns the form with the current values.
+func (p *Pages) newSettingForm(group config.Group) settingForm {
+	all := map[string]config.Setting{}
+	for _, s := range p.App.Stored.Current().Show() {
+		all[s.Key] = s
+	}
+	form := settingForm{Group: group, Seen: p.App.Stored.Version(group.Keys())}
+	for _, e := range group.Settings {
+		f := settingField{Editable: e, Setting: all[e.Key]}
+		if e.Key == "time_zone" {
+			f.Zones = page.TimeZones(f.Value)
+		}
+		form.Fields = append(form.Fields, f)
+	}
+	return form
+}
+
+// restore shows the submitted values and the problems with them.
+func (f *settingForm) restore(values map[string]string, problems config.Problems) {
+	for n := range f.Fields {
+		field := &f.Fields[n]
+		if value, submitted := values[field.Editable.Key]; submitted {
+			field.Value = value
+		}
+		for _, p := range problems {
+			if p.Key == field.Editable.Key {
+				field.Problem = sentence(p.Reason)
+			}
+		}
+	}
+	for _, p := range problems {
+		if _, own := values[p.Key]; !own {
+			f.Problem = strings.TrimSpace(f.Problem + " " + p.Key + ": " + p.Reason + ".")
+		}
+	}
+}
+
+// sentence returns a reason with a capital letter and a period.
+func sentence(reason string) string {
+	first, size := utf8.DecodeRuneInString(reason)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(reason[size:], ".") + "."
+}
+
+// submitted returns the values of the fields that the form may change.
+func (f settingForm) submitted(form url.Values) map[string]string {
+	values := map[string]string{}
+	for _, field := range f.Fields {
+		key := field.Editable.Key
+		switch {
+		case field.Fixed():
+		case field.Bool:
+			values[key] = "false"
+			if form.Get(key) == "true" {
+				values[key] = "true"
+			}
+		case form.Has(key):
+			values[key] = form.Get(key)
+		}
+	}
+	return values
+}
+
+// saveSettings stores the submitted values. If they don't work, it returns the form with the problems and a status.
+func (p *Pages) saveSettings(r *page.Request, group config.Group) (form settingForm, status int, err error) {
+	form = p.newSettingForm(group)
+	values := form.submitted(r.PostForm)
+	err = p.App.Stored.Change(r.Context(), r.Actor, values, r.PostForm.Get("seen"), group.Keys()...)
+	if err == nil {
+		return form, 0, nil
+	}
+	if problems, ok := errors.AsType[config.Problems](err); ok {
+		form.restore(values, problems)
+		return form, http.StatusUnprocessableEntity, nil
+	}
+	if kind := errs.KindOf(err); kind == errs.PreconditionFailed || kind == errs.Conflict {
+		form = p.newSettingForm(group) // with what the other user stored
+		if form.Problem = errs.UserMessage(err); kind == errs.PreconditionFailed {
+			form.Problem += " This is the latest version. Make your change again."
+		}
+		return form, httpx.StatusByKind[kind], nil
+	}
+	return form, 0, err
+}
+
+func requestedGroup(r *page.Request) (config.Group, error) {
+	for _, group := range config.Groups() {
+		if group.Name == r.PathValue("group") {
+			return group, nil
+		}
+	}
+	return config.Group{}, page.NotFound(r)
+}
+
+// settingGroupPage shows the settings of a group.
+func (p *Pages) settingGroupPage(r *page.Request) error {
+	group, err := requestedGroup(r)
+	if err != nil {
+		return err
+	}
+	return p.showSettingForm(r, http.StatusOK, p.newSettingForm(group))
+}
+
+func (p *Pages) showSettingForm(r *page.Request, status int, form settingForm) error {
+	return p.RenderPage(r, status, "setting-group.html", page.Page{
+		Heading: form.Label, Section: "admin", Data: form, Styles: adminStyles,
+	})
+}
+
+// changeSettings stores the settings of a group.
+func (p *Pages) changeSettings(r *page.Request) error {
+	group, err := requestedGroup(r)
+	if err != nil {
+		return err
+	}
+	form, status, err := p.saveSettings(r, group)
+	if err != nil {
+		return err
+	}
+	if status != 0 {
+		return p.showSettingForm(r, status, form)
+	}
+	if r.PostForm.Has("test") {
+		return p.testBackup(r)
+	}
+	notice := "Settings saved."
+	if len(p.App.Stored.Pending()) > 0 {
+		notice = "Settings saved. They apply when you restart the server."
+	}
+	return p.RedirectWithNotice(r, page.SettingsPath, notice)
+}
+
+// testBackup makes a backup in the folder that was stored, even before the server restarts, and says how it went.
+func (p *Pages) testBackup(r *page.Request) error {
+	const path = page.SettingsPath + "/backup"
+	c := p.App.Stored.Current()
+	if c.Backup.To == "" {
+		return p.RedirectWithNotice(r, path, "Enter a folder for backups first.")
+	}
+	for _, e := range p.App.Stored.Pending() {
+		if e.Key == "backup.recipients" {
+			return p.RedirectWithNotice(r, path, "Settings saved. Restart the server first, so that the test backup is encrypted as you chose.")
+		}
+	}
+	if err := p.App.Backups.StartCreate(r.Context(), r.Actor, c.Backup.To); err != nil {
+		return p.RedirectWithNotice(r, path, "The test backup failed: "+errorText(err))
+	}
+	for tick := time.Tick(testBackupPoll); ; {
+		state := p.App.Backups.Progress()
+		switch {
+		case state.Running:
+		case state.Err != nil:
+			return p.RedirectWithNotice(r, path, "The test backup failed: "+errorText(state.Err))
+		default:
+			return p.RedirectWithNotice(r, path, "The test backup is in "+state.Result.To+".")
+		}
+		select {
+		case <-tick:
+		case <-r.Context().Done():
+			return r.Context().Err()
+		case <-time.After(testBackupWait - p.Now().Sub(state.Begun)):
+			return p.RedirectWithNotice(r, path, "The test backup runs. Backups shows its result.")
+		}
+	}
+}
+
+// A test backup of a new vault takes less than a second.
+const (
+	testBackupPoll = 50 * time.Millisecond
+	testBackupWait = 10 * time.Second
+)
+
+// restartServer restarts the server, unless the settings file or the environment has a problem.
+func (p *Pages) restartServer(r *page.Request) error {
+	if p.Restart == nil {
+		return &errs.Error{Kind: errs.Conflict, Message: "This server can't restart. Restart its service."}
+	}
+	if err := p.App.Stored.Read(r.Context()); err != nil {
+		return &errs.Error{Kind: errs.Conflict, Message: "The server wasn't restarted. " + sentence(err.Error()), Err: err}
+	}
+	if err := p.App.Stored.LogRestart(r.Context(), r.Actor); err != nil {
+		return err
+	}
+	p.Restart()
+	return r.Redirect(page.WithQuery(page.SettingsPath+"/restart", url.Values{"run": {p.Run}}))
+}
+
+// restartPage is shown until the server runs again. Then it leads back to the settings.
+func (p *Pages) restartPage(r *page.Request) error {
+	if r.URL.Query().Get("run") != p.Run {
+		notice := "The server has restarted."
+		if p.RestartError != "" {
+			notice = "" // the settings page explains it
+		}
+		return p.RedirectWithNotice(r, page.SettingsPath, notice)
+	}
+	return p.RenderPage(r, http.StatusOK, "restart.html", page.Page{
+		Heading: "Restarting", Section: "admin", Styles: adminStyles, Scripts: []string{"restart.js"},
+		Data: struct{ Here, Address string }{r.URL.RequestURI(), p.newAddress(r)},
+	})
+}
+
+// newAddress returns the address of the settings page after a restart, or "" if it remains what the browser uses.
+func (p *Pages) newAddress(r *page.Request) string {
+	pending := map[string]bool{}
+	for _, e := range p.App.Stored.Pending() {
+		pending[e.Key] = true
+	}
+	c := p.App.Stored.Current()
+	if !pending["listen"] && !pending["public_url"] && !pending["tls.self_signed"] && !pending["tls.automatic"] {
+		return ""
+	}
+	own, err := p.Origin(r.Request)
+	if err != nil {
+		return ""
+	}
+	if next := nextOrigin(c, own); next != own {
+		return next + page.SettingsPath
+	}
+	return ""
+}
+
+// nextOrigin returns the scheme and host with which a browser reaches a server with other settings. own is the one with
+// which it reaches the server now.
+func nextOrigin(c config.Config, own string) string {
+	address, err := url.Parse(own)
+	listenHost, port, errListen := net.SplitHostPort(c.Listen)
+	if c.PublicURL != "" || err != nil || errListen != nil {
+		return c.Origin(c.Listen)
+	}
+	host := address.Hostname()
+	if ip, err := netip.ParseAddr(listenHost); err == nil && !ip.IsUnspecified() {
+		host = listenHost
+	}
+	scheme, usual := "http", "80"
+	if c.TLS.Enabled() {
+		scheme, usual = "https", "443"
+	}
+	if port == usual {
+		return scheme + "://" + host
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}

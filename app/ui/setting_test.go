@@ -1,0 +1,148 @@
+package ui_test
+
+import (
+	"html"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"deedkeep/app/config"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
+)
+
+var seenInput = regexp.MustCompile(`name="seen" value="([0-9a-f]+)"`)
+
+// settingForm returns the fields of the settings form at path, with the version that it shows.
+func (tu *testUser) settingForm(t *testing.T, path string, fields url.Values) url.Values {
+	t.Helper()
+	match := seenInput.FindSubmatch(tu.get(t, 200, path).body)
+	if match == nil {
+		t.Fatalf("GET %s: got no version of the settings", path)
+	}
+	fields.Set("seen", string(match[1]))
+	return fields
+}
+
+// Administrators change settings by group. Every page tells administrators which changes need a restart.
+func TestChangeSettings(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	admin, staff := h.newUser(t, "ada", model.RoleAdmin), h.newUser(t, "tom", model.RoleStaff)
+	for _, g := range config.Groups() {
+		path := "/admin/settings/" + g.Name
+		admin.get(t, 200, "/admin/settings", `href="`+path+`"`, g.Hint)
+		for _, s := range g.Settings {
+			admin.get(t, 200, path, `name="`+s.Key+`"`, html.EscapeString(s.Label))
+		}
+		staff.get(t, 403, path)
+		staff.post(t, 403, path, url.Values{})
+	}
+	admin.get(t, 404, "/admin/settings/data")
+	admin.post(t, 404, "/admin/settings/data", url.Values{"data": {"/srv"}})
+	staff.post(t, 403, "/admin/settings/restart", nil)
+
+	const firm, documents = "/admin/settings/firm", "/admin/settings/documents"
+	form := admin.settingForm(t, firm, url.Values{"firm.name": {"Kern & Vail Title"},
+		"firm.email": {"office@example.com"}, "backup.to": {"/srv"}})
+	admin.post(t, 303, firm, form)
+	admin.get(t, 200, firm, `value="Kern &amp; Vail Title"`)
+	if c := h.vault.Stored.Current(); c.Firm.Name != "Kern & Vail Title" || c.Backup.To != "" {
+		t.Errorf("settings: got %+v and backups to %q, want only those of the form", c.Firm, c.Backup.To)
+	}
+	admin.get(t, 200, "/admin/activity", "changed settings", "Name: (blank) → Kern &amp; Vail Title")
+	admin.get(t, 200, "/trash").lacks(t, "needs a restart")
+
+	form = admin.settingForm(t, documents, url.Values{"limits.pdf_pages": {"70"}, "limits.file_size": {"x"},
+		"limits.files_per_request": {"5"}})
+	admin.post(t, 422, documents, form).has(t, `id="limits.file_size-problem"`, "is not a valid size", `value="x"`, `value="70"`)
+	form.Set("limits.file_size", "50 MB")
+	admin.post(t, 303, documents, form)
+	admin.get(t, 200, "/trash", "3 settings need a restart to apply.", `href="/admin/settings">Restart<`)
+	staff.get(t, 200, "/trash").lacks(t, "restart")
+	admin.get(t, 200, "/admin/settings", "Largest document, Most documents in an upload, Most pages of a PDF", "Restart the server")
+	admin.post(t, 412, documents, form).has(t, "changed in the meantime", "Make your change again.", `value="50 MB"`)
+
+	admin.post(t, 303, "/admin/settings/restart", nil).checkHeaders(t, map[string]string{"Location": "/admin/settings/restart?run=run1"})
+	if h.restarts.Load() != 1 {
+		t.Errorf("restarts: got %d, want 1", h.restarts.Load())
+	}
+	admin.get(t, 200, "/admin/activity", "restarted the server")
+	admin.get(t, 200, "/admin/settings/restart?run=run1", "The server restarts", `data-restart="/admin/settings/restart?run=run1"`)
+	admin.get(t, 303, "/admin/settings/restart?run=run0").checkHeaders(t, map[string]string{"Location": "/admin/settings"})
+}
+
+// A checkbox that isn't checked is false, also if true is the default.
+func TestChangeCheckboxes(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	const path = "/admin/settings/ocr"
+	admin.get(t, 200, path, `name="ocr.enabled" value="true" checked`)
+	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{}))
+	if h.vault.Stored.Current().OCR.Enabled {
+		t.Error("ocr.enabled: got true, want false")
+	}
+	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{"ocr.enabled": {"true"}}))
+	if stored, err := h.vault.Stored.Stored(t.Context()); err != nil || len(stored) != 0 {
+		t.Errorf("stored: got %v, %v, want none", stored, err)
+	}
+}
+
+// The page of a restart says the new address if that changes.
+func TestRestartAtAnotherAddress(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	const path, restart = "/admin/settings/access", "/admin/settings/restart?run=run1"
+	admin.post(t, 422, path, admin.settingForm(t, path, url.Values{"listen": {"8443"}})).has(t, "is not an address with a port")
+	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{"listen": {":8443"}, "tls.self_signed": {"true"}}))
+	admin.get(t, 200, restart, `href="https://vault.test:8443/admin/settings"`, "goes back to the settings before").lacks(t, "data-restart")
+	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{"listen": {":8443"},
+		"public_url": {"https://vault.example.com"}, "tls.self_signed": {"true"}}))
+	admin.get(t, 200, restart, `href="https://vault.example.com/admin/settings"`)
+}
+
+// Values of the settings file can't be changed.
+func TestFixedSettings(t *testing.T) {
+	t.Parallel()
+	h := newEmptyTestServer(t, func(o *instance.Options) {
+		o.Load = func(stored map[string]string) (config.Config, error) {
+			return config.Load(config.Source{Env: []string{"DEEDKEEP_OCR_ENABLED=false", "DEEDKEEP_OCR_WORKERS=3"},
+				Stored: func(string) (map[string]string, error) { return stored, nil }})
+		}
+	})
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	const path = "/admin/settings/ocr"
+	admin.get(t, 200, path, "Set in <code>DEEDKEEP_OCR_ENABLED</code>. Change it there.",
+		`name="ocr.workers" value="3" maxlength="1000"`, "disabled")
+	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{"ocr.enabled": {"true"}, "ocr.workers": {"9"},
+		"ocr.hours": {"18:00-06:00"}}))
+	if c := h.vault.Stored.Current(); c.OCR.Enabled || c.OCR.Workers != 3 || c.OCR.Hours != "18:00-06:00" {
+		t.Errorf("settings: got %+v, want the values of the environment, and the hours", c.OCR)
+	}
+}
+
+// A test backup says how it went, before the server restarts.
+func TestTestBackup(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	const path = "/admin/settings/backup"
+	submit := func(to, want string) {
+		t.Helper()
+		form := admin.settingForm(t, path, url.Values{"backup.to": {to}, "backup.text": {"true"}, "test": {"1"}})
+		cookies := admin.post(t, 303, path, form).cookies()
+		h.request(t, 200, "GET", path, admin.cookie+"; "+cookies).has(t, want)
+	}
+	to := filepath.Join(t.TempDir(), "backups")
+	submit("", "Enter a folder for backups first.")
+	submit(to, "The test backup is in "+to)
+	if backups, err := h.vault.Backups.Destination(t.Context(), admin.actor, 1); err != nil || backups.To != "" {
+		t.Errorf("destination: got %+v, %v, want none before a restart", backups, err)
+	}
+	vaulttest.CreateBackup(t, h.vault, to)
+	submit(filepath.Join(h.dir, "backups"), "The test backup failed: ")
+}
