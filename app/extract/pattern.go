@@ -314,7 +314,7 @@ func (r *reader) isReference(p *pattern, at, to int) bool {
 		return false
 	}
 	before := text[max(0, at-maxPreposition):at]
-	return preposition.MatchString(before) && !certificate.MatchString(before)
+	return citedDate.MatchString(before) || preposition.MatchString(before) && !certificate.MatchString(before)
 }
 
 const maxPreposition = 50
@@ -330,6 +330,8 @@ var (
 	certificate = regexp.MustCompile(`(?i)\b(?:admitted to record|received for record|filed for record|duly recorded` +
 		`|this day)\s+(?:and\s+recorded\s+)?in\s+$`)
 	recordedPhrase = regexp.MustCompile(`^\W*(?:Filed|FILED|Recorded|RECORDED|Received|RECEIVED)\b`)
+	// citedDate matches the date of another instrument before its book and page, as in "by deed dated June 30, 1921, Deed Book 12".
+	citedDate = regexp.MustCompile(`(?i)\bdated\s+[a-z0-9][^.;:]{3,24},\s*(?:(?:deed|mortgage|official|land|record)s?\s+){0,2}$`)
 	// preposition matches what is before a reference in running text. A line may break after "Deed", as in "in Deed Book 12".
 	preposition = regexp.MustCompile(`(?i)\b(?:in|at|of|under|as|by)\s+(?:(?:the|said)\s+)?(?:(?:plan|plat|map|deed` +
 		`|mortgage|official|condominium|land|record)s?[ ]+){0,2}(?:(?:plan|plat|map|deed|mortgage|record)\n\s*)?$`)
