@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -137,11 +138,22 @@ func (f *fuzzer) readOffset(r *request, got *reply) {
 	if where, err := url.Parse(got.header.Get("Location")); err == nil && r.document != nil &&
 		strings.HasPrefix(where.Path, recordPaths["upload"]) {
 		t = f.state.vaultRecord("upload", strings.TrimPrefix(where.Path, recordPaths["upload"]+"/"))
-		t.document = r.document
+		t.document, t.of = r.document, f.uploadTarget(r)
 	}
 	if n, err := strconv.Atoi(got.header.Get("Upload-Offset")); err == nil && t != nil && t.recordKind == "upload" {
 		t.offset = n
 	}
+}
+
+// uploadTarget returns the abstract to which a request adds the document of a new upload, or nil.
+func (f *fuzzer) uploadTarget(r *request) *vaultRecord {
+	for _, header := range r.header {
+		if _, coded, found := strings.Cut(header[1], "abstract_id "); found && header[0] == "Upload-Metadata" {
+			id, _ := base64.StdEncoding.DecodeString(coded) // metadata encoded it
+			return f.state.byID["abstract "+string(id)]
+		}
+	}
+	return nil
 }
 
 // named returns the record at the end of a path, or nil if it is unknown.
@@ -212,9 +224,13 @@ func (f *fuzzer) record(v map[string]any, of *vaultRecord) *vaultRecord {
 	var t *vaultRecord
 	switch {
 	case has("id", "download_url"):
+		isNew := f.state.byID["file "+fmt.Sprint(v["id"])] == nil
 		t = f.state.vaultRecord("file", fmt.Sprint(v["id"]))
-		if of != nil && of.recordKind == "abstract" {
+		switch {
+		case of != nil && of.recordKind == "abstract":
 			t.of = of
+		case of != nil && of.recordKind == "upload" && isNew:
+			t.of = of.of
 		}
 		f.digest(t)
 	case has("id", "tax_map", "files"):
