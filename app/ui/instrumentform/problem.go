@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -77,27 +76,11 @@ func Changes(ctx context.Context, p *page.Site, id uint64) ([]model.Event, error
 	return log.Items, err
 }
 
-// ChangedText says who set one of the fields to the value that is shown as now, and when. log has the
-// newest entries first.
-func ChangedText(log []model.Event, zone *time.Location, now string, fields ...string) string {
-	who, on := "Someone else changed this", " while you were editing"
-	at := slices.IndexFunc(log, func(e model.Event) bool {
-		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return slices.Contains(fields, c.Field) })
-	})
-	if at >= 0 {
-		who, on = page.ActorText(log[at].Actor)+" changed this", " on "+page.ClockTime(log[at].At.In(zone))
-	}
-	if now == "" {
-		return who + " to blank" + on + "."
-	}
-	return who + " to “" + page.Truncate(now, 300) + "”" + on + "."
-}
-
 // describeConflicts sets who changed each field in conflict, and when.
 func (f *Form) describeConflicts(log []model.Event) {
 	for _, field := range f.fields() {
 		if field.Clash {
-			field.Others = ChangedText(log, f.context.Zone, field.Theirs, field.apiNames()...)
+			field.Others = page.ChangedText(log, f.context.Zone, field.Theirs, field.apiNames()...)
 		}
 	}
 	f.Focus()

@@ -147,7 +147,7 @@ func (p *Pages) conflictText(r *page.Request, column, now string, restores bool)
 	if err != nil {
 		return "", err
 	}
-	text := instrumentform.ChangedText(log, p.Zone(), now, cellFields[column]...)
+	text := page.ChangedText(log, p.Zone(), now, cellFields[column]...)
 	if restores {
 		return text + " Your change wasn't undone.", nil
 	}

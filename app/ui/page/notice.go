@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -129,4 +131,25 @@ func (si *Site) consumeNotice(r *Request) (notice, undo string) {
 		undo = ""
 	}
 	return notice, undo
+}
+
+// ChangedText says who set one of the fields to the value that is shown as now, and when. log has the
+// newest entries first.
+func ChangedText(log []model.Event, zone *time.Location, now string, fields ...string) string {
+	who, on := "Someone else changed this", " while you were editing"
+	if at := LastChange(log, fields...); at >= 0 {
+		who, on = ActorText(log[at].Actor)+" changed this", " on "+ClockTime(log[at].At.In(zone))
+	}
+	if now == "" {
+		return who + " to blank" + on + "."
+	}
+	return who + " to “" + Truncate(now, 300) + "”" + on + "."
+}
+
+// LastChange returns the index of the newest event in log that changed one of the fields, or -1 if there
+// is none.
+func LastChange(log []model.Event, fields ...string) int {
+	return slices.IndexFunc(log, func(e model.Event) bool {
+		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return slices.Contains(fields, c.Field) })
+	})
 }

@@ -185,25 +185,8 @@ func (m *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 			continue
 		}
 		in.Focus, focused = !focused, true
-		by := "Someone else changed this"
-		on := " while you were editing"
-		if at := lastChangeOf(log, in.Name); at >= 0 {
-			by = page.ActorText(log[at].Actor) + " changed this"
-			on = " on " + page.ClockTime(log[at].At.In(zone))
-		}
-		in.Others = by + " to “" + in.Theirs + "”" + on + "."
-		if in.Theirs == "" {
-			in.Others = by + " to blank" + on + "."
-		}
+		in.Others = page.ChangedText(log, zone, in.Theirs, in.Name)
 	}
-}
-
-// lastChangeOf returns the index of the newest event in log that changed the field, or -1 if there
-// is none.
-func lastChangeOf(log []model.Event, field string) int {
-	return slices.IndexFunc(log, func(event model.Event) bool {
-		return slices.ContainsFunc(event.Changes, func(c model.Change) bool { return c.Field == field })
-	})
 }
 
 // alsoChangedNotice lists the fields that other users changed in the meantime, and the names of
@@ -219,7 +202,7 @@ func (p *Pages) alsoChangedNotice(r *page.Request, recordType string, kept []pag
 	var labels, names []string
 	for _, in := range kept {
 		labels = append(labels, in.Label)
-		if at := lastChangeOf(log, in.Name); at >= 0 && !slices.Contains(names, page.ActorInSentence(log[at].Actor)) {
+		if at := page.LastChange(log, in.Name); at >= 0 && !slices.Contains(names, page.ActorInSentence(log[at].Actor)) {
 			names = append(names, page.ActorInSentence(log[at].Actor))
 		}
 	}

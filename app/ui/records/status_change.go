@@ -25,7 +25,7 @@ func (p *Pages) statusConflictText(r *page.Request, recordType, is string) (stri
 		return "", err
 	}
 	text := "The status changed to “" + page.FormatStatus(is) + "”."
-	if at := lastChangeOf(log, "status"); at >= 0 {
+	if at := page.LastChange(log, "status"); at >= 0 {
 		e := log[at]
 		at := page.ClockTime(e.At.In(p.Zone()))
 		text = page.ActorText(e.Actor) + " changed the status to “" + page.FormatStatus(is) + "” on " + at + "."
