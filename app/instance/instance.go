@@ -273,13 +273,17 @@ func (in *Instance) logReread() {
 }
 
 // StoredSettings returns the settings that are stored in a data directory. It doesn't open the vault, and returns none if
-// there is no vault. The error has kind errs.Locked if another process has the vault open.
+// there is no vault or it is damaged. The error has kind errs.Locked if another process has the vault open.
 func StoredSettings(dir string) (map[string]string, error) {
 	path := filepath.Join(dir, "vault.db")
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, nil //nolint:nilerr,nilnil // Open reports the error
 	}
-	return store.ReadSettings(path)
+	stored, err := store.ReadSettings(path)
+	if _, damaged := store.DescribeDamage(err); damaged {
+		return nil, nil //nolint:nilerr,nilnil // the same
+	}
+	return stored, err
 }
 
 // Exists reports whether a directory contains a vault's database. It also reports true if this can't be determined.
