@@ -125,6 +125,8 @@ func (ts *testServer) createRecords(t *testing.T) func(path, name string) string
 			return "now" // for the backups page
 		case name == "group":
 			return "backup"
+		case name == "step":
+			return "access"
 		case name == "topic":
 			return "working"
 		case path == "/help/screenshots/{name}":

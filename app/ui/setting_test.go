@@ -52,6 +52,9 @@ func TestChangeSettings(t *testing.T) {
 	if c := h.vault.Stored.Current(); c.Firm.Name != "Kern & Vail Title" || c.Backup.To != "" {
 		t.Errorf("settings: got %+v and backups to %q, want only those of the form", c.Firm, c.Backup.To)
 	}
+	h.request(t, 200, "GET", "/sign-in").has(t, "<span>Kern &amp; Vail Title</span>")
+	abstract, _ := h.createAbstract(t, vaulttest.Operator, nil, model.Property{})
+	admin.get(t, 200, abstract+"/print", "<b>Kern &amp; Vail Title</b><br>office@example.com</address>")
 	admin.get(t, 200, "/admin/activity", "changed settings", "Name: (blank) → Kern &amp; Vail Title")
 	admin.get(t, 200, "/trash").lacks(t, "needs a restart")
 

@@ -58,7 +58,11 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 		}
 	}
 	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", r.RequestID())
-	return p.signInAfterInvitation(r, user.Name, form.Get("password"))
+	to := "/"
+	if in.First {
+		to = page.SetupPath + "/firm"
+	}
+	return p.signInAfterInvitation(r, user.Name, form.Get("password"), to)
 }
 
 // asksForTimeZone reports whether the form asks the invited user for the time zone of the office:
@@ -67,9 +71,9 @@ func (p *Pages) asksForTimeZone(in auth.Invitation) bool {
 	return in.Admin && p.App.Stored.Current().TimeZone == ""
 }
 
-// signInAfterInvitation signs the user in with the new password. If that fails, it shows the
+// signInAfterInvitation signs the user in with the new password and opens the page at to. If that fails, it shows the
 // sign-in page with the username filled in.
-func (p *Pages) signInAfterInvitation(r *page.Request, name, password string) error {
+func (p *Pages) signInAfterInvitation(r *page.Request, name, password, to string) error {
 	in, err := p.App.Users.SignIn(r.Context(), auth.SignInDraft{Name: name, Password: password, Address: p.Address(r.Request), Device: r.UserAgent()})
 	if errors.As(err, new(*auth.SignInError)) {
 		return p.RedirectWithNotice(r, "/sign-in?name="+url.QueryEscape(name), "Password set. Sign in with your new password.")
@@ -78,7 +82,7 @@ func (p *Pages) signInAfterInvitation(r *page.Request, name, password string) er
 		return err
 	}
 	p.SetNotice(r, "Password set. Your username is "+name+".")
-	return p.finishSignIn(r, in, "/")
+	return p.finishSignIn(r, in, to)
 }
 
 // showInvitation shows the password form for the user that the link was created for, even if

@@ -63,6 +63,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/settings/{group}", page.MayAdminister, p.changeSettings),
 		page.NewRoute("GET /admin/settings/restart", page.MayAdminister, p.restartPage),
 		page.NewRoute("POST /admin/settings/restart", page.MayAdminister, p.restartServer),
+		page.NewRoute("GET /admin/setup/{step}", page.MayAdminister, p.setupPage),
+		page.NewRoute("POST /admin/setup/{step}", page.MayAdminister, p.submitSetup),
 		page.NewRoute("GET /admin/search", page.MayAdminister, p.searchIndexPart),
 		page.NewRoute("POST /admin/search", page.MayAdminister, p.reindex),
 	}

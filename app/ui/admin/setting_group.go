@@ -156,7 +156,7 @@ func (p *Pages) changeSettings(r *page.Request) error {
 		return p.showSettingForm(r, status, form)
 	}
 	if r.PostForm.Has("test") {
-		return p.testBackup(r)
+		return p.testBackup(r, page.SettingsPath+"/backup")
 	}
 	notice := "Settings saved."
 	if len(p.App.Stored.Pending()) > 0 {
@@ -165,9 +165,9 @@ func (p *Pages) changeSettings(r *page.Request) error {
 	return p.RedirectWithNotice(r, page.SettingsPath, notice)
 }
 
-// testBackup makes a backup in the folder that was stored, even before the server restarts, and says how it went.
-func (p *Pages) testBackup(r *page.Request) error {
-	const path = page.SettingsPath + "/backup"
+// testBackup creates a backup in the folder that was stored, even before the server restarts. The page at path says how it
+// went.
+func (p *Pages) testBackup(r *page.Request, path string) error {
 	c := p.App.Stored.Current()
 	if c.Backup.To == "" {
 		return p.RedirectWithNotice(r, path, "Enter a folder for backups first.")

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"sync"
 
+	"deedkeep/app/config"
 	"deedkeep/app/model"
 )
 
@@ -30,7 +31,8 @@ type pageData struct {
 	Query    string    // text in the search box
 	Undo     UndoForm  // undo form for what Notice says
 	Warnings []Warning // shown to administrators
-	Example  bool      // whether the records are those of an example firm
+	Firm     config.Firm
+	Example  bool // whether the records are those of an example firm
 }
 
 // templates contains the parsed pages by file name. A page is parsed when it is first shown. Most

@@ -27,6 +27,9 @@ type warningCache struct {
 // SettingsPath is the address of the settings page, where administrators also restart the server.
 const SettingsPath = "/admin/settings"
 
+// SetupPath is the address of the setup, before the name of a step.
+const SetupPath = "/admin/setup"
+
 // warningCacheTTL is how long the cached warnings are valid.
 const warningCacheTTL = 30 * time.Second
 
