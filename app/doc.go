@@ -8,24 +8,24 @@
 // may import any package. Shipped code never imports packages of rank "test".
 //
 //	rank  package        for                                                 alone may import
-//	16    .              os.Exit with the exit code of cmd                        -
-//	15    cmd            command line, one file per command                       aead.dev/minisign github.com/spf13/cobra github.com/spf13/pflag
-//	14    app/server     composition: listeners, TLS, routing, shutdown           -
+//	17    .              os.Exit with the exit code of cmd                        -
+//	16    cmd            command line, one file per command                       aead.dev/minisign github.com/spf13/cobra github.com/spf13/pflag
+//	15    app/server     composition: listeners, TLS, routing, shutdown           -
 //	14    app/doctor     diagnostics of an installation                           -
-//	14    app/ui/instruments  runsheets, and pages of instruments                 -
+//	14    app/ui         web pages: routes of all pages                           -
+//	14    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
+//	14    app/ui/admin   pages for administrators                                 -
 //	14    app/ui/documents pages of one document, uploads, downloads, trash       -
-//	13    app/ui/instrumentform form of an instrument: fields, changes, problems  -
-//	13    app/api        the /v1 API                                              github.com/gin-gonic/gin
-//	13    app/ui         web pages: routes of all pages                           -
-//	13    app/ui/records pages of abstracts, orders, folders, and search          -
+//	14    app/ui/help    guides as pages, and search in them                      -
+//	14    app/ui/instruments  runsheets, and pages of instruments                 -
+//	14    app/ui/records pages of abstracts, orders, folders, and search          -
+//	14    app/ui/records/titlework order and people, names run, requirements, certificates, notes -
 //	14    app/ui/suggestions suggested instruments: runsheet files, names of documents -
-//	13    app/ui/records/titlework order and people, names run, requirements, certificates, notes -
-//	13    app/ui/admin   pages for administrators                                 -
-//	13    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
-//	13    app/ui/help    guides as pages, and search in them                      -
-//	13    app/ui/tablerow rows of pasted cells and of runsheet files, with corrections -
+//	13    app/api        the /v1 API                                              github.com/gin-gonic/gin
 //	13    app/control    control socket: listener, client, handlers               -
 //	13    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
+//	13    app/ui/instrumentform form of an instrument: fields, changes, problems  -
+//	13    app/ui/tablerow rows of pasted cells and of runsheet files, with corrections -
 //	12    app/ui/page    what all pages share: layout, forms, sessions, errors    -
 //	11    app/httpx      HTTP: request IDs, slow clients, memory budget, errors   -
 //	11    app/instance   an open data directory and the services in it            github.com/gofrs/flock deedkeep/app/store
@@ -33,59 +33,59 @@
 //	9     app/integrity  verify, repair, scrub, checks of the data directory      deedkeep/app/store
 //	8     app/jobs       processing of documents, previews, missing texts         deedkeep/app/store
 //	7     app/search     search service, and indexing of what changes             deedkeep/app/store
-//	7     app/vault/purge permanent deletion of what is in the trash              deedkeep/app/store
 //	7     app/upload     resumable uploads                                        deedkeep/app/store
-//	4     app/vault/storage blobs of a vault: damaged and orphaned ones, disk errors   deedkeep/app/store
+//	7     app/vault/purge permanent deletion of what is in the trash              deedkeep/app/store
 //	6     app/vault      orders, abstracts, documents, folders, templates, trash  deedkeep/app/store
 //	5     app/auth       users, sessions, API keys, sign-in throttling            deedkeep/app/store
-//	4     app/settings   settings that administrators store on pages              deedkeep/app/store
 //	4     app/audit      audit log: buffered entries, reading, export             deedkeep/app/store
-//	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
+//	4     app/settings   settings that administrators store on pages              deedkeep/app/store
+//	4     app/vault/storage blobs of a vault: damaged and orphaned ones, disk errors   deedkeep/app/store
 //	3     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	3     app/pagetext   text of pages: their own or from OCR                     -
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
+//	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
 //	2     app/blobstore  documents by SHA-256, partial uploads, previews          -
-//	2     app/store      buckets, indexes, migrations, group commit               -
-//	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
+//	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
+//	2     app/document/office Office documents: recognition and text                -
+//	2     app/document/pdfwriter PDF documents of scanned pages with invisible text -
+//	2     app/document/tiff TIFF files: directories and pixels                    golang.org/x/image
 //	2     app/encode     domain types to JSON shapes of the API                   -
 //	2     app/extract    fields read in the text of recorded instruments         -
 //	2     app/filename   fields read in the names of documents                   -
-//	2     app/titlecheck what to look at before a search is certified            -
+//	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
 //	2     app/search/query query language, terms of documents, snippets, find     -
-//	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
-//	2     app/document/pdfwriter PDF documents of scanned pages with invisible text -
-//	2     app/document/office Office documents: recognition and text                -
+//	2     app/store      buckets, indexes, migrations, group commit               -
+//	2     app/titlecheck what to look at before a search is certified            -
+//	1     app/blob/disk  blobs as files, and changes of files that tests replace  -
+//	1     app/certificate TLS certificates: loaded, self-signed, or issued with ACME github.com/caddyserver/certmagic
+//	1     app/client     HTTP client: JSON, JSON lines, error responses           -
+//	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
 //	1     app/document/office/ole OLE compound files                              github.com/richardlehane/mscfb
 //	1     app/document/office/ooxml Office Open XML packages                      -
-//	2     app/document/tiff TIFF files: directories and pixels                    golang.org/x/image
 //	1     app/document/raster images as rows: scaling, orientation, limits        golang.org/x/image
-//	1     app/model      domain types and their validation                        -
 //	1     app/kv/boltkv  database of app/kv in one file, with bbolt                  go.etcd.io/bbolt
 //	1     app/kv/boltkv/pagecache page cache and disk of vault.db: comparison, clean mark go.etcd.io/bbolt
-//	1     app/blob/disk  blobs as files, and changes of files that tests replace  -
+//	1     app/model      domain types and their validation                        -
 //	1     app/ocr        words on page images, read by Tesseract as WebAssembly   github.com/tetratelabs/wazero
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/search/index inverted index                                         -
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
-//	1     app/certificate TLS certificates: loaded, self-signed, or issued with ACME github.com/caddyserver/certmagic
-//	1     app/client     HTTP client: JSON, JSON lines, error responses           -
-//	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
-//	0     app/fairqueue  queue that owners share fairly, and turns                -
-//	0     app/kv         what app/store needs of a database: buckets of ordered keys -
-//	0     app/blob       what app/blobstore needs of the place that keeps blobs  -
-//	0     app/errs       error kinds and field errors                             -
-//	0     app/durable    sync of a directory, atomic rename, full disks           -
-//	0     app/memory     memory of processes                                      -
 //	0     app/apitypes   JSON shapes of /v1                                       -
+//	0     app/blob       what app/blobstore needs of the place that keeps blobs  -
 //	0     app/decode     request decoding: JSON, forms, multipart                 -
-//	0     app/stats      counters, histograms, and rate limiters                  -
-//	0     app/tus        headers of resumable uploads                             -
-//	0     app/wasm       engines that are compiled to WebAssembly                 github.com/tetratelabs/wazero
 //	0     app/document/docio reader of one untrusted document                     -
-//	0     app/search/index/segment segment files of the index: write, read, merge -
+//	0     app/durable    sync of a directory, atomic rename, full disks           -
+//	0     app/errs       error kinds and field errors                             -
+//	0     app/fairqueue  queue that owners share fairly, and turns                -
 //	0     app/guides     guides: text, HTML, search                               github.com/yuin/goldmark
 //	0     app/importer   scan of a folder of existing documents                   -
+//	0     app/kv         what app/store needs of a database: buckets of ordered keys -
+//	0     app/memory     memory of processes                                      -
+//	0     app/search/index/segment segment files of the index: write, read, merge -
+//	0     app/stats      counters, histograms, and rate limiters                  -
 //	0     app/strictyaml YAML files written by hand: nodes and lines of problems  -
+//	0     app/tus        headers of resumable uploads                             -
+//	0     app/wasm       engines that are compiled to WebAssembly                 github.com/tetratelabs/wazero
 //	0     web            embedded pages, scripts, styles, and engines             -
 //	0     web/copy       program of go generate: copies what npm installed        -
 //	test  app            this map and the tests of the repository's layout        -
