@@ -43,7 +43,7 @@ func (h abstractHandler) create(r *request) (response, error) {
 	}
 	defer form.staged.Discard()
 	f := form.fields
-	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
+	render := func(record vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, record) }
 	draft := model.AbstractDraft{
 		TemplateID: f.number("template_id"), Fields: f.inputs(model.AbstractInputs()...),
 		Custom:      r.custom(f.custom(customFields)),
@@ -64,7 +64,7 @@ func (h abstractHandler) attach(r *request) (response, error) {
 		return response{}, err
 	}
 	defer form.staged.Discard()
-	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
+	render := func(record vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, record) }
 	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
 		return h.service.Attach(r.Context(), r.actor, id, form.upload(), form.staged, keep)
 	})
@@ -96,23 +96,23 @@ func (h abstractHandler) detach(r *request) (response, error) {
 	return noContent()
 }
 
-func (s *server) abstractCreatedResponse(r *request, filed vault.AbstractWithFiles) response {
-	return response{status: http.StatusCreated, header: s.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
-		body: apitypes.AbstractCreated{Data: s.abstract(r, filed), Errors: failures(filed.Failures)}}
+func (s *server) abstractCreatedResponse(r *request, record vault.AbstractWithFiles) response {
+	return response{status: http.StatusCreated, header: s.etags[abstractType].header(record.Abstract.ID, record.Abstract.Version),
+		body: apitypes.AbstractCreated{Data: s.abstract(r, record), Errors: failures(record.Failures)}}
 }
 
-func (s *server) abstractResponse(r *request, filed vault.AbstractWithFiles) response {
-	return response{status: http.StatusOK, header: s.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
-		body: apitypes.AbstractBody{Data: s.abstract(r, filed)}}
+func (s *server) abstractResponse(r *request, record vault.AbstractWithFiles) response {
+	return response{status: http.StatusOK, header: s.etags[abstractType].header(record.Abstract.ID, record.Abstract.Version),
+		body: apitypes.AbstractBody{Data: s.abstract(r, record)}}
 }
 
-func (s *server) abstract(r *request, filed vault.AbstractWithFiles) apitypes.Abstract {
-	a := filed.Abstract
+func (s *server) abstract(r *request, record vault.AbstractWithFiles) apitypes.Abstract {
+	a := record.Abstract
 	return apitypes.Abstract{
 		ID: s.abstracts.Encode(a.ID), TemplateID: encode.OptionalID(a.TemplateID), Status: encode.OptionalString(a.Status),
 		Address: encode.OptionalString(a.Address), City: encode.OptionalString(a.City), County: encode.OptionalString(a.County),
 		State:  encode.OptionalString(a.State),
-		TaxMap: encode.OptionalString(a.TaxMap), CustomFields: apitypes.CustomFields(a.Custom), Files: s.files(r, filed.Files),
+		TaxMap: encode.OptionalString(a.TaxMap), CustomFields: apitypes.CustomFields(a.Custom), Files: s.files(r, record.Files),
 		CreatedAt: apitypes.At(a.CreatedAt), UpdatedAt: apitypes.At(a.UpdatedAt),
 	}
 }

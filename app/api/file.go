@@ -48,7 +48,7 @@ func (h fileHandler) upload(r *request) (response, error) {
 		return response{}, err
 	}
 	defer form.staged.Discard()
-	render := func(filed vault.AbstractWithFiles) response { return h.server.uploadResponse(r, filed) }
+	render := func(record vault.AbstractWithFiles) response { return h.server.uploadResponse(r, record) }
 	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
 		return h.service.Upload(r.Context(), r.actor, form.upload(), form.staged, keep)
 	})
@@ -56,10 +56,10 @@ func (h fileHandler) upload(r *request) (response, error) {
 
 // uploadResponse returns a response that lists the stored files and the failed ones. The
 // status is 201 if at least one file was stored, and 200 otherwise.
-func (s *server) uploadResponse(r *request, filed vault.AbstractWithFiles) response {
-	stored, failed := len(filed.Files), len(filed.Failures)
-	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: s.files(r, filed.Files),
-		Errors: failures(filed.Failures)}
+func (s *server) uploadResponse(r *request, record vault.AbstractWithFiles) response {
+	stored, failed := len(record.Files), len(record.Failures)
+	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: s.files(r, record.Files),
+		Errors: failures(record.Failures)}
 	switch {
 	case stored == 0:
 		report.Message = fmt.Sprintf("No files were uploaded: %d file(s) failed validation", failed)

@@ -98,19 +98,19 @@ func (h handler) importFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	tray, err := h.App.Files.Stage(r.Context())
+	staged, err := h.App.Files.Stage(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	defer tray.Discard()
-	if err := tray.Add(place.Filename, r.Body); err != nil {
+	defer staged.Discard()
+	if err := staged.Add(place.Filename, r.Body); err != nil {
 		return nil, err
 	}
 	if r.URL.Query().Get("dry_run") != "" {
-		reason, err := h.App.Files.CheckImport(tray)
+		reason, err := h.App.Files.CheckImport(staged)
 		return apitypes.Imported{Rejected: reason}, err
 	}
-	done, err := h.App.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
+	done, err := h.App.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), staged)
 	if err != nil {
 		return nil, err
 	}

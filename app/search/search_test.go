@@ -250,9 +250,9 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	v, f := withFakeIndex(t)
 	order := vaulttest.CreateOrderForProperty(t, v, "26-100", "2026-06-01", "12.-3-45", elmStreet("Troy", "Rensselaer"))
 	trashed := vaulttest.CreateOrderForProperty(t, v, "26-101", "", "", elmStreet("Troy", "Rensselaer"))
-	filed := createAbstract(t, v, "F-1", "12.-3-4", elmStreet("Albany", "Albany"))
+	record := createAbstract(t, v, "F-1", "12.-3-4", elmStreet("Albany", "Albany"))
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "nothing"))[0]
-	f.hits = []query.Hit{hit(query.Order, order.ID), hit(query.Order, trashed.ID), hit(query.Abstract, filed.ID),
+	f.hits = []query.Hit{hit(query.Order, order.ID), hit(query.Order, trashed.ID), hit(query.Abstract, record.ID),
 		hit(query.File, file.ID), hit(query.File, 99)}
 	f.fuzzy, f.relaxed = true, true
 	page := searchRecords(t, v, search.Query{Text: "elm"})
@@ -306,7 +306,7 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 		})
 	}
 	all := search.Query{Text: "elm", County: " ALBANY county", State: "New York", Status: abstractHit.Status,
-		Template: filed.TemplateID, CreatedFrom: created, CreatedTo: created}
+		Template: record.TemplateID, CreatedFrom: created, CreatedTo: created}
 	if got := hitIDs(searchRecords(t, v, all)); !slices.Equal(got, []string{"abstract 1"}) {
 		t.Errorf("hits with all filters = %q, want abstract 1", got)
 	}

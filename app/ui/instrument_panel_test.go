@@ -32,11 +32,11 @@ type panelTest struct {
 func newPanelTest(t *testing.T) *panelTest {
 	t.Helper()
 	h, abstract, files := newServerWithDocuments(t)
-	filed, err := h.vault.Abstracts.Get(t.Context(), files[1].AbstractID)
+	record, err := h.vault.Abstracts.Get(t.Context(), files[1].AbstractID)
 	if err != nil {
 		t.Fatalf("Abstracts.Get: %v", err)
 	}
-	return &panelTest{testServer: h, t: t, abstract: abstract, deed: files[1], files: filed.Files, staff: h.openBrowser(t, model.RoleStaff)}
+	return &panelTest{testServer: h, t: t, abstract: abstract, deed: files[1], files: record.Files, staff: h.openBrowser(t, model.RoleStaff)}
 }
 
 // path returns an address of a document in the abstract.

@@ -162,11 +162,11 @@ func TestRetentionOfMovedDocumentIsShown(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year} })
 	h.createUser(t, "Owner", model.RoleAdmin)
-	filed := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("old.pdf", "1"), vaulttest.PDFDoc("older.pdf", "2"))
+	record := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("old.pdf", "1"), vaulttest.PDFDoc("older.pdf", "2"))
 	h.clock.Advance(31 * vaulttest.Day)
 	kim := h.openBrowser(t, model.RoleStaff)
 	fresh := h.upload(t, "fresh.pdf", vaulttest.PDF(1, "3"))
-	end := filed.Files[0].CreatedAt.AddDate(20, 0, 0).Format("Jan 2, 2006")
+	end := record.Files[0].CreatedAt.AddDate(20, 0, 0).Format("Jan 2, 2006")
 	move := func(ids ...uint64) string {
 		form := url.Values{"to": {"0"}}
 		for _, id := range ids {
@@ -174,7 +174,7 @@ func TestRetentionOfMovedDocumentIsShown(t *testing.T) {
 		}
 		return h.noticeOf(t, kim.post(t, 303, "/documents/move", form))
 	}
-	old, older := filed.Files[0].ID, filed.Files[1].ID
+	old, older := record.Files[0].ID, record.Files[1].ID
 	kim.get(t, 200, fmt.Sprintf("/documents/%d/move", old)).has(t, "kept until", end, "by retention")
 	kim.get(t, 200, fmt.Sprintf("/documents/%d/move", fresh.ID)).lacks(t, "by retention")
 	if got, want := move(old), "1 document was moved. The retention setting keeps it at least until "+end+"."; got != want {

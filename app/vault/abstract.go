@@ -272,20 +272,20 @@ func (a *Abstracts) Get(ctx context.Context, id uint64) (AbstractWithFiles, erro
 }
 
 // WithHeading returns an abstract with its documents, and its heading, or NotFound.
-func (a *Abstracts) WithHeading(ctx context.Context, id uint64) (filed AbstractWithFiles, heading string, err error) {
+func (a *Abstracts) WithHeading(ctx context.Context, id uint64) (record AbstractWithFiles, heading string, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		filed, heading, err = a.withHeading(t, id)
+		record, heading, err = a.withHeading(t, id)
 		return err
 	})
-	return filed, heading, err
+	return record, heading, err
 }
 
 func (a *Abstracts) withHeading(t *store.Tx, id uint64) (AbstractWithFiles, string, error) {
-	filed, err := AbstractOps.get(t, id)
+	record, err := AbstractOps.get(t, id)
 	if err != nil {
-		return filed, "", err
+		return record, "", err
 	}
-	return filed, a.v.HeadingIn(t, filed.Abstract), nil
+	return record, a.v.HeadingIn(t, record.Abstract), nil
 }
 
 // List returns a page of abstracts with their documents.

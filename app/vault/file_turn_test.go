@@ -14,8 +14,8 @@ func TestTurn(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	v := vaulttest.OpenUnchecked(t, opts)
-	filed := vaulttest.CreateAbstract(t, v, vaulttest.Doc{Name: "deed.pdf", Body: vaulttest.PDF(4, "a")})
-	file := vaulttest.File(t, v, filed.Files[0].ID)
+	record := vaulttest.CreateAbstract(t, v, vaulttest.Doc{Name: "deed.pdf", Body: vaulttest.PDF(4, "a")})
+	file := vaulttest.File(t, v, record.Files[0].ID)
 	turn := func(set model.PageTurns) (model.File, error) {
 		return v.Files.Turn(t.Context(), vaulttest.Operator, file.ID, set)
 	}

@@ -32,9 +32,9 @@ type auditWalk struct {
 func newAuditWalk(t *testing.T) *auditWalk {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	w := &auditWalk{T: t, v: v}
-	filed := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "a"), vaulttest.PDFDoc("b.pdf", "b"),
+	record := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "a"), vaulttest.PDFDoc("b.pdf", "b"),
 		vaulttest.PDFDoc("Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf", "c"))
-	w.abstract, w.file, w.second, w.packet = filed.Abstract.ID, filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
+	w.abstract, w.file, w.second, w.packet = record.Abstract.ID, record.Files[0].ID, record.Files[1].ID, record.Files[2].ID
 	w.other = vaulttest.CreateAbstract(t, v).Abstract.ID
 	w.order = vaulttest.CreateOrder(t, v, "T-1").ID
 	w.folder = vaulttest.CreateFolder(t, v, "Deeds", 0).ID

@@ -185,12 +185,12 @@ func TestUndoEditChecks(t *testing.T) {
 	p := vaulttest.NewUserFixture(t, nil)
 	p.CreateUser(t, "Kim", model.RoleStaff)
 	kim := p.Actor(t, "Kim")
-	filed := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a"))
-	deed := vaulttest.CreateInstrument(t, p.Instance, filed.Abstract.ID, `{"documents":[{"file_id":1}]}`)
+	record := vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a"))
+	deed := vaulttest.CreateInstrument(t, p.Instance, record.Abstract.ID, `{"documents":[{"file_id":1}]}`)
 	none := vault.InstrumentPatch{Input: model.Inputs{"documents": model.ListInput()}}
 	unlinked, err := p.Instruments.Patch(t.Context(), kim, deed.ID, none, vault.Match{})
 	vaulttest.NoError(t, err)
-	vaulttest.NoError(t, p.Files.Trash(t.Context(), kim, filed.Files[0].ID, vault.Match{}))
+	vaulttest.NoError(t, p.Files.Trash(t.Context(), kim, record.Files[0].ID, vault.Match{}))
 	edit := vault.Edit{Type: "instrument", ID: deed.ID, Version: unlinked.Version}
 	if _, err := p.UndoEdit(t.Context(), kim, edit); errs.KindOf(err) != errs.Invalid {
 		t.Errorf("undo the removal of a document in the trash: got error %v, want Invalid", err)

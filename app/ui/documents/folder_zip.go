@@ -23,12 +23,12 @@ func (p *Pages) zipFolder(r *page.Request) error {
 
 // zipAbstract sends a ZIP file of all documents of an abstract.
 func (p *Pages) zipAbstract(r *page.Request) error {
-	filed, heading, err := p.App.Abstracts.WithHeading(r.Context(), r.PathID)
+	record, heading, err := p.App.Abstracts.WithHeading(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
-	list := make([]vault.Descendant, 0, len(filed.Files))
-	for _, file := range filed.Files {
+	list := make([]vault.Descendant, 0, len(record.Files))
+	for _, file := range record.Files {
 		list = append(list, vault.Descendant{File: file})
 	}
 	return p.sendZip(r, heading, list)

@@ -21,21 +21,21 @@ func (p *Pages) uploadToAbstract(r *page.Request) error {
 	if _, err := p.App.Abstracts.Get(r.Context(), r.PathID); err != nil {
 		return err // before any document is stored
 	}
-	return p.receiveForm(r, p.AbstractPath(r.PathID), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
-		filed, err := p.App.Abstracts.Attach(r.Context(), r.Actor, r.PathID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	return p.receiveForm(r, p.AbstractPath(r.PathID), func(staged *vault.StagedUpload) (vault.AbstractWithFiles, error) {
+		record, err := p.App.Abstracts.Attach(r.Context(), r.Actor, r.PathID, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
-			return filed, err
+			return record, err
 		}
-		before := len(filed.Files) - (tray.Len() - len(filed.Failures))
-		filed.Files = filed.Files[before:]
-		return filed, nil
+		before := len(record.Files) - (staged.Len() - len(record.Failures))
+		record.Files = record.Files[before:]
+		return record, nil
 	})
 }
 
 func (p *Pages) uploadToFolder(r *page.Request) error {
 	draft := model.UploadDraft{FolderID: model.NewIDInput(r.PathID)}
-	return p.receiveForm(r, page.FolderOrVaultPath(r.PathID), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
-		return p.App.Files.Upload(r.Context(), r.Actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	return p.receiveForm(r, page.FolderOrVaultPath(r.PathID), func(staged *vault.StagedUpload) (vault.AbstractWithFiles, error) {
+		return p.App.Files.Upload(r.Context(), r.Actor, draft, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	})
 }
 
@@ -44,10 +44,10 @@ func (p *Pages) uploadToFolder(r *page.Request) error {
 func (p *Pages) receiveForm(r *page.Request, to string, file func(*vault.StagedUpload) (vault.AbstractWithFiles, error)) error {
 	sent := httpx.NewBody(r.W, r.Request, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
-	tray, err := p.App.Files.Stage(r.Context())
+	staged, err := p.App.Files.Stage(r.Context())
 	if err == nil {
-		defer tray.Discard()
-		err = p.stageParts(r, tray)
+		defer staged.Discard()
+		err = p.stageParts(r, staged)
 	}
 	if err != nil {
 		if !sent.Drain(1<<20, time.Second) {
@@ -55,18 +55,18 @@ func (p *Pages) receiveForm(r *page.Request, to string, file func(*vault.StagedU
 		}
 		return bodyError(err)
 	}
-	if !tray.HasFiles() {
+	if !staged.HasFiles() {
 		return p.RedirectWithNotice(r, to, "No files were selected.")
 	}
-	filed, err := file(tray)
+	record, err := file(staged)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, to, uploadNotice(filed))
+	return p.RedirectWithNotice(r, to, uploadNotice(record))
 }
 
 // stageParts stages each document in a multipart body.
-func (p *Pages) stageParts(r *page.Request, tray *vault.StagedUpload) error {
+func (p *Pages) stageParts(r *page.Request, staged *vault.StagedUpload) error {
 	mediaType, boundary, _, err := decode.Boundary(r.Header.Get("Content-Type"))
 	if mediaType != "multipart/form-data" {
 		return page.NewHTTPError(http.StatusUnsupportedMediaType, "Form not recognized", "Reload the page and select the documents again.")
@@ -79,7 +79,7 @@ func (p *Pages) stageParts(r *page.Request, tray *vault.StagedUpload) error {
 		if !part.HasFilename {
 			return nil
 		}
-		return httpx.StageFile(tray, part)
+		return httpx.StageFile(staged, part)
 	})
 }
 
@@ -108,17 +108,17 @@ func bodyError(err error) error {
 }
 
 // uploadNotice says which documents were uploaded and which were rejected, with reasons.
-func uploadNotice(filed vault.AbstractWithFiles) string {
+func uploadNotice(record vault.AbstractWithFiles) string {
 	var lines []string
-	if n := len(filed.Files); n > 0 {
+	if n := len(record.Files); n > 0 {
 		names := make([]string, 0, n)
-		for _, f := range filed.Files {
+		for _, f := range record.Files {
 			names = append(names, f.Filename)
 		}
 		lines = append(lines, fmt.Sprintf("%s uploaded: %s.", page.Plural(n, "document", "documents"), strings.Join(names, ", ")))
 	}
-	rejected, advice := make([]string, 0, len(filed.Failures)), []string(nil)
-	for _, f := range filed.Failures {
+	rejected, advice := make([]string, 0, len(record.Failures)), []string(nil)
+	for _, f := range record.Failures {
 		rejected = append(rejected, fmt.Sprintf("%s (%s)", f.Filename, f.Reason))
 		if says := rejectionAdvice(f.Reason); says != "" && !slices.Contains(advice, says) {
 			advice = append(advice, says)

@@ -145,7 +145,7 @@ func (p *Pages) runsheetExcel(r *page.Request) error {
 // export sends the runsheet of an abstract as a file. If an error occurs while it sends the file, it
 // aborts the connection, so that the browser doesn't mistake the file for complete.
 func (p *Pages) export(r *page.Request, extension, media string, write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) error {
-	filed, err := p.App.Abstracts.Get(r.Context(), r.PathID)
+	record, err := p.App.Abstracts.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (p *Pages) export(r *page.Request, extension, media string, write func(io.W
 	if err != nil {
 		return err
 	}
-	name := strings.TrimSpace("Runsheet "+plainName(filed.Abstract.FileNumber())) + extension
+	name := strings.TrimSpace("Runsheet "+plainName(record.Abstract.FileNumber())) + extension
 	r.SetDataHeaders(media, page.DocumentPolicy, "private, no-store")
 	r.W.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	if r.Method == http.MethodHead {

@@ -102,12 +102,12 @@ type documentLink struct {
 }
 
 // Sheet returns the template data of the runsheet of an abstract, and the number of its rows.
-func (p *Pages) Sheet(r *page.Request, filed vault.AbstractWithFiles) (data any, rows int, err error) {
-	stored, err := p.App.Instruments.Runsheet(r.Context(), filed.Abstract.ID)
+func (p *Pages) Sheet(r *page.Request, record vault.AbstractWithFiles) (data any, rows int, err error) {
+	stored, err := p.App.Instruments.Runsheet(r.Context(), record.Abstract.ID)
 	if err != nil {
 		return sheet{}, 0, err
 	}
-	s, err := p.newSheet(r, vault.AbstractWork{AbstractWithFiles: filed, Sheet: stored})
+	s, err := p.newSheet(r, vault.AbstractWork{AbstractWithFiles: record, Sheet: stored})
 	return s, len(s.Rows), err
 }
 

@@ -49,25 +49,25 @@ func (a abstractView) OtherOrders() []search.Hit {
 func (p *Pages) abstractPage(r *page.Request) error { return p.showAbstract(r, page.NameProblem{}) }
 
 func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
-	filed, template, err := p.readAbstract(r)
+	record, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
-	view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+	view, err := p.newAbstractView(r.Context(), record.Abstract, template)
 	if err != nil {
 		return err
 	}
 	if shown, err := p.showGroup(r, "abstract.html", &view.recordView); shown {
 		return err
 	}
-	if err := p.addViews(r, &view, filed); err != nil {
+	if err := p.addViews(r, &view, record); err != nil {
 		return err
 	}
 	if rejected.FileID != 0 {
 		view.View = documentsView
 	}
 	rejected.ApplyTo(view.Documents.Rows)
-	if view.History, err = p.recentHistory(r, filed, template, view.Documents); err != nil {
+	if view.History, err = p.recentHistory(r, record, template, view.Documents); err != nil {
 		return err
 	}
 	if err := p.addSameFileNumber(r, &view); err != nil {
@@ -75,16 +75,16 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	}
 	view.Prior = priorView{Path: view.Path, Partial: true}
 	view.Prior.Missing = p.App.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
-		view.Related, err = p.App.Search.RelatedToAbstract(r.Context(), filed.Abstract)
+		view.Related, err = p.App.Search.RelatedToAbstract(r.Context(), record.Abstract)
 		return err
 	})
 	view.Prior.PriorSearches = view.Related.PriorSearches()
-	if view.TitleWork, err = p.work.Load(r, filed.Abstract, template); err != nil {
+	if view.TitleWork, err = p.work.Load(r, record.Abstract, template); err != nil {
 		return err
 	}
 	view.Work = view.TitleWork.People
 	if r.MayWrite() {
-		view.Suggestions = p.Suggestions(r.Context(), filed.Abstract.ID)
+		view.Suggestions = p.Suggestions(r.Context(), record.Abstract.ID)
 	}
 	libraries, scripts := view.scripts(r.MayWrite())
 	return p.RenderPage(r, rejected.Status(), "abstract.html", page.Page{
@@ -94,12 +94,12 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 }
 
 // readAbstract returns the requested abstract and its template.
-func (p *Pages) readAbstract(r *page.Request) (filed vault.AbstractWithFiles, template model.Template, err error) {
-	if filed, err = p.App.Abstracts.Get(r.Context(), r.PathID); err != nil {
-		return filed, template, err
+func (p *Pages) readAbstract(r *page.Request) (record vault.AbstractWithFiles, template model.Template, err error) {
+	if record, err = p.App.Abstracts.Get(r.Context(), r.PathID); err != nil {
+		return record, template, err
 	}
-	template, err = p.abstractTemplate(r.Context(), filed.Abstract)
-	return filed, template, err
+	template, err = p.abstractTemplate(r.Context(), record.Abstract)
+	return record, template, err
 }
 
 // abstractTemplate returns the template of an abstract, even if the template is retired. It returns
@@ -155,9 +155,9 @@ func withParts(groups []fieldGroup) []fieldGroup {
 
 // setAbstractStatus changes the status of an abstract.
 func (p *Pages) setAbstractStatus(r *page.Request) error {
-	filed, change, err := changeStatus(p, r, "abstract", p.App.Abstracts.Get,
-		func(filed vault.AbstractWithFiles) (string, uint64) {
-			return filed.Abstract.Status, filed.Abstract.Version
+	record, change, err := changeStatus(p, r, "abstract", p.App.Abstracts.Get,
+		func(record vault.AbstractWithFiles) (string, uint64) {
+			return record.Abstract.Status, record.Abstract.Version
 		},
 		func(status model.Inputs, match vault.Match) (vault.AbstractWithFiles, error) {
 			return p.App.Abstracts.Patch(r.Context(), r.Actor, r.PathID, model.AbstractPatch{Fields: status}, match)
@@ -165,15 +165,15 @@ func (p *Pages) setAbstractStatus(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	template, err := p.abstractTemplate(r.Context(), filed.Abstract)
+	template, err := p.abstractTemplate(r.Context(), record.Abstract)
 	if err != nil {
 		return err
 	}
-	view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+	view, err := p.newAbstractView(r.Context(), record.Abstract, template)
 	if err != nil {
 		return err
 	}
-	if view.Work, err = p.work.LoadPeople(r, filed.Abstract); err != nil {
+	if view.Work, err = p.work.LoadPeople(r, record.Abstract); err != nil {
 		return err
 	}
 	if !r.IsPart() {
@@ -189,15 +189,15 @@ const abstractChangedEvent = "deedkeep:changed"
 
 // trashAbstract moves an abstract and its documents to the trash.
 func (p *Pages) trashAbstract(r *page.Request) error {
-	filed, template, err := p.readAbstract(r)
+	record, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
 	if err := p.App.Abstracts.Trash(r.Context(), r.Actor, r.PathID, vault.Match{}); err != nil {
 		return err
 	}
-	notice := "“" + p.App.Heading(filed.Abstract, template) + "” is in the trash"
-	if n := len(filed.Files); n > 0 {
+	notice := "“" + p.App.Heading(record.Abstract, template) + "” is in the trash"
+	if n := len(record.Files); n > 0 {
 		notice += ", with its " + page.Plural(n, "document", "documents")
 	}
 	return p.RedirectWithUndo(r, "/abstracts", notice+".", p.AbstractPath(r.PathID)+"/restore")
@@ -219,8 +219,8 @@ const (
 
 // addViews reads the runsheet and the documents of an abstract and selects which of them the page
 // shows. Without a choice, it is the runsheet if there is one.
-func (p *Pages) addViews(r *page.Request, view *abstractView, filed vault.AbstractWithFiles) (err error) {
-	if view.Runsheet, view.RunsheetRows, err = p.readSheet(r, filed); err != nil {
+func (p *Pages) addViews(r *page.Request, view *abstractView, record vault.AbstractWithFiles) (err error) {
+	if view.Runsheet, view.RunsheetRows, err = p.readSheet(r, record); err != nil {
 		return err
 	}
 	query := r.URL.Query()
@@ -232,7 +232,7 @@ func (p *Pages) addViews(r *page.Request, view *abstractView, filed vault.Abstra
 	default:
 		view.View = runsheetView
 	}
-	view.Documents, err = p.listDocuments(r, filed)
+	view.Documents, err = p.listDocuments(r, record)
 	return err
 }
 
@@ -253,11 +253,11 @@ func (a abstractView) scripts(mayWrite bool) (libraries, scripts []string) {
 // editAbstract saves a field group of an abstract.
 func (p *Pages) editAbstract(r *page.Request) error {
 	return p.saveGroup(r, "abstract", func() (recordEdit, error) {
-		filed, template, err := p.readAbstract(r)
+		record, template, err := p.readAbstract(r)
 		if err != nil {
 			return recordEdit{}, err
 		}
-		view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+		view, err := p.newAbstractView(r.Context(), record.Abstract, template)
 		return recordEdit{
 			recordView: view.recordView,
 			showForm: func(status int, g fieldGroup) error {
@@ -267,7 +267,7 @@ func (p *Pages) editAbstract(r *page.Request) error {
 			},
 			save: func(ctx context.Context, sent map[string][]string) (version uint64, saved showSaved, err error) {
 				now, err := p.App.Abstracts.Patch(ctx, r.Actor, r.PathID, abstractPatch(template.Fields, sent, p.LocalNow()),
-					vault.MatchVersion(filed.Abstract.Version))
+					vault.MatchVersion(record.Abstract.Version))
 				return now.Abstract.Version, func(show func(*recordView)) error {
 					view, err := p.newAbstractView(ctx, now.Abstract, template)
 					if err != nil {

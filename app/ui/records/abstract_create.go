@@ -137,20 +137,20 @@ func (p *Pages) createAbstract(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	tray, err := p.App.Files.Stage(r.Context())
+	staged, err := p.App.Files.Stage(r.Context())
 	if err != nil {
 		return err
 	}
-	defer tray.Discard()
+	defer staged.Discard()
 	draft := abstractDraft(form, template, p.LocalNow())
 	return createRecord(p, r, "Abstract created. Drop documents anywhere on this page to upload them.",
 		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
 		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
 			if order.ID == 0 {
-				return p.App.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
+				return p.App.Abstracts.Create(r.Context(), r.Actor, draft, staged, idempotency)
 			}
 			due := model.StringInput(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))
-			return p.App.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, model.Inputs{"due_date": due}, tray,
+			return p.App.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, model.Inputs{"due_date": due}, staged,
 				idempotency)
 		}, p.renderNewAbstract)
 }

@@ -49,12 +49,12 @@ func (l documentList) Address() string { return l.pageAddress(l.Page) }
 
 // listDocuments returns the requested page of the document list. If that page doesn't exist, it
 // returns the last page. For a form, it returns the page that the form was sent from.
-func (p *Pages) listDocuments(r *page.Request, filed vault.AbstractWithFiles) (documentList, error) {
+func (p *Pages) listDocuments(r *page.Request, record vault.AbstractWithFiles) (documentList, error) {
 	query := r.URL.Query()
 	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && r.IsPart() && !query.Has("page") {
 		query = from.Query()
 	}
-	l := documentList{Path: p.AbstractPath(filed.Abstract.ID), Total: len(filed.Files), Page: 1}
+	l := documentList{Path: p.AbstractPath(record.Abstract.ID), Total: len(record.Files), Page: 1}
 	if query.Get("view") == documentsView {
 		l.View = documentsView
 	}
@@ -63,11 +63,11 @@ func (p *Pages) listDocuments(r *page.Request, filed vault.AbstractWithFiles) (d
 	}
 	l.First = (l.Page-1)*page.DocumentsPerPage + 1
 	var err error
-	files := filed.Files[l.First-1 : min(l.Total, l.First-1+page.DocumentsPerPage)]
+	files := record.Files[l.First-1 : min(l.Total, l.First-1+page.DocumentsPerPage)]
 	if l.Rows, err = p.documentRows(r.Context(), files, l.pageAddress(l.Page), query.Get("rename")); err != nil {
 		return l, err
 	}
-	instruments, err := p.instrumentsByDocument(r.Context(), filed.Abstract.ID)
+	instruments, err := p.instrumentsByDocument(r.Context(), record.Abstract.ID)
 	if err != nil {
 		return l, err
 	}
@@ -125,14 +125,14 @@ func rowsDigest(numbers []uint64) string {
 // processing has finished. If other rows changed, it renders the complete list. It doesn't send
 // unchanged rows, so browsers don't reload their thumbnails.
 func (p *Pages) documentUpdates(r *page.Request) error {
-	filed, _, err := p.readAbstract(r)
+	record, _, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
 	if !r.IsPart() {
-		return r.Redirect(p.AbstractPath(filed.Abstract.ID))
+		return r.Redirect(p.AbstractPath(record.Abstract.ID))
 	}
-	l, err := p.listDocuments(r, filed)
+	l, err := p.listDocuments(r, record)
 	if err != nil {
 		return err
 	}

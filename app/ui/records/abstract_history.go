@@ -37,26 +37,26 @@ type historyLine struct {
 // abstractHistory serves the complete history of an abstract, one page at a time. For a script, it
 // serves the recent history that is part of the abstract's page.
 func (p *Pages) abstractHistory(r *page.Request) error {
-	filed, template, err := p.readAbstract(r)
+	record, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
-	view, err := p.newAbstractView(r.Context(), filed.Abstract, template)
+	view, err := p.newAbstractView(r.Context(), record.Abstract, template)
 	if err != nil {
 		return err
 	}
 	if r.IsPart() {
-		if view.Documents, err = p.listDocuments(r, filed); err != nil {
+		if view.Documents, err = p.listDocuments(r, record); err != nil {
 			return err
 		}
-		if view.History, err = p.recentHistory(r, filed, template, view.Documents); err != nil {
+		if view.History, err = p.recentHistory(r, record, template, view.Documents); err != nil {
 			return err
 		}
 		return p.RenderPart(r, http.StatusOK, "abstract.html", "history", view)
 	}
 	q := vault.HistoryQuery{Views: r.URL.Query().Get("views") == "1", Limit: historyPerPage}
 	q.Before, _ = strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 starts at the newest entry
-	h, err := p.App.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, q)
+	h, err := p.App.Abstracts.History(r.Context(), r.Actor, record.Abstract.ID, q)
 	if err != nil {
 		return err
 	}
@@ -82,12 +82,12 @@ func (p *Pages) abstractHistory(r *page.Request) error {
 
 // recentHistory returns the newest history entries of the abstract, of the documents on the shown
 // page, and of the most recently added documents.
-func (p *Pages) recentHistory(r *page.Request, filed vault.AbstractWithFiles, template model.Template, l documentList) ([]historyLine, error) {
+func (p *Pages) recentHistory(r *page.Request, record vault.AbstractWithFiles, template model.Template, l documentList) ([]historyLine, error) {
 	documents := l.rowIDs()
-	if n := len(filed.Abstract.Files); l.Last() < n {
-		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyPerPage):]...)
+	if n := len(record.Abstract.Files); l.Last() < n {
+		documents = append(documents, record.Abstract.Files[max(l.Last(), n-historyPerPage):]...)
 	}
-	h, err := p.App.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID,
+	h, err := p.App.Abstracts.History(r.Context(), r.Actor, record.Abstract.ID,
 		vault.HistoryQuery{Documents: documents, Limit: historyPerPage})
 	if err != nil {
 		return nil, err

@@ -17,14 +17,14 @@ import (
 // or to a given position, or it sorts the listed documents among the positions that they occupy.
 func (p *Pages) reorderDocuments(r *page.Request) error {
 	move := parseMove(r.PostForm)
-	filed, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, r.PathID, move)
+	record, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, r.PathID, move)
 	if err != nil {
 		return err
 	}
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, p.documentRowAddress(filed, move.File), "Documents reordered.")
+		return p.RedirectWithNotice(r, p.documentRowAddress(record, move.File), "Documents reordered.")
 	}
-	l, err := p.listDocuments(r, filed)
+	l, err := p.listDocuments(r, record)
 	if err != nil {
 		return err
 	}
@@ -63,9 +63,9 @@ func parseMove(form url.Values) (move vault.ReorderRequest) {
 }
 
 // documentRowAddress returns the address of a document's row in the document list of its abstract.
-func (p *Pages) documentRowAddress(filed vault.AbstractWithFiles, id uint64) string {
-	list := p.AbstractPath(filed.Abstract.ID)
-	if n := slices.Index(filed.Abstract.Files, id)/page.DocumentsPerPage + 1; n > 1 {
+func (p *Pages) documentRowAddress(record vault.AbstractWithFiles, id uint64) string {
+	list := p.AbstractPath(record.Abstract.ID)
+	if n := slices.Index(record.Abstract.Files, id)/page.DocumentsPerPage + 1; n > 1 {
 		list = page.WithQueryValue(list, "page", strconv.Itoa(n))
 	}
 	return page.RowAddress(list, id)
@@ -81,13 +81,13 @@ func (p *Pages) renumberDocument(r *page.Request, file model.File, to int) error
 	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
 		return p.showRenamed(r, file)
 	}
-	filed, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
+	record, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
 	if err != nil {
 		return err
 	}
-	notice := fmt.Sprintf("Moved to position %d.", slices.Index(filed.Abstract.Files, file.ID)+1)
+	notice := fmt.Sprintf("Moved to position %d.", slices.Index(record.Abstract.Files, file.ID)+1)
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, p.documentRowAddress(filed, file.ID), notice)
+		return p.RedirectWithNotice(r, p.documentRowAddress(record, file.ID), notice)
 	}
 	p.SetNotice(r, notice)
 	r.W.Header().Set("HX-Refresh", "true")

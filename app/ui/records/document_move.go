@@ -178,11 +178,11 @@ func (p *Pages) newMoveView(r *page.Request, ids []uint64) (view moveView, at pa
 	}
 	view.Selected = len(view.Documents)
 	if at.Abstract != 0 {
-		filed, err := p.App.Abstracts.Get(r.Context(), at.Abstract)
+		record, err := p.App.Abstracts.Get(r.Context(), at.Abstract)
 		if err != nil {
 			return view, at, err
 		}
-		for _, file := range filed.Files {
+		for _, file := range record.Files {
 			if !slices.Contains(ids, file.ID) && len(view.Documents)-view.Selected < maxOthers {
 				view.Documents = append(view.Documents, movedDocument{File: file})
 			}
@@ -387,11 +387,11 @@ func (p *Pages) moveUndoAddress(ctx context.Context, req vault.MoveRequest) (und
 		fields.Set("instrument", formatIDs(req.Instruments))
 	}
 	if from.Abstract != 0 {
-		filed, err := p.App.Abstracts.Get(ctx, from.Abstract)
+		record, err := p.App.Abstracts.Get(ctx, from.Abstract)
 		if err != nil {
 			return "", err
 		}
-		fields.Set("at", positionsIn(filed.Abstract.Files, moved))
+		fields.Set("at", positionsIn(record.Abstract.Files, moved))
 	}
 	return page.UndoAddress("/documents/move", fields), nil
 }

@@ -77,11 +77,11 @@ func (p *Pages) renderRow(r *page.Request, status int, state page.DocumentRow) e
 // renderAbstractRow is like renderRow, but for an abstract's list, whose rows are numbered.
 func (p *Pages) renderAbstractRow(r *page.Request, status int, row page.DocumentRow, changed bool,
 ) error {
-	filed, err := p.App.Abstracts.Get(r.Context(), row.AbstractID)
+	record, err := p.App.Abstracts.Get(r.Context(), row.AbstractID)
 	if err != nil {
 		return err
 	}
-	row.Number, row.Total = slices.Index(filed.Abstract.Files, row.ID)+1, len(filed.Files)
+	row.Number, row.Total = slices.Index(record.Abstract.Files, row.ID)+1, len(record.Files)
 	instruments, err := p.instrumentsByDocument(r.Context(), row.AbstractID)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (p *Pages) renderAbstractRow(r *page.Request, status int, row page.Document
 	if !changed {
 		return p.RenderPart(r, status, "abstract.html", "document-alone", row)
 	}
-	l, err := p.listDocuments(r, filed)
+	l, err := p.listDocuments(r, record)
 	if err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ func abstractIDs(linked []titlework.OrderAbstract) (ids []uint64) {
 
 // priorToAbstract serves the prior searches of an abstract.
 func (p *Pages) priorToAbstract(r *page.Request) error {
-	filed, template, err := p.readAbstract(r)
+	record, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
-	view := priorView{Path: p.AbstractPath(filed.Abstract.ID), Heading: p.App.Heading(filed.Abstract, template)}
+	view := priorView{Path: p.AbstractPath(record.Abstract.ID), Heading: p.App.Heading(record.Abstract, template)}
 	view.Missing = p.App.Derive(r.Context(), search.PartPriorSearches, func() (err error) {
-		view.PriorSearches, err = p.App.Search.PriorToAbstract(r.Context(), r.Actor, filed.Abstract)
+		view.PriorSearches, err = p.App.Search.PriorToAbstract(r.Context(), r.Actor, record.Abstract)
 		return err
 	})
 	return p.showPrior(r, "abstracts", view)

@@ -20,7 +20,7 @@ type Pages struct {
 type documentHandler func(r *page.Request, rejected page.NameProblem) error
 
 // sheetReader returns the template data of the runsheet of an abstract, and the number of its rows.
-type sheetReader func(r *page.Request, filed vault.AbstractWithFiles) (data any, rows int, err error)
+type sheetReader func(r *page.Request, record vault.AbstractWithFiles) (data any, rows int, err error)
 
 // New returns the handlers of this package's pages. showDocument renders the viewer page if a form
 // on that page was rejected. readSheet reads runsheets.

@@ -71,17 +71,17 @@ type source struct {
 
 // read returns the requested abstract with its template and title work.
 func (p *Pages) read(r *page.Request) (s source, err error) {
-	filed, err := p.App.Abstracts.Get(r.Context(), r.PathID)
+	record, err := p.App.Abstracts.Get(r.Context(), r.PathID)
 	if err != nil {
 		return s, err
 	}
 	var template model.Template
-	if filed.Abstract.TemplateID != 0 {
-		if template, err = p.App.Templates.Get(r.Context(), filed.Abstract.TemplateID); err != nil {
+	if record.Abstract.TemplateID != 0 {
+		if template, err = p.App.Templates.Get(r.Context(), record.Abstract.TemplateID); err != nil {
 			return s, err
 		}
 	}
-	return p.sourceOf(r, filed.Abstract, template)
+	return p.sourceOf(r, record.Abstract, template)
 }
 
 func (p *Pages) sourceOf(r *page.Request, a model.Abstract, template model.Template) (s source, err error) {
