@@ -59,24 +59,43 @@ func (tr *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err err
 	return page, err
 }
 
+// trashTypes are the types of records that go to the trash. read reads one, also if it isn't there, and restore takes it
+// out.
+var trashTypes = map[string]struct {
+	read    func(*Vault, *store.Tx, *Trashed) (*model.Trashed, error)
+	restore func(*Vault, context.Context, model.Actor, uint64) error
+}{
+	AbstractOps.Name: {(*Vault).readTrashedAbstract, func(v *Vault, ctx context.Context, actor model.Actor, id uint64) error {
+		_, err := v.Abstracts.Restore(ctx, actor, id, Idempotency[AbstractWithFiles]{})
+		return err
+	}},
+	OrderOps.Name: {(*Vault).readTrashedOrder, func(v *Vault, ctx context.Context, actor model.Actor, id uint64) error {
+		_, err := v.Orders.Restore(ctx, actor, id, Idempotency[model.Order]{})
+		return err
+	}},
+	FileOps.Name: {(*Vault).readTrashedFile, func(v *Vault, ctx context.Context, actor model.Actor, id uint64) error {
+		_, err := v.Files.Restore(ctx, actor, id, Idempotency[model.File]{})
+		return err
+	}},
+	InstrumentType: {(*Vault).readTrashedInstrument, func(v *Vault, ctx context.Context, actor model.Actor, id uint64) error {
+		_, err := v.Instruments.Restore(ctx, actor, id, Idempotency[InstrumentView]{})
+		return err
+	}},
+	noteOps.Name: {(*Vault).readTrashedNote, func(v *Vault, ctx context.Context, actor model.Actor, id uint64) error {
+		_, err := v.Notes.Restore(ctx, actor, id, Idempotency[model.Note]{})
+		return err
+	}},
+}
+
 // ReadEntry reads the record that a trash entry refers to. If the record is damaged,
 // the result contains only the data from the entry.
 func (tr *Trash) ReadEntry(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
 	item = Trashed{Type: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(tr.v.Settings.TrashPeriod)}
-	var in *model.Trashed
-	switch e.Type {
-	case AbstractOps.Name:
-		in, err = tr.v.readTrashedAbstract(t, &item)
-	case OrderOps.Name:
-		o, readErr := t.OrderIncludingTrash(e.ID)
-		item.Heading, in, err = o.Number, o.Trashed, readErr
-	case InstrumentType:
-		in, err = tr.v.readTrashedInstrument(t, &item)
-	case noteOps.Name:
-		in, err = tr.v.readTrashedNote(t, &item)
-	default:
-		in, err = tr.v.readTrashedFile(t, &item)
+	of, found := trashTypes[e.Type]
+	if !found {
+		return item, notInTrash(e.Type, e.ID)
 	}
+	in, err := of.read(tr.v, t, &item)
 	if in != nil {
 		item.By, item.Until = in.By, tr.v.trashedUntil(model.Trashed{At: e.At}, item.RetainedUntil)
 	}
@@ -91,6 +110,12 @@ func (v *Vault) readTrashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed,
 	item.Heading = v.HeadingIn(t, a)
 	item.RetainedUntil, err = v.abstractRetainedUntil(t, a)
 	return a.Trashed, err
+}
+
+func (v *Vault) readTrashedOrder(t *store.Tx, item *Trashed) (*model.Trashed, error) {
+	o, err := t.OrderIncludingTrash(item.ID)
+	item.Heading = o.Number
+	return o.Trashed, err
 }
 
 func (v *Vault) readTrashedInstrument(t *store.Tx, item *Trashed) (*model.Trashed, error) {
@@ -186,45 +211,21 @@ func (tr *Trash) Find(ctx context.Context, recordType string, id uint64) (item T
 }
 
 // Restore takes a record out of the trash. An abstract is restored with its documents.
-func (tr *Trash) Restore(ctx context.Context, actor model.Actor, recordType string, id uint64) (err error) {
-	switch recordType {
-	case AbstractOps.Name:
-		_, err = tr.v.Abstracts.Restore(ctx, actor, id, Idempotency[AbstractWithFiles]{})
-	case OrderOps.Name:
-		_, err = tr.v.Orders.Restore(ctx, actor, id, Idempotency[model.Order]{})
-	case FileOps.Name:
-		_, err = tr.v.Files.Restore(ctx, actor, id, Idempotency[model.File]{})
-	case InstrumentType:
-		_, err = tr.v.Instruments.Restore(ctx, actor, id, Idempotency[InstrumentView]{})
-	case noteOps.Name:
-		_, err = tr.v.Notes.Restore(ctx, actor, id, Idempotency[model.Note]{})
-	default:
-		err = notInTrash(recordType, id)
+func (tr *Trash) Restore(ctx context.Context, actor model.Actor, recordType string, id uint64) error {
+	of, found := trashTypes[recordType]
+	if !found {
+		return notInTrash(recordType, id)
 	}
-	return err
+	return of.restore(tr.v, ctx, actor, id)
 }
 
 // FindIn reads a record that was trashed on its own, not with its abstract.
 func (tr *Trash) FindIn(t *store.Tx, recordType string, id uint64) (Trashed, error) {
-	var in *model.Trashed
-	var err error
-	switch recordType {
-	case AbstractOps.Name:
-		a, readErr := t.AbstractIncludingTrash(id)
-		in, err = a.Trashed, readErr
-	case OrderOps.Name:
-		o, readErr := t.OrderIncludingTrash(id)
-		in, err = o.Trashed, readErr
-	case FileOps.Name:
-		f, readErr := t.FileIncludingTrash(id)
-		in, err = f.Trashed, readErr
-	case InstrumentType:
-		i, readErr := t.InstrumentIncludingTrash(id)
-		in, err = i.Trashed, readErr
-	case noteOps.Name:
-		n, readErr := t.NoteIncludingTrash(id)
-		in, err = n.Trashed, readErr
+	of, found := trashTypes[recordType]
+	if !found {
+		return Trashed{}, notInTrash(recordType, id)
 	}
+	in, err := of.read(tr.v, t, &Trashed{Type: recordType, ID: id})
 	if err != nil {
 		return Trashed{}, err
 	}
