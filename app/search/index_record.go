@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -37,8 +38,10 @@ func (in *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRe
 		r.Status = o.Status
 	case query.Instrument:
 		err = r.loadInstrument(t)
-	default:
+	case query.File:
 		err = r.loadFile(t)
+	default:
+		err = fmt.Errorf("index %s %d: unknown type", recordType, id)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		in.options.Log.Warn("record not added to the search index", "type", recordType, "id", id, "error", err) // an integrity check reports it
