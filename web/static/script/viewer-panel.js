@@ -3,7 +3,7 @@
 // can do the same with links and forms.
 import { applyType, formatDate } from './instrument.js';
 import { typing } from './page.js';
-import { pane, viewer } from './viewer.js';
+import { isPhone, pane, viewer } from './viewer.js';
 import { load, store } from './viewer-connection.js';
 import {
   addressOf,
@@ -30,7 +30,7 @@ const toggle = viewer.querySelector('[data-panel-toggle]');
 /** @param {boolean} on */
 const remember = (on) => {
   // On phones, the panel covers the page, so it doesn't open with the next document.
-  if (innerWidth >= 700) store('panel', on ? 'on' : 'off');
+  if (!isPhone()) store('panel', on ? 'on' : 'off');
 };
 const focusForm = () => {
   const invalid = query('[aria-invalid="true"], .pick input');
@@ -42,7 +42,6 @@ const focusForm = () => {
   }
   return Boolean(first);
 };
-const isPhone = () => innerWidth < 700;
 // reveal scrolls a field into view, together with the heading of the suggestions, if both fit. On phones, it shows the
 // heading of the form.
 /** @param {HTMLElement} field */
@@ -389,6 +388,6 @@ if (!query('[data-unloaded]')) {
   showOtherPage();
   if (form()?.hasAttribute('data-focus') || query('[aria-invalid="true"], .pick')) focusForm();
   history.replaceState(null, '', withoutPanel(location.href));
-} else if (load('panel') === 'on' && innerWidth >= 700) {
+} else if (load('panel') === 'on' && !isPhone()) {
   show(true, false);
 }

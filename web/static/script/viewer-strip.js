@@ -2,7 +2,7 @@
 // The thumbnail strip: its images load when they come near the visible area, after the page
 // itself.
 
-import { actions, base, keys, query, viewer } from './viewer.js';
+import { actions, base, isPhone, keys, query, viewer } from './viewer.js';
 import { load, store } from './viewer-connection.js';
 import { layout, pages, sizeOf, view } from './viewer-geometry.js';
 import { imageUrl } from './viewer-images.js';
@@ -45,7 +45,7 @@ const buildStrip = () => {
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     goTo(Number(link.dataset.n));
-    if (innerWidth < 700) showStrip(false);
+    if (isPhone()) showStrip(false);
   });
 };
 const thumbnailObserver = new IntersectionObserver(
@@ -71,7 +71,7 @@ const thumbnailObserver = new IntersectionObserver(
 
 let stripShown = false;
 /** @param {boolean} on */
-export const showStrip = (on, remember = innerWidth >= 700) => {
+export const showStrip = (on, remember = !isPhone()) => {
   if (on && !thumbnails.length) buildStrip();
   stripShown = on;
   viewer.classList.toggle('with-strip', on);

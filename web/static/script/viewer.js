@@ -3,6 +3,9 @@
 // one page image, or the text, and links. viewer-pages.js shows page images, and viewer-text.js a document as text.
 import { typing } from './page.js';
 
+/** Reports whether the window is as narrow as that of a phone. */
+export const isPhone = () => innerWidth < 700;
+
 export const viewer = document.querySelector('[data-viewer]');
 /** @type {Query} */
 export const query = (selector) => viewer.querySelector(selector);
