@@ -26,6 +26,7 @@
 //	13    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
 //	13    app/ui/instrumentform form of an instrument: fields, changes, problems  -
 //	13    app/ui/tablerow rows of pasted cells and of runsheet files, with corrections -
+//	12    app/demo       example firm: invented records, scans, and users        golang.org/x/image
 //	12    app/ui/page    what all pages share: layout, forms, sessions, errors    -
 //	11    app/httpx      HTTP: request IDs, slow clients, memory budget, errors   -
 //	11    app/instance   an open data directory and the services in it            github.com/gofrs/flock deedkeep/app/store

@@ -137,7 +137,7 @@ start the server. Guides ("deedkeep help GUIDE"):
 	flags.String("log-level", defaults.Log.Level, "log level: debug, info, warn, or error")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return argumentErrorf(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(),
-		s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
+		s.demoCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
 		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.typesCommand(), s.importCommand(), s.trashCommand())
 	root.SetHelpCommand(s.helpCommand(root))
 	checkArgCounts(root)

@@ -21,12 +21,17 @@ import (
 // the requests itself. If the server stops in the meantime, fn may be called twice, so it
 // must not print anything before its first request succeeds.
 func (s *shell) withClient(ctx context.Context, fn func(context.Context, *control.Client) error) error {
-	return s.connect(ctx, false, fn)
+	return s.connect(ctx, vaultAccess{}, fn)
 }
 
-// connect is like withClient. If no server is running and withSandbox is set, this process
-// starts sandbox workers to inspect the documents that fn uploads.
-func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.Context, *control.Client) error) error {
+// vaultAccess is what a command needs of a vault that it opens itself.
+type vaultAccess struct {
+	WithSandbox bool // start sandbox workers to inspect the documents that the command uploads
+	Create      bool // create the vault if there is none
+}
+
+// connect is like withClient. If no server is running, access says how this process opens the vault.
+func (s *shell) connect(ctx context.Context, access vaultAccess, fn func(context.Context, *control.Client) error) error {
 	c, err := s.load(ctx, nil)
 	if err != nil {
 		return err
@@ -34,7 +39,7 @@ func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.C
 	if err := s.callServer(ctx, c, fn); !errors.Is(err, control.ErrNoServer) {
 		return err
 	}
-	err = s.callInProcess(ctx, c, withSandbox, fn)
+	err = s.callInProcess(ctx, c, access, fn)
 	if errs.KindOf(err) != errs.Locked {
 		return err
 	}
@@ -66,14 +71,14 @@ func (s *shell) call(ctx context.Context, transport http.RoundTripper, fn func(c
 
 // callInProcess opens the vault in this process, or in a process of its owner if this process
 // runs as root, and runs fn with a client that is connected to it.
-func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox bool, fn func(context.Context, *control.Client) error) (err error) {
+func (s *shell) callInProcess(ctx context.Context, c config.Config, access vaultAccess, fn func(context.Context, *control.Client) error) (err error) {
 	if err := integrity.CheckOwner(c.Data); err != nil {
 		return err
 	}
 	if owner, other := otherOwner(c.Data); other {
-		return s.callAsOwner(ctx, c, owner, withSandbox, fn)
+		return s.callAsOwner(ctx, c, owner, access, fn)
 	}
-	v, err := s.openVault(ctx, c, withSandbox)
+	v, err := s.openVault(ctx, c, access)
 	if err != nil {
 		return err
 	}

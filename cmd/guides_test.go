@@ -51,11 +51,11 @@ systemctl() {
 
 // installedGuides are the guides that assume an installed and running server.
 var installedGuides = []string{
-	"api", "backups", "customize", "leaving", "monitoring", "proxy", "search", "security", "troubleshooting", "upgrade",
+	"api", "backups", "customize", "example", "leaving", "monitoring", "proxy", "search", "security", "troubleshooting", "upgrade",
 }
 
 // pageGuides are the guides without sh blocks: about pages, terms, and tests of the repository.
-var pageGuides = []string{"working", "titlework", "glossary", "owner", "example", "performance"}
+var pageGuides = []string{"working", "titlework", "glossary", "owner", "performance"}
 
 // topicScript returns the sh blocks in a guide as one script, and their number. A block marked "sh down" first stops
 // the server.
@@ -108,7 +108,7 @@ func TestGuideCommands(t *testing.T) {
 			}
 			script, blocks := topicScript(text)
 			// The guide "search" is about pages; "proxy" and "monitoring" are about configuring other software.
-			few := []string{"search", "proxy", "monitoring", "troubleshooting"}
+			few := []string{"example", "search", "proxy", "monitoring", "troubleshooting"}
 			if blocks < 3 && !slices.Contains(few, name) || blocks < 1 {
 				t.Fatalf("got %d sh blocks, want at least 3 (1 in %v)", blocks, few)
 			}

@@ -86,7 +86,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if err != nil {
 		return err
 	}
-	return s.connect(ctx, true, func(ctx context.Context, c *control.Client) (err error) {
+	return s.connect(ctx, vaultAccess{WithSandbox: true}, func(ctx context.Context, c *control.Client) (err error) {
 		rejections := newRejectionReport(f.report)
 		defer func() { err = errors.Join(err, rejections.close()) }()
 		progress, finish := s.showProgress("import")

@@ -33,15 +33,15 @@ type openedVault struct {
 	sandbox io.Closer // nil without sandbox workers
 }
 
-// openVault opens the vault in this process, with sandbox workers if withSandbox is set.
-func (s *shell) openVault(ctx context.Context, c config.Config, withSandbox bool) (*openedVault, error) {
+// openVault opens the vault in this process.
+func (s *shell) openVault(ctx context.Context, c config.Config, access vaultAccess) (*openedVault, error) {
 	log := s.logger(c, slog.LevelWarn)
 	v := &openedVault{config: c, log: log}
 	opts := instance.Options{
-		Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log,
+		Dir: c.Data, Create: access.Create, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log,
 		Load: func(map[string]string) (config.Config, error) { return c, nil }, // it includes what is stored
 	}
-	if withSandbox {
+	if access.WithSandbox {
 		pool := openSandbox(c, log)
 		opts.Reader, v.sandbox = pool, pool
 	}
@@ -92,8 +92,8 @@ func isOwnerProcess(args []string) bool { return len(args) > 1 && args[1] == own
 // ownerProcess is the first line that a process of the vault's owner reads from standard
 // input. It gets the settings from root, because its user may not be able to read them.
 type ownerProcess struct {
-	Config      config.Config
-	WithSandbox bool
+	Config config.Config
+	Access vaultAccess
 }
 
 // opened is the line that this process writes to standard output: nothing, or the error of
@@ -121,7 +121,7 @@ func (o opened) err() error {
 
 // callAsOwner starts a process of the vault's owner that opens the vault, and runs fn with a
 // client that is connected to it.
-func (s *shell) callAsOwner(ctx context.Context, c config.Config, owner account, withSandbox bool,
+func (s *shell) callAsOwner(ctx context.Context, c config.Config, owner account, access vaultAccess,
 	fn func(context.Context, *control.Client) error) (err error) {
 	if c.Data, err = filepath.Abs(c.Data); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s *shell) callAsOwner(ctx context.Context, c config.Config, owner account,
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "socket")
-	end, err := s.startAsOwner(ctx, c, owner, withSandbox, path)
+	end, err := s.startAsOwner(ctx, c, owner, access, path)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *shell) callAsOwner(ctx context.Context, c config.Config, owner account,
 
 // startAsOwner starts a process of the vault's owner and waits until it has opened the vault.
 // It serves the control API on a socket at path until end is called or ctx is canceled.
-func (s *shell) startAsOwner(ctx context.Context, c config.Config, owner account, withSandbox bool, path string) (
+func (s *shell) startAsOwner(ctx context.Context, c config.Config, owner account, access vaultAccess, path string) (
 	end func() error, err error) {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *shell) startAsOwner(ctx context.Context, c config.Config, owner account
 		return errors.Join(closeInput(), process.Wait())
 	}
 	var result opened
-	if err = json.NewEncoder(in).Encode(ownerProcess{Config: c, WithSandbox: withSandbox}); err == nil {
+	if err = json.NewEncoder(in).Encode(ownerProcess{Config: c, Access: access}); err == nil {
 		err = json.NewDecoder(out).Decode(&result)
 	}
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *shell) serveOwnerProcess(in *bufio.Reader) (err error) {
 		_, _ = io.Copy(io.Discard, in) // until the process of root ends or closes its end
 		cancel()
 	}()
-	v, err := s.openVault(ctx, input.Config, input.WithSandbox)
+	v, err := s.openVault(ctx, input.Config, input.Access)
 	if err != nil {
 		return json.NewEncoder(s.out).Encode(opened{
 			Failed: true, Kind: errs.KindOf(err), Message: message(err),

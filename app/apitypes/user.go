@@ -42,6 +42,16 @@ type UserLinked struct {
 	Data User   `json:"data"`
 }
 
+// Demo is what "deedkeep demo" created.
+type Demo struct {
+	Orders      int              `json:"orders"`
+	Abstracts   int              `json:"abstracts"`
+	Documents   int              `json:"documents"`
+	Pages       int              `json:"pages"`
+	Instruments int              `json:"instruments"`
+	Users       List[UserLinked] `json:"users"`
+}
+
 // Key is an API key without its secret. ExpiresAt is nil if the key never expires. LastUsedAt and RevokedAt are nil
 // if the event has not happened.
 type Key struct {

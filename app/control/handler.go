@@ -110,6 +110,7 @@ func NewHandler(opts HandlerOptions) http.Handler {
 	mux.HandleFunc("POST /control/verify", c.verify)
 	mux.HandleFunc("POST /control/repair", c.repair)
 	mux.HandleFunc("POST /control/reindex", c.reindex)
+	mux.HandleFunc("POST /control/demo", c.demo)
 	mux.HandleFunc("POST /control/backup", c.backup)
 	mux.HandleFunc("GET /control/events/export", c.exportEvents)
 	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
