@@ -107,14 +107,23 @@ func NewHandler(opts HandlerOptions) http.Handler {
 			c.respond(w, r, body, err)
 		})
 	}
-	mux.HandleFunc("POST /control/verify", c.verify)
-	mux.HandleFunc("POST /control/repair", c.repair)
-	mux.HandleFunc("POST /control/reindex", c.reindex)
-	mux.HandleFunc("POST /control/demo", c.demo)
-	mux.HandleFunc("POST /control/backup", c.backup)
-	mux.HandleFunc("GET /control/events/export", c.exportEvents)
-	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
+	for pattern, h := range c.streams() {
+		mux.HandleFunc(pattern, h)
+	}
 	return httpx.WithRequestID(mux, opts.Rand)
+}
+
+// streams returns the handlers that stream their response, by pattern.
+func (h handler) streams() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"POST /control/verify":        h.verify,
+		"POST /control/repair":        h.repair,
+		"POST /control/reindex":       h.reindex,
+		"POST /control/demo":          h.demo,
+		"POST /control/backup":        h.backup,
+		"GET /control/events/export":  h.exportEvents,
+		"POST /control/events/verify": h.verifyEvents,
+	}
 }
 
 // respond sends body, or the error if there is one.

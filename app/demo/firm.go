@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/template"
 	"time"
+	"unicode"
 
 	"deedkeep/app/model"
 )
@@ -144,7 +145,7 @@ func (f *file) addPapers(today time.Time) {
 	step := (33*365 - 60) / max(len(letters), 1)
 	var vesting, mortgage *paper
 	for _, letter := range f.chain {
-		kind, known := kinds[[]rune(strings.ToLower(string(letter)))[0]]
+		kind, known := kinds[unicode.ToLower(letter)]
 		if !known {
 			suggested = suggested || letter == '|'
 			if group = letter == '('; group {

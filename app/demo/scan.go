@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -199,13 +200,11 @@ func encode(extension string, pages []*image.Gray) ([]byte, error) {
 	default:
 		w := pdfwriter.New(&b)
 		for _, page := range pages {
-			image := &pdfwriter.Image{Width: pageWidth, Height: pageHeight, Orientation: 1, Bits: 1, ColorSpace: "/DeviceGray",
+			scan := &pdfwriter.Image{Width: pageWidth, Height: pageHeight, Orientation: 1, Bits: 1, ColorSpace: "/DeviceGray",
 				Filter: "FlateDecode", Write: func(w io.Writer) error { return deflateBits(w, page) }}
-			if err = w.Page(612, 792, image, ocr.Page{}); err != nil {
-				return nil, err
-			}
+			err = errors.Join(err, w.Page(612, 792, scan, ocr.Page{}))
 		}
-		err = w.Close()
+		err = errors.Join(err, w.Close())
 	}
 	return b.Bytes(), err
 }

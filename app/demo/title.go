@@ -127,10 +127,10 @@ func (f *filler) addInstruments(file *file, abstract uint64, scans []model.File)
 			return nil, err
 		}
 		row := vault.NewInstrument{InstrumentPatch: vault.InstrumentPatch{Input: in.Members}, Row: rows[p]}
-		switch {
-		case p.Type == "Release or Satisfaction":
+		switch p.Type {
+		case "Release or Satisfaction":
 			row.Relations = []vault.RowRelation{{Kind: model.Releases, Row: rows[p.Prior]}}
-		case p.Type == "Assignment":
+		case "Assignment":
 			row.Relations = []vault.RowRelation{{Kind: "assigns", Row: rows[p.Prior]}}
 		}
 		list = append(list, row)
