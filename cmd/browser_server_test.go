@@ -36,6 +36,7 @@ type testServer struct {
 	process *exec.Cmd
 	stderr  *syncBuffer
 	exited  chan struct{}
+	origins chan string // address of each run after a restart from the browser
 }
 
 // syncBuffer is a buffer that can be read while a process writes to it.
@@ -101,7 +102,7 @@ func (srv *testServer) start() {
 		srv.t.Fatalf("start server: %v", err)
 	}
 	process, ended := srv.process, srv.exited
-	origins := make(chan string, 1)
+	origins := make(chan string, 10) // one for each restart from the browser
 	go func() {
 		defer close(ended)
 		lines := bufio.NewScanner(out)
@@ -125,9 +126,19 @@ func (srv *testServer) start() {
 	if err != nil {
 		srv.t.Fatalf("parse origin: %v", err)
 	}
-	srv.address = origin.Host
+	srv.address, srv.origins = origin.Host, origins
 	if _, _, err := net.SplitHostPort(srv.address); err != nil {
 		srv.t.Fatalf("split address: %v", err)
+	}
+}
+
+// waitRestarted waits until the server listens again after a restart from the browser.
+func (srv *testServer) waitRestarted() {
+	srv.t.Helper()
+	select {
+	case <-srv.origins:
+	case <-time.After(30 * time.Second):
+		srv.t.Fatalf("serve doesn't listen again after 30 seconds\n%s", srv.stderr)
 	}
 }
 

@@ -40,6 +40,42 @@ func testFirstRun(t *testing.T, env *browserEnv) {
 	b.waitVisible("h1 | Link not valid")
 }
 
+// After a restart, the page leads back to the settings, with and without scripts. The session continues.
+func testRestart(t *testing.T, env *browserEnv) {
+	srv := env.newStaffedServer(t)
+	srv.stop()
+	srv.start() // with the same port, which the restart keeps
+	b := env.newTab(t, srv.origin)
+	b.signIn(admin)
+	for _, pages := range []string{"70", "80"} {
+		b.goTo("/admin/settings/documents")
+		b.fill(`[name="limits.pdf_pages"]`, pages)
+		b.clickLink("main button.primary")
+		b.waitVisible("h2 | Restart to apply")
+		if pages == "70" {
+			b.checkAccessible(t, "before a restart") // needs scripts
+		}
+		b.goTo("/trash")
+		b.waitText("1 setting needs a restart to apply.")
+		b.clickLink("main a | Restart")
+		b.allow("status of 503")
+		b.allow("ERR_CONNECTION_REFUSED")
+		b.clickLink("button | Restart the server")
+		if pages == "70" {
+			b.waitVisible("main | The server has restarted.")
+			srv.waitRestarted()
+			b.enableScripts(false)
+			continue
+		}
+		b.waitText("The server restarts.")
+		srv.waitRestarted()
+		b.clickLink("main a | Continue")
+		b.waitVisible("main | The server has restarted.")
+	}
+	b.goTo("/admin/settings/documents")
+	b.waitVisible(`[name="limits.pdf_pages"][value="80"]`)
+}
+
 // Without cached files, the sign-in page and the desk load only a small amount of data. The
 // monitor checks that they don't load anything from other origins.
 func testFirstPageSize(t *testing.T, env *browserEnv) {

@@ -30,6 +30,7 @@ func TestBrowser(t *testing.T) {
 		{"accessibility checks", testAccessibilityChecks},
 		{"scripts off", testScriptsOff},
 		{"first run", testFirstRun},
+		{"restart", testRestart},
 		{"first page size", testFirstPageSize},
 		{"reading", testReading},
 		{"resume reading", testResumeReading},

@@ -246,7 +246,7 @@ func (p *Pages) newAddress(r *page.Request) string {
 		return ""
 	}
 	own, err := p.Origin(r.Request)
-	if err != nil {
+	if err != nil || len(c.TrustedProxies) > 0 && c.PublicURL == "" { // the proxy decides the address
 		return ""
 	}
 	if next := nextOrigin(c, own); next != own {
