@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,17 +75,6 @@ func topicScript(text string) (script string, blocks int) {
 		}
 	}
 	return b.String(), blocks
-}
-
-// freeAddress returns an address on this machine with a free port.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("listen: %v", err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // All commands in the guides work in sequence with a real server. The test uses different directories and a different

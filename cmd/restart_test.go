@@ -142,6 +142,17 @@ func startRestartedServer(t *testing.T, data, origin string) *restartedServer {
 	return r
 }
 
+// freeAddress returns an address on this machine with a free port.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
 // An administrator restarts the server at another address, and with TLS. The session continues if that stays the same. If the server can't
 // start with the changed settings, it goes back to those before.
 func TestRestartFromTheBrowser(t *testing.T) {
@@ -169,7 +180,7 @@ func TestRestartFromTheBrowser(t *testing.T) {
 	defer used.Close()
 	s.change(t, url.Values{"listen": {used.Addr().String()}})
 	s.waitStarted(t, "http://"+second)
-	s.do(t, "/admin/settings", nil, "couldn't start with the changed settings", "address already in use")
+	s.do(t, "/admin/settings", nil, "couldn't start with the changed settings", "choose another address with the setting listen")
 	s.do(t, "/admin/activity", nil, "restarted the server", "Address and port: "+used.Addr().String()+" → "+second)
 	if !strings.Contains(s.messages.String(), "goes back to those before") {
 		t.Errorf("messages: got %s, want that the server went back", s.messages)

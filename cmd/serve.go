@@ -153,12 +153,7 @@ func (s *serverRun) serve(ctx context.Context) (err error) {
 	if isNew {
 		s.messagef("initialized the data directory %s; when running as a service, start with --existing", v.Dir)
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit(c))
-	}
+	setMemoryLimits(c)
 	return server.Serve(ctx, server.Options{
 		Config: c, SettingsFile: settings, App: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats, Memory: func() []memory.Processes { return processMemory(pools) },
 		Doctor:       func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
@@ -205,6 +200,16 @@ func (s *shell) prepareToServe(ctx context.Context) (c config.Config, settings s
 // gcPercent is the server's GOGC unless the environment sets one. The live heap is about 10 MB, so half as many
 // garbage collections cost about that much memory; lists and orders need 10 to 15 percent less CPU time.
 const gcPercent = 200
+
+// setMemoryLimits sets GOGC and GOMEMLIMIT unless the environment does.
+func setMemoryLimits(c config.Config) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit(c))
+	}
+}
 
 // memoryLimit returns the soft limit of the Go runtime for the server's memory, in bytes: what the settings allow, and
 // twice what the server needs without load. Near the limit, garbage is collected more often. With gcPercent alone, the

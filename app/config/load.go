@@ -46,7 +46,7 @@ func Load(src Source) (Config, error) {
 	stored, ignored := src.readStored(entries)
 	config, found, rejected := src.combine(stored, entries)
 	config.file = path
-	config.ignored = append(ignored, rejected...)
+	config.ignored = slices.Concat(ignored, rejected)
 	problems = append(problems, found...)
 	if len(problems) == 0 {
 		problems = config.checkDataKey(path, dataDir)

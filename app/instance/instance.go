@@ -281,7 +281,7 @@ func StoredSettings(dir string) (map[string]string, error) {
 	}
 	stored, err := store.ReadSettings(path)
 	if _, damaged := store.DescribeDamage(err); damaged {
-		return nil, nil //nolint:nilerr,nilnil // the same
+		return nil, nil //nolint:nilnil // the same
 	}
 	return stored, err
 }
