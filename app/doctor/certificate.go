@@ -64,19 +64,19 @@ func checkAutomatic(c config.Config, found *apitypes.Checkup, now time.Time) api
 }
 
 func diagnoseNoTLS(c config.Config) apitypes.Diagnosis {
-	const do = `set up TLS (see the tls settings in "deedkeep config example")`
+	const action = `set up TLS (see the tls settings in "deedkeep config example")`
 	warnings := strings.Join(c.Warnings(), "; ")
 	switch {
 	case warnings == "":
 		return ok("certificate", "none; only this machine can connect to "+c.Listen)
 	case len(c.TrustedProxies) > 0:
-		return warn("certificate", warnings, do)
+		return warn("certificate", warnings, action)
 	}
-	return bad("certificate", warnings, do)
+	return bad("certificate", warnings, action)
 }
 
 func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.Time) apitypes.Diagnosis {
-	says := fmt.Sprintf("expires %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
+	message := fmt.Sprintf("expires %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
 	renew := "replace the certificate and key files; the server reloads them automatically"
 	if f.SelfSigned {
 		renew = "restart the server; a running server renews this certificate 30 days before it expires"
@@ -88,18 +88,18 @@ func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.T
 	problem := f.Problem(now)
 	switch {
 	case now.After(f.NotAfter):
-		return bad("certificate", says+": "+problem+"; clients can't connect", renew)
+		return bad("certificate", message+": "+problem+"; clients can't connect", renew)
 	case now.Before(f.NotBefore):
-		return bad("certificate", says+": "+problem, "check the clock of this machine")
+		return bad("certificate", message+": "+problem, "check the clock of this machine")
 	case host != "" && !f.Covers(host):
-		return bad("certificate", fmt.Sprintf("%s: not valid for %s, the host in public_url", says, host),
+		return bad("certificate", fmt.Sprintf("%s: not valid for %s, the host in public_url", message, host),
 			"get a certificate for that name, or correct public_url")
 	case problem != "":
-		return warn("certificate", says+": "+problem, renew)
+		return warn("certificate", message+": "+problem, renew)
 	case inUse != "" && inUse != f.Fingerprint:
-		return warn("certificate", says+": the server still uses another certificate", "the server loads the new certificate with the next connection; if not, check the server log")
+		return warn("certificate", message+": the server still uses another certificate", "the server loads the new certificate with the next connection; if not, check the server log")
 	case f.SelfSigned:
-		return ok("certificate", says+"; self-signed for "+strings.Join(f.Names, ", "))
+		return ok("certificate", message+"; self-signed for "+strings.Join(f.Names, ", "))
 	}
-	return ok("certificate", says)
+	return ok("certificate", message)
 }

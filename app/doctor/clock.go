@@ -31,14 +31,14 @@ func checkClock(data string, now time.Time, found *apitypes.Checkup) apitypes.Di
 }
 
 func diagnoseClock(now, newest time.Time) apitypes.Diagnosis {
-	says := "current time " + now.Format("Jan 2, 2006, 3:04:05 PM MST")
-	const do = "set the clock and turn on time synchronization (NTP: timedatectl, or Windows Date & time settings)"
+	message := "current time " + now.Format("Jan 2, 2006, 3:04:05 PM MST")
+	const action = "set the clock and turn on time synchronization (NTP: timedatectl, or Windows Date & time settings)"
 	switch {
 	case now.Year() < firstYear || now.Year() > lastYear:
-		return bad("clock", says+": wrong; links, API keys, and certificates expire at the wrong time", do)
+		return bad("clock", message+": wrong; links, API keys, and certificates expire at the wrong time", action)
 	case newest.Sub(now) > 2*time.Minute:
-		return bad("clock", fmt.Sprintf("%s, but the data was changed at %s: the clock is wrong now, or was wrong then", says,
-			newest.In(now.Location()).Format("Jan 2, 2006, 3:04:05 PM MST")), do)
+		return bad("clock", fmt.Sprintf("%s, but the data was changed at %s: the clock is wrong now, or was wrong then", message,
+			newest.In(now.Location()).Format("Jan 2, 2006, 3:04:05 PM MST")), action)
 	}
-	return ok("clock", says)
+	return ok("clock", message)
 }

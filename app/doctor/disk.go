@@ -30,21 +30,21 @@ func checkFileSystem(c config.Config, fileSystemType func(string) (string, bool,
 // checkFreeSpace compares the free disk space with the reserve and with the growth of the vault in the last 30 days.
 func checkFreeSpace(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	free, reserve := found.Status.DiskFree, found.Status.DiskReserve
-	says := fmt.Sprintf("%s free, %s reserved; %s uploaded in the last 30 days", apitypes.HumanSize(free),
+	message := fmt.Sprintf("%s free, %s reserved; %s uploaded in the last 30 days", apitypes.HumanSize(free),
 		apitypes.HumanSize(reserve), apitypes.HumanSize(found.MonthBytes))
 	left := free - reserve
-	const do = "free up disk space, or move the data directory to a larger disk"
+	const action = "free up disk space, or move the data directory to a larger disk"
 	switch {
 	case left <= 0:
-		return bad("free space", says+"; uploads are rejected", do)
+		return bad("free space", message+"; uploads are rejected", action)
 	case left < int64(c.Limits.FileSize):
-		return bad("free space", says+"; too little for a large document", do)
+		return bad("free space", message+"; too little for a large document", action)
 	case found.MonthBytes > 0 && left < 3*found.MonthBytes:
-		return warn("free space", fmt.Sprintf("%s; at this rate, the disk is full in %d days", says, left*30/found.MonthBytes), do)
+		return warn("free space", fmt.Sprintf("%s; at this rate, the disk is full in %d days", message, left*30/found.MonthBytes), action)
 	case left < 10*int64(c.Limits.FileSize):
-		return warn("free space", says, do)
+		return warn("free space", message, action)
 	}
-	return ok("free space", says)
+	return ok("free space", message)
 }
 
 const (
@@ -66,16 +66,16 @@ func checkSyncSpeed(data string) apitypes.Diagnosis {
 }
 
 func diagnoseSyncSpeed(took time.Duration) apitypes.Diagnosis {
-	says := fmt.Sprintf("a small synced write takes %s", roundDuration(took))
+	message := fmt.Sprintf("a small synced write takes %s", roundDuration(took))
 	switch {
 	case took >= slowSync:
-		return warn("disk speed", says+"; each upload needs several",
+		return warn("disk speed", message+"; each upload needs several",
 			"use a faster disk (SSD), or check what else uses this disk")
 	case took < minSync:
-		return warn("disk speed", says+"; sync returned too fast for a real disk; a power failure may lose acknowledged data",
+		return warn("disk speed", message+"; sync returned too fast for a real disk; a power failure may lose acknowledged data",
 			"don't keep the data directory on a RAM disk; on a virtual machine, turn off write caching for the virtual disk")
 	}
-	return ok("disk speed", says)
+	return ok("disk speed", message)
 }
 
 func roundDuration(d time.Duration) time.Duration {

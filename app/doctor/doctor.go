@@ -49,14 +49,14 @@ const (
 	Bad  = "bad"
 )
 
-func ok(check, says string) apitypes.Diagnosis {
-	return apitypes.Diagnosis{Check: check, State: OK, Message: says}
+func ok(check, message string) apitypes.Diagnosis {
+	return apitypes.Diagnosis{Check: check, State: OK, Message: message}
 }
-func warn(check, says, do string) apitypes.Diagnosis {
-	return apitypes.Diagnosis{Check: check, State: Warn, Message: says, Action: do}
+func warn(check, message, action string) apitypes.Diagnosis {
+	return apitypes.Diagnosis{Check: check, State: Warn, Message: message, Action: action}
 }
-func bad(check, says, do string) apitypes.Diagnosis {
-	return apitypes.Diagnosis{Check: check, State: Bad, Message: says, Action: do}
+func bad(check, message, action string) apitypes.Diagnosis {
+	return apitypes.Diagnosis{Check: check, State: Bad, Message: message, Action: action}
 }
 
 // Run runs all checks and returns the findings in a fixed sequence. It returns an error only if ctx is canceled.
@@ -116,11 +116,11 @@ func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diag
 	if err == nil {
 		return &found, nil
 	}
-	do := `run "deedkeep verify" to check the records; in a new installation, "deedkeep serve" initializes the data directory`
+	action := `run "deedkeep verify" to check the records; in a new installation, "deedkeep serve" initializes the data directory`
 	if isMissing(o.Config.Data, "secret.key") && !isMissing(o.Config.Data, "vault.db") {
-		do = "restore a backup into another folder and copy secret.key from that folder; no other data is affected"
+		action = "restore a backup into another folder and copy secret.key from that folder; no other data is affected"
 	}
-	failure := bad("data directory", "can't open the data directory: "+o.Explain(err), do)
+	failure := bad("data directory", "can't open the data directory: "+o.Explain(err), action)
 	return nil, &failure
 }
 

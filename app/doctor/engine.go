@@ -36,13 +36,13 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	})
 	report, err := pool.Inspect(ctx, strings.NewReader(onePagePDF), int64(len(onePagePDF)), "pdf", document.DefaultInspectLimits())
 	err = errors.Join(err, pool.Close())
-	const do = "check that the directory reader.cache is writable, " +
+	const action = "check that the directory reader.cache is writable, " +
 		"and that antivirus software or a memory limit doesn't stop the worker processes"
 	if err != nil {
-		return listOf(bad("engine", "can't open the test document: "+err.Error(), do))
+		return listOf(bad("engine", "can't open the test document: "+err.Error(), action))
 	}
 	if report.Pages == nil || *report.Pages != 1 {
-		return listOf(bad("engine", fmt.Sprintf("the one-page test document was not read correctly: %+v", report), do))
+		return listOf(bad("engine", fmt.Sprintf("the one-page test document was not read correctly: %+v", report), action))
 	}
 	gaps, _ := pool.MissingProtections()
 	return listOf(ok("engine", fmt.Sprintf("opened a test document in %s%s", time.Since(begun).Round(time.Millisecond), note)),
@@ -95,10 +95,10 @@ func checkMemory(c config.Config) apitypes.Diagnosis {
 }
 
 func diagnoseMemory(has, need int64) apitypes.Diagnosis {
-	says := fmt.Sprintf("%s available; large documents need up to %s", apitypes.HumanSize(has), apitypes.HumanSize(need))
+	message := fmt.Sprintf("%s available; large documents need up to %s", apitypes.HumanSize(has), apitypes.HumanSize(need))
 	if has < need {
-		return warn("memory", says+": documents may have no preview or text, or the system may stop the server",
+		return warn("memory", message+": documents may have no preview or text, or the system may stop the server",
 			"add memory, or lower reader.processes or reader.memory")
 	}
-	return ok("memory", says)
+	return ok("memory", message)
 }

@@ -17,9 +17,9 @@ func checkPatterns(dir string) apitypes.Diagnosis {
 	if len(problems) == 0 {
 		return ok("patterns", "county patterns are valid")
 	}
-	says := fmt.Sprintf("%s, %s", extract.PatternsFileName, problems[0])
+	message := fmt.Sprintf("%s, %s", extract.PatternsFileName, problems[0])
 	if more := len(problems) - 1; more > 0 {
-		says += fmt.Sprintf(" (and %s)", apitypes.Count(more, "more problem", "more problems"))
+		message += fmt.Sprintf(" (and %s)", apitypes.Count(more, "more problem", "more problems"))
 	}
-	return warn("patterns", says, "correct the file in the data directory and restart the server; until then, the server ignores all patterns in it")
+	return warn("patterns", message, "correct the file in the data directory and restart the server; until then, the server ignores all patterns in it")
 }

@@ -124,7 +124,7 @@ func (p *pausingReader) Read(b []byte) (int, error) {
 
 // diagnoseFailedProbe explains why a probe failed.
 func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration) apitypes.Diagnosis {
-	says := fmt.Sprintf("sending %s to %s failed after %s and %s: %v",
+	message := fmt.Sprintf("sending %s to %s failed after %s and %s: %v",
 		apitypes.HumanSize(opts.ProbeSize), opts.ProbeURL, apitypes.HumanSize(sent), took.Round(100*time.Millisecond), err)
 	if found, ok := diagnoseConnection(err, opts.ProbeURL); ok {
 		return found
@@ -135,29 +135,29 @@ func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration
 	failure, isResponse := errors.AsType[*client.Error](err)
 	switch {
 	case isResponse && failure.Status == http.StatusRequestEntityTooLarge:
-		return bad("through", says, raiseLimit)
+		return bad("through", message, raiseLimit)
 	case isResponse && (failure.Status == http.StatusRequestTimeout || failure.Status == http.StatusGatewayTimeout):
-		return bad("through", says, raiseTimeout)
+		return bad("through", message, raiseTimeout)
 	case isResponse && failure.Status == http.StatusBadGateway:
-		return bad("through", says, "the proxy can't reach the server: compare its upstream address and scheme (http or https) with the setting listen")
+		return bad("through", message, "the proxy can't reach the server: compare its upstream address and scheme (http or https) with the setting listen")
 	case isResponse && failure.Status == http.StatusBadRequest && strings.Contains(failure.Message, "speaks https"):
-		return bad("through", says,
+		return bad("through", message,
 			"the proxy sends HTTP to an HTTPS server: use an https upstream, or turn off TLS and listen on 127.0.0.1")
 	case isResponse && failure.Status/100 == 3:
-		return bad("through", says,
+		return bad("through", message,
 			"set public_url to the target of the redirect and use it in all clients; most clients can't upload through a redirect")
 	case isResponse && (failure.Status == http.StatusUnauthorized || failure.Status == http.StatusNotFound):
-		return bad("through", says, "another server or an old version responds at this address: check the address, and forward all paths unchanged")
+		return bad("through", message, "another server or an old version responds at this address: check the address, and forward all paths unchanged")
 	case isResponse:
-		return bad("through", says, "check the proxy's log for this response")
+		return bad("through", message, "check the proxy's log for this response")
 	case errors.Is(err, context.DeadlineExceeded):
 		return bad("through", fmt.Sprintf("sending %s to %s took longer than %s; %s were sent", apitypes.HumanSize(opts.ProbeSize),
 			opts.ProbeURL, opts.ProbeTimeout, apitypes.HumanSize(sent)),
 			"check that the proxy can reach the server (its upstream), and check the proxy's log; "+raiseTimeout)
 	case sent > 0:
-		return bad("through", says, raiseLimit+"; and "+raiseTimeout)
+		return bad("through", message, raiseLimit+"; and "+raiseTimeout)
 	}
-	return bad("through", says, "check the address, DNS, the certificate, and the firewall")
+	return bad("through", message, "check the address, DNS, the certificate, and the firewall")
 }
 
 // diagnoseConnection explains why the connection failed. ok is false if the error may have another cause. If other
@@ -197,16 +197,16 @@ func diagnoseConnection(err error, address string) (found apitypes.Diagnosis, ok
 
 func diagnoseProbe(got apitypes.Probe, size int64, took, pause time.Duration) apitypes.Diagnosis {
 	span := time.Duration(got.SpanMillis) * time.Millisecond
-	says := fmt.Sprintf("sent %s in %s", apitypes.HumanSize(size), took.Round(100*time.Millisecond))
+	message := fmt.Sprintf("sent %s in %s", apitypes.HumanSize(size), took.Round(100*time.Millisecond))
 	switch {
 	case got.Bytes != size:
 		return bad("through", fmt.Sprintf("only %d of %d bytes arrived", got.Bytes, size), "check the proxy's log")
 	case span < pause/2:
 		return warn("through",
-			says+", but a proxy buffers complete uploads: uploads take twice as long, and the proxy stores documents on its own disk",
+			message+", but a proxy buffers complete uploads: uploads take twice as long, and the proxy stores documents on its own disk",
 			"nginx: proxy_request_buffering off; proxy_http_version 1.1")
 	}
-	return ok("through", says+", without buffering")
+	return ok("through", message+", without buffering")
 }
 
 // diagnoseForwarding checks whether the server knows the addresses of clients and uses the right scheme in links.

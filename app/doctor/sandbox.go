@@ -11,7 +11,7 @@ import (
 )
 
 // protectionAdvice explains, for each protection that the sandbox may lack, the risk and what to do about it.
-var protectionAdvice = map[string]struct{ risk, do string }{
+var protectionAdvice = map[string]struct{ risk, action string }{
 	sandbox.ProtectionNoNewPrivs: {"the process could gain privileges by starting another program",
 		"allow the system call prctl for the service or its container"},
 	sandbox.ProtectionLandlock: {"only the system call filter prevents the process from opening files",
@@ -29,11 +29,11 @@ var protectionAdvice = map[string]struct{ risk, do string }{
 
 // completeSandbox returns a description of a sandbox that has all protections.
 func completeSandbox() string {
-	const says = "worker processes that open documents can't open files, use the network, or start programs"
+	const message = "worker processes that open documents can't open files, use the network, or start programs"
 	if runtime.GOOS == "windows" {
 		return "worker processes that open documents can't write files or start programs; unlike on Linux, they can read files and use the network"
 	}
-	return says
+	return message
 }
 
 // diagnoseSandbox describes what a malicious document could do if it took control of the worker process that opens it.
@@ -42,18 +42,18 @@ func diagnoseSandbox(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 	if len(gaps) == 0 {
 		return ok(check, completeSandbox())
 	}
-	var lacks, means, do []string
+	var lacks, means, action []string
 	files, calls := false, false // the risk is higher if both are missing
 	for _, g := range gaps {
 		files, calls = files || g.Protection == sandbox.ProtectionLandlock, calls || g.Protection == sandbox.ProtectionSeccomp
 		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Protection, cmp.Or(g.Reason, "not available")))
 		means = append(means, protectionAdvice[g.Protection].risk)
-		do = append(do, protectionAdvice[g.Protection].do)
+		action = append(action, protectionAdvice[g.Protection].action)
 	}
 	if files && calls {
 		means = []string{"the process could read deedkeep's files, use the network, and start programs"}
 	}
 	return warn(check, fmt.Sprintf("this system lacks %s; if a malicious document takes over a worker process, %s",
 		strings.Join(lacks, " and "), strings.Join(means, ", and ")),
-		strings.Join(do, "; "))
+		strings.Join(action, "; "))
 }

@@ -35,7 +35,7 @@ func TestSandbox(t *testing.T) {
 		})
 	}
 	for _, p := range sandbox.Protections {
-		if protectionAdvice[p].risk == "" || protectionAdvice[p].do == "" {
+		if protectionAdvice[p].risk == "" || protectionAdvice[p].action == "" {
 			t.Errorf("protectionAdvice[%s] is empty, want a risk and an action", p)
 		}
 	}

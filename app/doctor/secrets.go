@@ -23,15 +23,15 @@ func checkSettings(c config.Config) apitypes.Diagnosis {
 // the certificate's key, which checkPermissions covers.
 func checkSecrets(c config.Config) apitypes.Diagnosis {
 	const check = "secrets"
-	var says, do []string
+	var message, action []string
 	for _, e := range c.Exposures() {
 		if e.Key != "tls.key" {
-			says = append(says, e.Path+" ("+e.Key+") can be read by "+e.Readers+" on this machine")
-			do = append(do, "chmod go= "+e.Path)
+			message = append(message, e.Path+" ("+e.Key+") can be read by "+e.Readers+" on this machine")
+			action = append(action, "chmod go= "+e.Path)
 		}
 	}
-	if len(says) > 0 {
-		return warn(check, strings.Join(says, "; "), "give only the service account access: "+strings.Join(do, "; "))
+	if len(message) > 0 {
+		return warn(check, strings.Join(message, "; "), "give only the service account access: "+strings.Join(action, "; "))
 	}
 	return ok(check, "no other user can read a settings file or passphrase file with a secret")
 }

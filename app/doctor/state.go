@@ -13,7 +13,7 @@ const day = 24 * time.Hour
 // checkBackup checks the age of the last successful backup and reports a failure since
 // then.
 func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
-	const do = `run "deedkeep backup create --to DIR"; for automatic backups, set backup.to and backup.every`
+	const action = `run "deedkeep backup create --to DIR"; for automatic backups, set backup.to and backup.every`
 	s := found.Status
 	if f := s.BackupFailure; f != nil {
 		return bad("backup", fmt.Sprintf("the backup of %s failed: %s", f.At.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST"),
@@ -24,9 +24,9 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 	}
 	if s.LastBackupAt == nil {
 		if s.Files+s.Abstracts+s.Orders == 0 {
-			return warn("backup", "no backup; nothing is stored yet", do)
+			return warn("backup", "no backup; nothing is stored yet", action)
 		}
-		return bad("backup", "no backup; if this disk fails, all data is lost", do)
+		return bad("backup", "no backup; if this disk fails, all data is lost", action)
 	}
 	age := now.Sub(s.LastBackupAt.Time)
 	if age < -time.Hour {
@@ -34,18 +34,18 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 			s.LastBackupAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST")),
 			"correct the clock of this machine, then run: deedkeep backup create")
 	}
-	says := fmt.Sprintf("the last backup is %s old", FormatAge(age))
+	message := fmt.Sprintf("the last backup is %s old", FormatAge(age))
 	warnAt, badAt := 7*day, 30*day
 	if c.Backup.To != "" && c.Backup.Every > 0 {
 		warnAt, badAt = 2*c.Backup.Every, max(7*c.Backup.Every, 2*day)
 	}
 	switch {
 	case age > badAt:
-		return bad("backup", says, do)
+		return bad("backup", message, action)
 	case age > warnAt:
-		return warn("backup", says, do)
+		return warn("backup", message, action)
 	}
-	return ok("backup", says)
+	return ok("backup", message)
 }
 
 // FormatAge returns an age in hours or days.
@@ -61,12 +61,12 @@ func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if found.UncleanStopAt == nil {
 		return ok("shutdown", "no unclean shutdown recorded")
 	}
-	says := fmt.Sprintf("the server did not shut down cleanly (detected %s)",
+	message := fmt.Sprintf("the server did not shut down cleanly (detected %s)",
 		found.UncleanStopAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST"))
 	if now.Sub(found.UncleanStopAt.Time) > 30*day {
-		return ok("shutdown", says)
+		return ok("shutdown", message)
 	}
-	return warn("shutdown", says+"; the process was killed, or the power failed; no confirmed changes were lost",
+	return warn("shutdown", message+"; the process was killed, or the power failed; no confirmed changes were lost",
 		`check the system log for that time (power, memory); to check all data, run "deedkeep verify"`)
 }
 
@@ -112,14 +112,14 @@ func checkOCR(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.
 	if s.OCRFiles == 0 {
 		return ok("ocr", "no scanned pages are waiting")
 	}
-	says := fmt.Sprintf("%s of %s can't be searched", apitypes.Count(s.OCRPages, "page", "pages"),
+	message := fmt.Sprintf("%s of %s can't be searched", apitypes.Count(s.OCRPages, "page", "pages"),
 		apitypes.Count(s.OCRFiles, "document", "documents"))
 	switch {
 	case s.Running && !s.OCREnabled || !s.Running && !c.OCR.Enabled:
-		return warn("ocr", says+": OCR is off", "set ocr.enabled: true and restart the server")
+		return warn("ocr", message+": OCR is off", "set ocr.enabled: true and restart the server")
 	case s.OCRResumesAt != nil:
-		return ok("ocr", fmt.Sprintf("%s yet; the server reads them from %s (ocr.hours)", says,
+		return ok("ocr", fmt.Sprintf("%s yet; the server reads them from %s (ocr.hours)", message,
 			s.OCRResumesAt.In(now.Location()).Format("Jan 2, 2006, 3:04 PM MST")))
 	}
-	return ok("ocr", says+" yet; the server reads them in the background")
+	return ok("ocr", message+" yet; the server reads them in the background")
 }
