@@ -105,7 +105,7 @@ func readBeside(file, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read from
 	content, err := io.ReadAll(io.LimitReader(f, maxSums+1))
 	if err == nil && len(content) > maxSums {
 		err = fmt.Errorf("%s is too large", path)
@@ -145,7 +145,7 @@ func sumOf(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read from
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err

@@ -1,0 +1,172 @@
+//go:build unix
+
+package app
+
+import (
+	"crypto/sha1" // #nosec G505 -- Windows computes the SID of a service with it
+	"encoding/binary"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// releaseFiles are the files that .ci/release puts into the package of Windows.
+var releaseFiles = []string{
+	"deedkeep.exe", "deedkeep.url", "README.md", "CHANGELOG.md", "THIRD-PARTY-LICENSES.txt", "config.example.yaml",
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(path.Join("..", name))
+	if err != nil {
+		t.Fatalf("read file: %v", err)
+	}
+	return string(text)
+}
+
+// nfpmConfig is what the test reads in nfpm.yaml.
+type nfpmConfig struct {
+	Contents []struct {
+		Src, Dst, Type string
+	}
+	Scripts map[string]string
+}
+
+// The packages of Linux consist of files that exist, and the unit names what they install.
+func TestLinuxPackages(t *testing.T) {
+	var config nfpmConfig
+	if err := yaml.Unmarshal([]byte(readFile(t, ".ci/packaging/nfpm.yaml")), &config); err != nil {
+		t.Fatalf("nfpm.yaml: %v", err)
+	}
+	installed := map[string]string{}
+	for _, c := range config.Contents {
+		installed[c.Dst] = c.Type
+		if c.Src != "" && !strings.HasPrefix(c.Src, "${FILES}/") {
+			readFile(t, c.Src)
+		}
+	}
+	for _, script := range config.Scripts {
+		if !strings.HasPrefix(readFile(t, script), "#!/bin/sh\nset -e\n") {
+			t.Errorf("%s: want a script for sh that stops at the first failure", script)
+		}
+	}
+	if len(config.Scripts) < 3 {
+		t.Errorf("got scripts %v, want those after the installation, and before and after the removal", config.Scripts)
+	}
+	unit := readFile(t, ".ci/packaging/deedkeep.service")
+	for _, want := range []string{
+		"\nExecStart=/usr/bin/deedkeep serve\n", "\nUser=deedkeep\n", "\nStateDirectory=deedkeep\n", "\nStateDirectoryMode=0700\n",
+	} {
+		if !strings.Contains(unit, want) {
+			t.Errorf("deedkeep.service lacks %q", want)
+		}
+	}
+	for dst, kind := range map[string]string{
+		"/usr/bin/deedkeep": "", "/usr/lib/systemd/system/deedkeep.service": "",
+		"/etc/deedkeep/config.yaml": "config|noreplace",
+	} {
+		if got, ok := installed[dst]; !ok || got != kind {
+			t.Errorf("nfpm.yaml: %s has type %q (%v), want %q", dst, got, ok, kind)
+		}
+	}
+}
+
+// wxsElement is an element of deedkeep.wxs.
+type wxsElement struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr   `xml:",any,attr"`
+	Children []wxsElement `xml:",any"`
+}
+
+// attributes returns the values of an attribute of all elements with a name.
+func (e wxsElement) attributes(element, attribute string) (values []string) {
+	for _, a := range e.Attrs {
+		if e.XMLName.Local == element && a.Name.Local == attribute {
+			values = append(values, a.Value)
+		}
+	}
+	for _, child := range e.Children {
+		values = append(values, child.attributes(element, attribute)...)
+	}
+	return values
+}
+
+// The package of Windows consists of the files of a release. All its components are in a feature, and only its service
+// has access to its data directory.
+func TestWindowsPackage(t *testing.T) {
+	var wxs wxsElement
+	if err := xml.Unmarshal([]byte(readFile(t, ".ci/packaging/deedkeep.wxs")), &wxs); err != nil {
+		t.Fatalf("deedkeep.wxs: %v", err)
+	}
+	sorted := func(list []string) string { return strings.Join(slices.Sorted(slices.Values(list)), " ") }
+	if got := wxs.attributes("File", "Source"); sorted(got) != sorted(releaseFiles) {
+		t.Errorf("deedkeep.wxs has the files %q, want %q", got, releaseFiles)
+	}
+	components, used := wxs.attributes("Component", "Id"), wxs.attributes("ComponentRef", "Id")
+	if sorted(components) != sorted(used) {
+		t.Errorf("deedkeep.wxs has the components %q, and %q are in features", components, used)
+	}
+	account := wxs.attributes("ServiceInstall", "Account")
+	if len(account) != 1 || account[0] != `NT SERVICE\deedkeep` {
+		t.Fatalf("deedkeep.wxs has the accounts %q, want the one of the service", account)
+	}
+	sql := readFile(t, ".ci/packaging/windows.sql")
+	want := "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + serviceSID("deedkeep") + ")'"
+	if !strings.Contains(sql, want) {
+		t.Errorf("windows.sql lacks the permissions %q of the data directory", want)
+	}
+	for _, m := range regexp.MustCompile(`'(Program|Data)'\)`).FindAllStringSubmatch(sql, -1) {
+		if !slices.Contains(components, m[1]) {
+			t.Errorf("windows.sql names the component %s, which deedkeep.wxs lacks", m[1])
+		}
+	}
+}
+
+// serviceSID returns the security identifier of the account of a service of Windows.
+func serviceSID(name string) string {
+	h := sha1.New() // #nosec G401
+	for _, unit := range utf16.Encode([]rune(strings.ToUpper(name))) {
+		_ = binary.Write(h, binary.LittleEndian, unit) // a hash doesn't fail
+	}
+	sid := "S-1-5-80"
+	for sum := h.Sum(nil); len(sum) > 0; sum = sum[4:] {
+		sid += fmt.Sprintf("-%d", binary.LittleEndian.Uint32(sum))
+	}
+	return sid
+}
+
+func TestServiceSID(t *testing.T) {
+	const want = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
+	if got := serviceSID("TrustedInstaller"); got != want {
+		t.Errorf("serviceSID = %s, want %s", got, want)
+	}
+}
+
+// Packages of Linux have the version without the v, and all other files of a release have it as it is tagged.
+func TestReleaseNames(t *testing.T) {
+	for version, want := range map[string][]string{
+		"v0.1.0": {"deedkeep_0.1.0_amd64.deb", "deedkeep_0.1.0.x86_64.rpm", "deedkeep_v0.1.0_amd64.msi", "deedkeep_v0.1.0_oci.tar",
+			"deedkeep_v0.1.0_linux_arm64.tar.gz", "deedkeep_v0.1.0_windows_amd64.zip", "deedkeep_v0.1.0.cdx.json", "SHA256SUMS.minisig"},
+		"v1.20.3-rc.1": {"deedkeep_1.20.3-rc.1_arm64.deb", "deedkeep_v1.20.3-rc.1_amd64.msi"},
+		"1.0.0":        nil, "v1.0": nil, "v1.0.0+x": nil, "v1.0.0 ": nil, "": nil, "v1.0.0/..": nil,
+	} {
+		out, err := exec.Command("../.ci/release", "--list", version).Output() // #nosec G204 -- arguments of tests
+		if (err == nil) != (want != nil) {
+			t.Errorf("%q: got %q, %v, want files: %v", version, out, err, want != nil)
+		}
+		for _, name := range want {
+			if !slices.Contains(strings.Split(string(out), "\n"), name) {
+				t.Errorf("%q: got %q, want %s, too", version, out, name)
+			}
+		}
+	}
+}
