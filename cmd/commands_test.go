@@ -152,7 +152,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		return path
 	}
 	table := []struct{ path, args string }{
-		{"serve", noJSON},
+		{"serve", noJSON}, {"demo", "--data " + shortDataDir(t)},
 		{"help", "installing"},
 		{"config check", ""}, {"config show", ""}, {"config example", ""}, {"status", ""}, {"version", ""},
 		{"verify", ""}, {"verify", "--repair"}, {"reindex", ""}, {"doctor", ""},
@@ -188,7 +188,8 @@ func TestEveryCommandHasJSON(t *testing.T) {
 			continue
 		}
 		t.Run(row.path, func(t *testing.T) {
-			args := append(strings.Fields(row.path+" "+row.args), "--json", "--data", dir)
+			args := append(strings.Fields(row.path), "--json", "--data", dir)
+			args = append(args, strings.Fields(row.args)...)
 			got := runCLI(t.Context(), t, nil, args...)
 			if code, ok := problemCodes[row.path]; got.code != exitDone && !(ok && got.code == code) {
 				t.Fatalf("got %+v, want exit code %d or %d", got, exitDone, code)
