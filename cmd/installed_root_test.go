@@ -5,7 +5,9 @@ package cmd
 import (
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -14,6 +16,10 @@ import (
 // the account that owns it. That account may only read the settings file.
 func TestRootManagesInstalledPackage(t *testing.T) {
 	const ownerID = 65534
+	owner, err := user.LookupId(strconv.Itoa(ownerID))
+	if err != nil {
+		t.Fatalf("look up account: %v", err)
+	}
 	base := filepath.Dir(shortDataDir(t))
 	etc, lib := filepath.Join(base, "etc"), filepath.Join(base, "lib")
 	settings := filepath.Join(etc, "config.yaml")
@@ -48,7 +54,7 @@ func TestRootManagesInstalledPackage(t *testing.T) {
 		if code := c.ProcessState.ExitCode(); code > 1 || code == 1 && args[0] != "doctor" || strings.Contains(string(out), "denied") {
 			t.Errorf("%q: got %d, %v\n%s", args, code, err, out)
 		}
-		if !strings.Contains(string(out), "nobody") {
+		if !strings.Contains(string(out), owner.Username) {
 			t.Errorf("%q: got %s, want a message that names the owner", args, out)
 		}
 	}
