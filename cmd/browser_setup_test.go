@@ -67,7 +67,7 @@ func testRestart(t *testing.T, env *browserEnv) {
 			b.enableScripts(false)
 			continue
 		}
-		b.waitText("The server restarts.")
+		b.waitText("The server is restarting.")
 		srv.waitRestarted()
 		b.clickLink("main a | Continue")
 		b.waitVisible("main | The server has restarted.")

@@ -53,7 +53,7 @@ func TestChange(t *testing.T) {
 		return tx.ListEvents(store.Query{Descending: true, Limit: 1})
 	})
 	vaulttest.NoError(t, err)
-	if got := strings.Join(events.Items[0].Texts(), "; "); got != "Name: (blank) → Kern Title; Most pages of a PDF: 500 → 70" {
+	if got := strings.Join(events.Items[0].Texts(), "; "); got != "Name: (blank) → Kern Title; Maximum number of pages of a PDF: 500 → 70" {
 		t.Errorf("audit entry: got %q", got)
 	}
 	stored, err := v.Stored.Stored(t.Context())

@@ -65,7 +65,8 @@ func TestChangeSettings(t *testing.T) {
 	admin.post(t, 303, documents, form)
 	admin.get(t, 200, "/trash", "3 settings need a restart to apply.", `href="/admin/settings">Restart<`)
 	staff.get(t, 200, "/trash").lacks(t, "restart")
-	admin.get(t, 200, "/admin/settings", "Largest document, Most documents in an upload, Most pages of a PDF", "Restart the server")
+	admin.get(t, 200, "/admin/settings", "Maximum size of a document, Maximum number of documents in an upload, "+
+		"Maximum number of pages of a PDF", "Restart the server").lacks(t, "without TLS")
 	admin.post(t, 412, documents, form).has(t, "changed in the meantime", "Make your change again.", `value="50 MB"`)
 
 	admin.post(t, 303, "/admin/settings/restart", nil).checkHeaders(t, map[string]string{"Location": "/admin/settings/restart?run=run1"})
@@ -73,7 +74,7 @@ func TestChangeSettings(t *testing.T) {
 		t.Errorf("restarts: got %d, want 1", h.restarts.Load())
 	}
 	admin.get(t, 200, "/admin/activity", "restarted the server")
-	admin.get(t, 200, "/admin/settings/restart?run=run1", "The server restarts", `data-restart="/admin/settings/restart?run=run1"`)
+	admin.get(t, 200, "/admin/settings/restart?run=run1", "The server is restarting", `data-restart="/admin/settings/restart?run=run1"`)
 	admin.get(t, 303, "/admin/settings/restart?run=run0").checkHeaders(t, map[string]string{"Location": "/admin/settings"})
 }
 
@@ -101,8 +102,10 @@ func TestRestartAtAnotherAddress(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	const path, restart = "/admin/settings/access", "/admin/settings/restart?run=run1"
 	admin.post(t, 422, path, admin.settingForm(t, path, url.Values{"listen": {"8443"}})).has(t, "is not an address with a port")
+	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{"listen": {":8443"}}))
+	admin.get(t, 200, "/admin/settings", "listen is :8443 without TLS; anyone on the network can read")
 	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{"listen": {":8443"}, "tls.self_signed": {"true"}}))
-	admin.get(t, 200, restart, `href="https://vault.test:8443/admin/settings"`, "goes back to the settings before").lacks(t, "data-restart")
+	admin.get(t, 200, restart, `href="https://vault.test:8443/admin/settings"`, "goes back to the previous settings").lacks(t, "data-restart")
 	admin.post(t, 303, path, admin.settingForm(t, path, url.Values{"listen": {":8443"},
 		"public_url": {"https://vault.example.com"}, "tls.self_signed": {"true"}}))
 	admin.get(t, 200, restart, `href="https://vault.example.com/admin/settings"`)

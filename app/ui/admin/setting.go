@@ -33,6 +33,7 @@ type settingPage struct {
 	Pending    []config.Editable // changed, but not in effect
 	MayRestart bool
 	Ignored    config.Problems // stored values without effect
+	Warnings   []string        // settings that are valid but risky
 	NotApplied string          // why the last restart didn't apply the stored settings, or ""
 }
 
@@ -81,7 +82,7 @@ func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 		Version: p.Version, Home: p.App.Dir, File: p.SettingsFile, Health: h, Problem: page.DiskWarning(h),
 		Groups: groupSettings(p.App.Stored.Current().Show()), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
 		Editable: config.Groups(), Pending: p.App.Stored.Pending(), MayRestart: p.Restart != nil,
-		Ignored: p.App.Stored.Current().Ignored(), NotApplied: p.RestartError,
+		Ignored: p.App.Stored.Current().Ignored(), Warnings: p.App.Stored.Current().Warnings(), NotApplied: p.RestartError,
 	}
 	if info, err := os.Stat(filepath.Join(p.App.Dir, "vault.db")); err == nil {
 		view.Database = info.Size()

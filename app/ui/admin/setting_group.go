@@ -194,7 +194,7 @@ func (p *Pages) testBackup(r *page.Request, path string) error {
 		case <-r.Context().Done():
 			return r.Context().Err()
 		case <-time.After(testBackupWait - p.Now().Sub(state.Begun)):
-			return p.RedirectWithNotice(r, path, "The test backup runs. Backups shows its result.")
+			return p.RedirectWithNotice(r, path, "The test backup is still running. See Backups for its result.")
 		}
 	}
 }
@@ -208,7 +208,7 @@ const (
 // restartServer restarts the server, unless the settings file or the environment has a problem.
 func (p *Pages) restartServer(r *page.Request) error {
 	if p.Restart == nil {
-		return &errs.Error{Kind: errs.Conflict, Message: "This server can't restart. Restart its service."}
+		return &errs.Error{Kind: errs.Conflict, Message: "This server can't restart itself. Restart its service."}
 	}
 	if err := p.App.Stored.Read(r.Context()); err != nil {
 		return &errs.Error{Kind: errs.Conflict, Message: "The server wasn't restarted. " + sentence(err.Error()), Err: err}

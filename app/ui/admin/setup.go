@@ -25,7 +25,7 @@ func setupSteps() []setupStep {
 			[]string{"firm.name", "firm.address", "firm.phone", "firm.email", "time_zone"}},
 		{"two-factor", "Two-factor authentication", "A code from your phone protects your account if someone learns your password.", nil},
 		{"access", "Access", "Choose which computers can open deedkeep.", nil},
-		{"backup", "Backups", "A copy on another disk or a share saves your records if this computer fails.",
+		{"backup", "Backups", "A copy on another disk or a share protects your records if this computer fails.",
 			[]string{"backup.to", "backup.every"}},
 		{"retention", "Retention", "deedkeep keeps abstracts and their documents for a minimum time, even if someone deletes them.",
 			[]string{"trash.keep", "retention.keep"}},
@@ -64,11 +64,11 @@ func accessChoices() []accessChoice {
 				return map[string]string{"listen": ":" + port, "tls.self_signed": "true"}
 			}},
 		{Name: "public", Label: "The internet, with HTTPS",
-			Text: "For a public name that leads to this computer on ports 80 and 443. The certificate is from Let's Encrypt.",
+			Text: "For a public host name that points to this computer, with ports 80 and 443 open. The certificate is from Let's Encrypt.",
 			values: func(_, host string) map[string]string {
 				return map[string]string{"listen": ":443", "tls.automatic": "true", "tls.redirect_listen": ":80", "public_url": "https://" + host}
 			}},
-		{Name: "proxy", Label: "A reverse proxy on this computer", Text: "nginx, Caddy, or IIS provides HTTPS for the public name.",
+		{Name: "proxy", Label: "A reverse proxy on this computer", Text: "nginx, Caddy, or IIS provides HTTPS for the public host name.",
 			values: func(port, host string) map[string]string {
 				return map[string]string{"listen": "127.0.0.1:" + port, "trusted_proxies": "127.0.0.1", "public_url": "https://" + host}
 			}},
