@@ -174,6 +174,9 @@ func (s *Service) change(ctx context.Context, actor model.Actor, values map[stri
 			if now, err := t.Settings(); err != nil || !maps.Equal(now, old) {
 				return errors.Join(err, errChanged)
 			}
+			if err := s.checkRetention(t, next); err != nil {
+				return err
+			}
 			return s.put(t, model.Event{Actor: actor}, stored, was, next)
 		})
 		if !errors.Is(err, errChanged) || try == maxTries {
@@ -186,6 +189,42 @@ func (s *Service) change(ctx context.Context, actor model.Actor, values map[stri
 }
 
 var errChanged = &errs.Error{Kind: errs.PreconditionFailed, Message: "These settings were changed in the meantime."}
+
+// checkRetention returns a problem if records could be deleted permanently earlier than with the settings of the running
+// server. Only the settings file can do that: an administrator's session that someone else uses must not be enough.
+func (s *Service) checkRetention(t *store.Tx, next config.Config) error {
+	key := shortened(next.Retention, s.running.Retention)
+	if key == "" || t.Count(store.CountAbstracts)+t.Count(store.CountTrashed) == 0 {
+		return nil
+	}
+	return config.Problems{{Key: key, Reason: "can't be shortened here once there are abstracts, because records would be deleted " +
+		"permanently; set it in config.yaml"}}
+}
+
+// shortened returns the key of a setting with which abstracts are kept for a shorter time than with old, or "".
+func shortened(r, old config.Retention) string {
+	if r.Keep < old.Keep {
+		return "retention.keep"
+	}
+	now, err := r.ByTemplate()
+	before, errBefore := old.ByTemplate()
+	if err != nil || errBefore != nil {
+		return "retention.templates" // not reached: Load validates them
+	}
+	for _, id := range slices.Concat(slices.Collect(maps.Keys(now)), slices.Collect(maps.Keys(before))) {
+		is, was := r.Keep, old.Keep
+		if keep, ok := now[id]; ok {
+			is = keep
+		}
+		if keep, ok := before[id]; ok {
+			was = keep
+		}
+		if is < was {
+			return "retention.templates"
+		}
+	}
+	return ""
+}
 
 // check sets the values in stored and returns the settings with them.
 func (s *Service) check(stored, values map[string]string, was config.Config) (next config.Config, err error) {

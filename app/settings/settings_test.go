@@ -144,3 +144,30 @@ func TestUnknownStoredValues(t *testing.T) {
 		t.Errorf("Stored: got %v, %v, want %v", stored, err, want)
 	}
 }
+
+// Once there are abstracts, retention can only be extended, also in steps that aren't in effect yet.
+func TestRetentionIsOnlyExtended(t *testing.T) {
+	t.Chdir(t.TempDir())
+	v := open(t, vaulttest.Options(t))
+	defer vaulttest.Close(t, v)
+	change := func(key, value string) error {
+		return v.Stored.Change(t.Context(), vaulttest.Operator, map[string]string{key: value}, "")
+	}
+	vaulttest.NoError(t, change("retention.keep", "7y"))
+	vaulttest.NoError(t, change("retention.keep", "20y"))
+	vaulttest.CreateAbstract(t, v)
+	for _, row := range []struct{ key, value, problem string }{
+		{"retention.keep", "19y", "retention.keep: can't be shortened here"},
+		{"retention.keep", "30y", ""},
+		{"retention.keep", "20y", ""}, // 30y isn't in effect
+		{"retention.templates", "1=19y", "retention.templates: can't be shortened here"},
+		{"retention.templates", "1=25y, 2=0", "retention.templates: can't be shortened here"},
+		{"retention.templates", "1=25y", ""},
+		{"retention.templates", "", ""},
+	} {
+		err := change(row.key, row.value)
+		if row.problem == "" && err != nil || row.problem != "" && (err == nil || !strings.Contains(err.Error(), row.problem)) {
+			t.Errorf("%s = %s: got %v, want %q", row.key, row.value, err, row.problem)
+		}
+	}
+}
