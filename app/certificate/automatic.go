@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
+	_ "golang.org/x/crypto/x509roots/fallback" // the container image has no root certificates
 )
 
 // Source provides the current certificate. It is safe for concurrent use.
