@@ -22,12 +22,20 @@ func (ta *tab) drag(from, to string) {
 	ta.t.Helper()
 	ta.waitVisible(from)
 	ta.waitVisible(to)
-	ta.waitFor(`document.readyState == "complete"`) // by then, scripts have made the list sortable
+	ta.waitFor(`document.readyState == "complete"`)
 	at := eval[[]float64](ta, `(() => { const f = `+findJS(from)+`, t = `+findJS(to)+`;
 		f.scrollIntoView({block: "center", behavior: "instant"});
 		const a = f.getBoundingClientRect(), b = t.getBoundingClientRect();
 		return [a.x + a.width / 2, a.y + a.height / 2, b.x + b.width / 2, b.y + b.height / 2] })()`)
 	ta.run(chromedp.DragAndDropXY(at[0], at[1], at[2], at[3]))
+}
+
+// dragRow drags a row of a list to another row's position. It waits for the script that makes the list sortable, which
+// runs a moment after the rows appear.
+func (ta *tab) dragRow(from, to string) {
+	ta.t.Helper()
+	ta.waitFor(`(() => { for (let e = ` + findJS(from) + `; e; e = e.parentElement) if (Sortable.get(e)) return true; return false })()`)
+	ta.drag(from, to)
 }
 
 // Editing an abstract doesn't reload the page. That includes changing the status, a field,
@@ -53,7 +61,7 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 	b.click(fmt.Sprintf("#document-%d button[name=down]", f.files[chainDocuments[0].name]))
 	b.waitFor(documentNames + `[1] == "` + before[0] + `"`)
 	handle := func(n int) string { return fmt.Sprintf("#document-%d .handle", f.files[chainDocuments[n].name]) }
-	b.drag(handle(0), handle(4))
+	b.dragRow(handle(0), handle(4))
 	b.waitFor(documentNames + `[1] != "` + before[0] + `"`)
 	moved := eval[[]string](b, documentNames)
 	b.waitVisible(".timeline, #history | from 2 to ")

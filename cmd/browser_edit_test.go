@@ -239,7 +239,7 @@ func testEditTemplate(t *testing.T, env *browserEnv) {
 		b.click("button | Add field")
 		b.waitVisible("tr .name | " + field.label)
 	}
-	b.drag("[data-sort=fields] tr:nth-child(2) .grip", "[data-sort=fields] tr:nth-child(4) .grip")
+	b.dragRow("[data-sort=fields] tr:nth-child(2) .grip", "[data-sort=fields] tr:nth-child(4) .grip")
 	b.waitText("Fields reordered.")
 	b.waitSettled("tr .name | Consideration")
 	b.click("a | Consideration")

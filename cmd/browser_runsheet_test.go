@@ -191,7 +191,7 @@ func testRunsheetByKeyboard(t *testing.T, env *browserEnv) {
 	b.fill("#runsheet-category", "Conveyance")
 	b.checkRows(t, "conveyances", "2 Warranty Deed 5/2/2001 Deed Book 1022/311-313", "4 Quitclaim Deed 4/17/2019 2417/883")
 	b.click("#runsheet-reset")
-	b.drag("#instrument-3 .row-handle", "#instrument-1 .row-handle")
+	b.dragRow("#instrument-3 .row-handle", "#instrument-1 .row-handle")
 	b.waitFor(sheetRows + `[3] != "4 Quitclaim Deed 4/17/2019 2417/883"`)
 	for _, theme := range []string{"light", "dark"} {
 		b.setTheme(theme)
