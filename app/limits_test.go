@@ -46,7 +46,7 @@ var exported = map[string]int{
 	"app/model":                480,
 	"app/search":               100,
 	"app/search/index/segment": 80,
-	"app/store":                220,
+	"app/store":                230,
 	"app/ui/page":              230,
 	"app/vault":                250,
 	"app/vaulttest":            190,

@@ -35,7 +35,7 @@ import (
 )
 
 func (s *shell) serveCommand() *cobra.Command {
-	var existing bool
+	var existing, withoutCopy bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
@@ -46,24 +46,31 @@ order fields, folders, and signing key.
 With --existing, the server starts only if the data directory contains data. Use this
 for a service: the directory is empty if its disk is not mounted.
 
-Exit code 10: no data in the data directory (with --existing).`,
+The first start of a new version may upgrade the database. Before that, the server keeps
+a copy of it in the data directory, as vault.db.before-VERSION, and removes the copy of
+the upgrade before. If there is no free space for the copy, the server doesn't start.
+With --without-copy, it upgrades without one. See "deedkeep help upgrade".
+
+Exit code 1: the server can't start, for example because there is no free space for the
+copy. Exit code 10: no data in the data directory (with --existing).`,
 		Example: `  deedkeep serve
   deedkeep serve --existing --data /srv/deedkeep
   deedkeep serve --data /srv/deedkeep --listen 127.0.0.1:9000`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context(), existing) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context(), existing, withoutCopy) },
 	}
 	cmd.Flags().BoolVar(&existing, "existing", false, "start only if the data directory contains data")
+	cmd.Flags().BoolVar(&withoutCopy, "without-copy", false, "upgrade the database without keeping a copy of it")
 	cmd.Flags().String("listen", config.Default().Listen, "address and port to listen on; port 0 picks a free port")
 	return cmd
 }
 
 // serve runs the server until ctx is canceled, and again whenever an administrator restarts it.
 // If it can't start again, it goes back to the stored settings of the run before.
-func (s *shell) serve(ctx context.Context, existing bool) error {
+func (s *shell) serve(ctx context.Context, existing, withoutCopy bool) error {
 	var before map[string]string // stored settings of the run before; nil if this is the first
 	problem := ""
 	for {
-		run := serverRun{shell: s, existing: existing, problem: problem}
+		run := serverRun{shell: s, existing: existing, withoutCopy: withoutCopy, problem: problem}
 		err := run.serve(ctx)
 		switch {
 		case run.restart.Load() && err == nil && ctx.Err() == nil:
@@ -103,11 +110,12 @@ func (s *shell) goBack(ctx context.Context, before map[string]string, cause erro
 // serverRun is one run of the server in this process.
 type serverRun struct {
 	*shell
-	existing bool
-	problem  string            // why the run before ended, if it couldn't start
-	stored   map[string]string // the stored settings of this run
-	started  bool
-	restart  atomic.Bool // whether an administrator wants another run
+	existing    bool
+	withoutCopy bool
+	problem     string            // why the run before ended, if it couldn't start
+	stored      map[string]string // the stored settings of this run
+	started     bool
+	restart     atomic.Bool // whether an administrator wants another run
 }
 
 // restartDelay is how long the server continues after an administrator restarts it, so that the
@@ -139,8 +147,8 @@ func (s *serverRun) serve(ctx context.Context) (err error) {
 		}
 	}
 	v, err := openWithRetry(ctx, c, instance.Options{
-		Dir: c.Data, Create: true, Existing: s.existing, Settings: vaultSettings(c), Load: s.loadWith,
-		Reader: pool, OCRReader: pages, Now: time.Now, Rand: rand.Reader, Log: log,
+		Dir: c.Data, Create: true, Existing: s.existing, Upgrade: true, WithoutCopy: s.withoutCopy, Load: s.loadWith,
+		Settings: vaultSettings(c), Reader: pool, OCRReader: pages, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@
 //	    patterns.yaml     county patterns, if any (app/extract)
 //	    vault.db          records (app/store), 0600
 //	    vault.db.clean    exists while no process has the database open, after a clean stop (app/kv/boltkv/pagecache)
+//	    vault.db.before-…  the database before the last upgrade, removed at the next one (app/store)
 //	    secret.key        the key of IDs and links (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
 //	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes a long time; in backups
@@ -94,18 +95,21 @@ type Settings struct {
 
 // Options contains the options of Open.
 type Options struct {
-	Dir       string
-	Create    bool // create whatever is missing; if false and there is no vault, Open returns NotFound
-	Existing  bool // with Create: if there is no vault, Open still returns NotFound
-	Settings  Settings
-	Load      settings.Loader // the settings file and the environment, with what is stored; nil: only what is stored
-	Reader    vault.Reader
-	OCRReader jobs.PageReader // nil: pages without text are not read
-	Now       func() time.Time
-	Rand      io.Reader
-	Passwords secret.Argon2Params // parameters of password hashes; zero: secret.DefaultArgon2Params
-	Log       *slog.Logger
-	Disk      disk.Files // file operations on documents; nil: the operating system's
+	Dir      string
+	Create   bool // create whatever is missing; if false and there is no vault, Open returns NotFound
+	Existing bool // with Create: if there is no vault, Open still returns NotFound
+	Upgrade  bool // migrate a database of an older version; if false, Open returns an error that wraps store.ErrOldSchema
+	// WithoutCopy makes the migration skip the copy of the database (see store.Upgrade).
+	WithoutCopy bool
+	Settings    Settings
+	Load        settings.Loader // the settings file and the environment, with what is stored; nil: only what is stored
+	Reader      vault.Reader
+	OCRReader   jobs.PageReader // nil: pages without text are not read
+	Now         func() time.Time
+	Rand        io.Reader
+	Passwords   secret.Argon2Params // parameters of password hashes; zero: secret.DefaultArgon2Params
+	Log         *slog.Logger
+	Disk        disk.Files // file operations on documents; nil: the operating system's
 
 	restoring bool // set by Restore, because only Restore may open an incomplete vault
 }
@@ -174,36 +178,57 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 		return nil, err
 	}
 	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
-	db, err := openDatabase(ctx, database, readOnly,
-		store.Options{Now: clock, Fingerprint: keys.Fingerprint(), Workspace: model.NewWorkspace()})
+	opened := opener{Options: opts, dir: dir, keys: keys, clock: clock, readOnly: readOnly}
+	db, err := openDatabase(ctx, database, readOnly, store.Options{Now: clock, Fingerprint: keys.Fingerprint(),
+		Workspace: model.NewWorkspace(), Version: opts.Settings.Backup.Version, Upgrade: opened.upgrade()})
 	if err != nil {
 		return nil, err
 	}
-	// Open the blob store only after locking the database. Opening it empties tmp, which may belong to a running
-	// server.
-	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"),
-		blobstore.Options{Files: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
-			ReadOnly: readOnly, Now: clock, VerifiedTTL: opts.Settings.Scrub.VerifiedFor, VerifyOnOpenMax: opts.Settings.Scrub.VerifyFirst})
+	in, err := opened.services(db)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	previews := blobstore.OpenPreviewsReadOnly(filepath.Join(dir, "previews"), opts.Now)
-	if !readOnly {
-		if previews, err = blobstore.OpenPreviews(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
-			return nil, errors.Join(err, db.Close())
-		}
-	}
-	in := &Instance{Secrets: keys, settings: opts.Settings, stop: func() {}}
-	in.DB = txn.NewDB(txn.DB{
-		Store: db, Dir: dir, Now: clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
-		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireTwoFactor,
-	}, opts.Settings.Spare)
-	in.assemble(opts, blobs, previews, blobstore.NewOCRFiles(filepath.Join(dir, blobstore.OCRDirName)))
 	in.logReread()
 	if err := in.Stored.Open(ctx); err != nil { // "verify" must be able to open a damaged database
 		in.Log.Warn("can't read the settings that were stored on the Settings page", "error", err)
 	}
 	in.readExample(ctx)
+	return in, nil
+}
+
+// opener opens the services of a data directory whose database is open.
+type opener struct {
+	Options
+	dir      string // absolute path
+	keys     *secret.Keys
+	clock    func() time.Time
+	readOnly bool
+}
+
+// services opens the files beside the database and creates the services.
+func (o *opener) services(db *store.Store) (*Instance, error) {
+	opts, dir := o.Options, o.dir
+	// Open the blob store only after locking the database. Opening it empties tmp, which may belong to a running
+	// server.
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"),
+		blobstore.Options{Files: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
+			ReadOnly: o.readOnly, Now: o.clock, VerifiedTTL: opts.Settings.Scrub.VerifiedFor, VerifyOnOpenMax: opts.Settings.Scrub.VerifyFirst})
+	if err != nil {
+		return nil, err
+	}
+	previews := blobstore.OpenPreviewsReadOnly(filepath.Join(dir, "previews"), opts.Now)
+	if !o.readOnly {
+		if previews, err = blobstore.OpenPreviews(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
+			return nil, err
+		}
+	}
+	in := &Instance{Secrets: o.keys, settings: opts.Settings, stop: func() {}}
+	in.DB = txn.NewDB(txn.DB{
+		Store: db, Dir: dir, Now: o.clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
+		Version:       opts.Settings.Backup.Version,
+		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireTwoFactor,
+	}, opts.Settings.Spare)
+	in.assemble(opts, blobs, previews, blobstore.NewOCRFiles(filepath.Join(dir, blobstore.OCRDirName)))
 	return in, nil
 }
 

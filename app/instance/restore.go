@@ -384,7 +384,7 @@ func (r *restorer) database(ctx context.Context) error {
 // openAndVerify opens the vault, verifies every byte, and removes the restore marker.
 // Opening the vault upgrades the database to the current schema.
 func (r *restorer) openAndVerify(ctx context.Context) (report integrity.Report, err error) {
-	r.opts.Vault.restoring, r.opts.Vault.Create = true, true
+	r.opts.Vault.restoring, r.opts.Vault.Create, r.opts.Vault.Upgrade = true, true, true
 	v, err := Open(ctx, r.opts.Vault)
 	if err != nil {
 		return report, err

@@ -44,6 +44,8 @@ type DB interface {
 	// BeginCheck starts a read transaction whose stored form can be checked. It and CheckOrder return ErrClosed after
 	// Close.
 	BeginCheck(ctx context.Context) (Check, error)
+	// RemoveUnfinished removes files that the interrupted creation of a database or of a copy beside it left behind.
+	RemoveUnfinished()
 	// CheckOrder reports problems in the order of the keys and in the use of the space. Write transactions wait until
 	// it returns. Call it only after Check.Stored has found that the database is readable.
 	CheckOrder(ctx context.Context, report func(problem error)) error

@@ -173,6 +173,7 @@ var (
 	keySchema          = []byte("schema")
 	keySecret          = []byte("secret")
 	keyCreated         = []byte("created")
+	keyVersion         = []byte("version")
 	keyRebuilding      = []byte("rebuilding")
 	keyGeneration      = []byte("generation")
 	keyDefaultTemplate = []byte("default_template")
@@ -216,6 +217,7 @@ func initialize(t *Tx, opts Options) error {
 		meta.Put(keySchema, encodeUint64(Schema)),
 		meta.Put(keySecret, []byte(opts.Fingerprint)),
 		meta.Put(keyCreated, formatCreated(now)),
+		t.SetVersion(opts.Version),
 		t.PutOrderFields(opts.Workspace.OrderFields),
 		t.PutOrderStatuses(opts.Workspace.OrderStatuses),
 		t.PutDocumentTypes(opts.Workspace.DocumentTypes))

@@ -120,7 +120,7 @@ func (ch *checker) checkMeta() {
 	if first, err := events.get(ch.t, 1); err == nil && !bytes.Equal(meta.Get(keyCreated), formatCreated(first.At)) {
 		ch.addFinding("database", string(keyCreated), "differs from the first event")
 	}
-	ch.checkKeys(bucketMeta, keySchema, keySecret, keyCreated)
+	ch.checkKeys(bucketMeta, keySchema, keySecret, keyCreated, keyVersion)
 	ch.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone,
 		keyExample, keySettings)
 	if _, err := ch.t.Generation(); err != nil {

@@ -170,6 +170,62 @@ func OpenCopy(path string) (c *Copy, err error) {
 	return openCopy(path)
 }
 
+// Release closes the copy and leaves its file in place.
+func (c *Copy) Release() error { return c.db.Close(false) }
+
+// Describe returns what state the copy is in. It reads databases of any schema.
+func (c *Copy) Describe() (d Description, err error) {
+	err = c.view(func(t *Tx) error { d, err = describe(t); return err })
+	return d, err
+}
+
+// CheckFile checks the database file at path completely, and that it belongs to the secret.key with a fingerprint. In a
+// database of another schema, it checks the pages and the keys, but not the records. No process may have the file open.
+func CheckFile(ctx context.Context, path, fingerprint string) (err error) {
+	c, err := openCopy(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Release()) }()
+	c.fingerprint = fingerprint
+	var first *Finding
+	found := func(f Finding) {
+		if first == nil {
+			first = &f
+		}
+	}
+	var d Description
+	err = c.checkPages(ctx, func(t *Tx) (err error) {
+		if d, err = describe(t); err == nil {
+			_, err = checkSchema(t, fingerprint, max(d.Schema, Schema))
+		}
+		return err
+	}, found)
+	if err == nil && first == nil && d.Schema == Schema {
+		_, err = c.Check(ctx, found)
+	}
+	if err == nil && first != nil {
+		err = &kv.DamageError{Message: first.Problem, Err: fmt.Errorf("%s is damaged: %s %s: %s", path, first.Kind, first.Subject, first.Problem)}
+	}
+	return err
+}
+
+// checkPages checks how the database is stored, and calls read if it can be read.
+func (c *Copy) checkPages(ctx context.Context, read func(*Tx) error, report func(Finding)) error {
+	readable := false
+	err := c.beginCheck(ctx, func(t *Tx, check kv.Check) (err error) {
+		readable, err = check.Stored(ctx, func(subject, problem string) { report(Finding{"database", subject, problem}) })
+		if err != nil || !readable {
+			return err
+		}
+		return RecoverPanic(func() error { return read(t) })
+	})
+	if err != nil || !readable {
+		return err
+	}
+	return c.db.CheckOrder(ctx, func(problem error) { report(Finding{"database", "pages", problem.Error()}) })
+}
+
 // View runs fn in a read transaction on the copy.
 func (c *Copy) View(fn func(*Tx) error) error { return c.view(fn) }
 

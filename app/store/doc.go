@@ -12,6 +12,7 @@
 //	    schema            number    version of this tree; see migrate.go
 //	    secret            text      fingerprint of the secret.key of this vault
 //	    created           text      time of creation (RFC 3339)
+//	    version           text      version of deedkeep that created or migrated the file, or whose server last used it
 //	    rebuilding        0x01      while a Rebuild is in progress; lists fail
 //	counters/
 //	    abstracts, orders, files, bytes, failed    number    live records, without the trash

@@ -53,7 +53,7 @@ func TestMakeFixture(t *testing.T) {
 			tx.PutAbstract(model.Abstract{ID: 2, TemplateID: 1, Property: model.Property{Address: "7 Elm St.", City: "Troy"},
 				Custom: model.CustomValues{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
 			tx.PutKey(model.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}),
-			putInstruments(tx, 3))
+			putInstruments(tx, 3), tx.SetVersion("v0.3.0"))
 	})
 	if err := s.Close(); err != nil {
 		t.Fatalf("close store: %v", err)
@@ -114,6 +114,10 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if page, err := tx.ListEvents(Query{Limit: 9,
 					Filters: []Filter{{model.ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
 					t.Errorf("events of file 2: got %+v, %v; want one", page, err)
+				}
+				last, err := tx.LastEvent()
+				if upgraded := last.Kind == "vault.upgraded"; err != nil || upgraded != (schema < Schema) {
+					t.Errorf("LastEvent = %+v, %v; want an entry for the migration", last, err)
 				}
 				types, err := tx.DocumentTypes()
 				if sheriff, ok := types.ByName("Sheriff's Deed"); err != nil || !ok || sheriff.Retired {

@@ -111,7 +111,12 @@ func TestInterruptedMigration(t *testing.T) {
 			fill(t, s, 3)
 			fillMany(t, s)
 			update(t, s, func(tx *Tx) error { return putInstruments(tx, smallBatch+10) })
-			want := derivedContents(t, s)
+			withoutLog := func(s *Store) map[string]string { // the migration adds an entry to the log
+				all := derivedContents(t, s)
+				maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(name, string(bucketEventIndex)) })
+				return all
+			}
+			want := withoutLog(s)
 			if err := s.Close(); err != nil {
 				t.Fatalf("close store: %v", err)
 			}
@@ -123,7 +128,7 @@ func TestInterruptedMigration(t *testing.T) {
 			}
 			cut := newStore(db, testOptions())
 			cut.commitTx = func(tx kv.Tx) error { return errors.Join(tx.Rollback(), errors.New("interrupted")) }
-			if err := cut.upgrade(t.Context()); err == nil {
+			if err := cut.upgrade(t.Context(), testOptions()); err == nil {
 				t.Error("upgrade() = nil, want the error of the commit")
 			}
 			if err := db.Close(false); err != nil {
@@ -133,7 +138,7 @@ func TestInterruptedMigration(t *testing.T) {
 				t.Error("the interrupted migration changed entries")
 			}
 			s = open(t, path)
-			if now := derivedContents(t, s); !maps.Equal(now, want) {
+			if now := withoutLog(s); !maps.Equal(now, want) {
 				t.Errorf("got %d index entries, want %d, all equal", len(now), len(want))
 			}
 			if findings := check(t, s); len(findings) > 0 {

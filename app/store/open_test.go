@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,8 +29,10 @@ var testTime = time.Date(2026, 5, 29, 4, 0, 0, 123456000, time.UTC)
 // testOptions returns options with a fixed clock and the workspace of a new vault.
 func testOptions() Options {
 	return Options{Now: func() time.Time { return testTime }, Fingerprint: "fp", Workspace: model.NewWorkspace(),
-		LockTimeout: 50 * time.Millisecond}
+		LockTimeout: 50 * time.Millisecond, Upgrade: &Upgrade{Copy: true, FreeSpace: plentyOfSpace, Log: slog.New(slog.DiscardHandler)}}
 }
+
+func plentyOfSpace(string) (uint64, error) { return 1 << 40, nil }
 
 // open opens a store and closes it when the test ends.
 func open(t testing.TB, path string) *Store {

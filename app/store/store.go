@@ -154,10 +154,12 @@ type Options struct {
 	Fingerprint string        // fingerprint of the vault's secret.key
 	LockTimeout time.Duration // how long to wait if another process has the database locked; 0 means one second
 	Workspace   model.Workspace
+	Version     string   // version of deedkeep, stored in the database; "": not stored
+	Upgrade     *Upgrade // how a database with an older schema is migrated; nil: Open returns an error that wraps ErrOldSchema
 }
 
-// Open opens the database at path and migrates it to the current schema. If the file
-// doesn't exist, Open creates it with opts.Workspace. The error has kind errs.Locked if
+// Open opens the database at path and migrates it to the current schema (see Upgrade). If the
+// file doesn't exist, Open creates it with opts.Workspace. The error has kind errs.Locked if
 // another process has the database open. If the schema is too new or the database belongs
 // to a different secret.key, the error says what to do.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
@@ -169,7 +171,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	}
 	s := newStore(db, opts)
 	s.failure = db.AtOpen().WriteError
-	if err := s.upgrade(ctx); err != nil {
+	if err := s.upgrade(ctx, opts); err != nil {
 		return nil, errors.Join(err, db.Close(s.failure == nil)) // a vault of another version keeps its clean mark
 	}
 	db.RemoveUnfinished()

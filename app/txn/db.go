@@ -24,6 +24,7 @@ import (
 type DB struct {
 	Store   *store.Store
 	Dir     string           // absolute path of the data directory
+	Version string           // version of deedkeep; "" in tests
 	Now     func() time.Time // in UTC, truncated to microseconds
 	Rand    io.Reader
 	Log     *slog.Logger

@@ -102,6 +102,7 @@ var EventTexts = []eventGroup{
 		{"settings.changed", "changed settings", "", ""}, {"server.restarted", "restarted the server", "", ""},
 		{"time_zone.changed", "changed the time zone", "", ""},
 		{"vault.created", "initialized the data directory", "", ""},
+		{"vault.upgraded", "upgraded the database", "", ""}, {"vault.rolled_back", "restored the database from before an upgrade", "", ""},
 		{"vault.marked_example", "started to fill the vault with an example firm", "", ""},
 		{"vault.repaired", "repaired the database", "", ""},
 		{"search.reindexed", "rebuilt the search index", "", ""},

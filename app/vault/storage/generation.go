@@ -41,7 +41,10 @@ func (s *Storage) advanceGeneration(ctx context.Context) (own bool, err error) {
 	if err := durable.WriteLine(filepath.Join(s.Dir, GenerationFile), []byte(current+"\n"+next)); err != nil {
 		return false, err
 	}
-	if err := s.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
+	err = s.Store.Update(ctx, nil, func(t *store.Tx) error {
+		return errors.Join(t.SetGeneration(next), t.SetVersion(s.Version))
+	})
+	if err != nil {
 		return false, err
 	}
 	return true, durable.WriteLine(filepath.Join(s.Dir, GenerationFile), []byte(next))

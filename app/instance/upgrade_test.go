@@ -1,0 +1,92 @@
+package instance_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/durable"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/vaulttest"
+)
+
+// oldVault creates a data directory with the database of an older schema and its documents. It returns the options to
+// open it with.
+func oldVault(t *testing.T, schema int) instance.Options {
+	t.Helper()
+	from := filepath.Join(t.TempDir(), "b")
+	if err := os.CopyFS(from, os.DirFS(fixtureDir(schema))); err != nil {
+		t.Fatalf("copy directory: %v", err)
+	}
+	opts := vaulttest.RestoreOptions(t, from)
+	restored, err := instance.Restore(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("restore: %v", err)
+	}
+	a, err := archive.Open(from, opts.Archive)
+	path := filepath.Join(opts.Vault.Dir, "vault.db")
+	if err == nil {
+		err = a.ExtractDatabase(t.Context(), restored.Info, path+".old")
+	}
+	if err = errors.Join(err, durable.Rename(path+".old", path), os.Remove(path+".clean")); err != nil {
+		t.Fatalf("replace the database: %v", err)
+	}
+	return opts.Vault
+}
+
+// lastEvent returns the newest audit log entry.
+func lastEvent(t *testing.T, v *instance.Instance) model.Event {
+	t.Helper()
+	e, err := store.Read(t.Context(), v.Store, (*store.Tx).LastEvent)
+	if err != nil {
+		t.Fatalf("read audit log: %v", err)
+	}
+	return e
+}
+
+// Only a server upgrades the database, and it keeps a copy. If there is no room for that, it says so, and upgrades without
+// a copy if WithoutCopy is set.
+func TestUpgradeAtStart(t *testing.T) {
+	const schema = store.Schema - 1
+	opts := oldVault(t, schema)
+	opts.Settings.Backup.Version = "v0.4.0"
+	if _, err := instance.Open(t.Context(), opts); !errors.Is(err, store.ErrOldSchema) || errs.KindOf(err) != errs.Conflict {
+		t.Errorf("Open() of a command = %v, want ErrOldSchema", err)
+	}
+	opts.Upgrade, opts.Settings.DiskReserve = true, math.MaxInt64
+	_, err := instance.Open(t.Context(), opts)
+	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "--without-copy") {
+		t.Errorf("Open() on a full disk = %v, want InsufficientStorage and what to do", err)
+	}
+	if files := store.UpgradeFiles(filepath.Join(opts.Dir, "vault.db")); len(files) != 0 {
+		t.Errorf("got copies %v, want none", files)
+	}
+	full := opts
+	full.WithoutCopy, full.Dir = true, filepath.Join(t.TempDir(), "full")
+	if err := os.CopyFS(full.Dir, os.DirFS(opts.Dir)); err != nil {
+		t.Fatalf("copy directory: %v", err)
+	}
+	v := vaulttest.Open(t, full)
+	if e := lastEvent(t, v); e.Kind != "vault.upgraded" || e.Detail["copy"] != "none" {
+		t.Errorf("without a copy: got entry %+v, want an upgrade", e)
+	}
+	opts.Settings.DiskReserve = 0
+	v = vaulttest.Open(t, opts)
+	e := lastEvent(t, v)
+	name := "vault.db.before-" + e.Detail["from"]
+	if e.Kind != "vault.upgraded" || e.Detail["copy"] != name || e.Detail["to"] != "0.4.0" {
+		t.Errorf("got entry %+v, want an upgrade to 0.4.0 with a copy", e)
+	}
+	if files := store.UpgradeFiles(filepath.Join(opts.Dir, "vault.db")); !slices.Equal(files, []string{filepath.Join(opts.Dir, name)}) {
+		t.Errorf("got copies %v, want %s", files, name)
+	}
+	checkTitleWork(t, v)
+}
