@@ -55,9 +55,14 @@ func python() string {
 	return "/usr/bin/python3"
 }
 
-// README.md shows what the server prints at its first start, and names sample documents that the server accepts.
-func TestReadme(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "README.md"))
+// CONTRIBUTING.md shows what the server prints at its first start, and names sample documents that the server accepts.
+// README.md shows the setup link.
+func TestFirstStart(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatalf("read file: %v", err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", ".github", "CONTRIBUTING.md"))
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
@@ -65,14 +70,14 @@ func TestReadme(t *testing.T) {
 	_, rest, opened := strings.Cut(rest, "```text\n")
 	shown, steps, closed := strings.Cut(rest, "```\n")
 	if !found || !opened || !closed {
-		t.Fatal("README.md: got no command that starts the server, want one with its output below")
+		t.Fatal("CONTRIBUTING.md: got no command that starts the server, want one with its output below")
 	}
 	data := shortDataDir(t)
 	server := startServer(t, data)
 	steps, _, _ = strings.Cut(steps, "\n## ")
 	names := regexp.MustCompile("`([a-z0-9-]+[.]pdf)`").FindAllStringSubmatch(steps, -1)
 	if len(names) < 2 {
-		t.Fatalf("README.md: got %d sample documents, want at least 2", len(names))
+		t.Fatalf("CONTRIBUTING.md: got %d sample documents, want at least 2", len(names))
 	}
 	c := client.New(server.url, server.createKey(t, "README"), http.DefaultTransport)
 	for _, m := range names {
@@ -87,9 +92,13 @@ func TestReadme(t *testing.T) {
 	code := regexp.MustCompile(`(/join/)[0-9A-Za-z]+`)
 	printed := code.ReplaceAllString(server.messages.String(), "${1}CODE") + "listening on " + server.url + "\n"
 	actual := strings.NewReplacer("/opt/deedkeep/data", data, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
+	link := actual.Replace(string(regexp.MustCompile("http://.*/join/CODE").Find(readme)))
+	if link == "" || !strings.Contains(printed, link) {
+		t.Errorf("README.md shows the setup link %q, but the server printed\n%s", link, printed)
+	}
 	for line := range strings.Lines(shown) {
 		if !strings.Contains(printed, actual.Replace(line)) {
-			t.Errorf("README.md shows %q, but the server printed\n%s", line, printed)
+			t.Errorf("CONTRIBUTING.md shows %q, but the server printed\n%s", line, printed)
 		}
 	}
 }
