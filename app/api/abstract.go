@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -20,16 +21,23 @@ type abstractHandler struct {
 
 func newAbstractHandler(s *server) abstractHandler {
 	v := s.App.Abstracts
+	patchOf := func(r *request, body patchBody) model.AbstractPatch {
+		return model.AbstractPatch{TemplateID: body.number("template_id"), Custom: body.custom(r),
+			Files:  body.numbers("files"),
+			Fields: inputs(body, append(model.AbstractInputs(), "status")...)}
+	}
 	return abstractHandler{recordHandler[vault.AbstractWithFiles, model.AbstractPatch]{
 		server: s, etag: s.etags[abstractType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
-		id:     func(r *request) (uint64, error) { return r.opaqueID(s.abstracts) },
-		fields: append([]string{"status", "files"}, abstractFields()...),
-		patchOf: func(r *request, body patchBody) model.AbstractPatch {
-			return model.AbstractPatch{TemplateID: body.number("template_id"), Custom: body.custom(r),
-				Files:  body.numbers("files"),
-				Fields: inputs(body, append(model.AbstractInputs(), "status")...)}
+		id:      func(r *request) (uint64, error) { return r.opaqueID(s.abstracts) },
+		fields:  append([]string{"status", "files"}, abstractFields()...),
+		patchOf: patchOf,
+		render:  s.abstractResponse,
+		ids:     opaqueIDs(s.abstracts),
+		setMany: func(r *request, body patchBody) (func(context.Context, uint64) error, error) {
+			p, members := patchOf(r, body), inputs(body, assignmentFields...)
+			return func(ctx context.Context, id uint64) error { return v.PatchAssigned(ctx, r.actor, id, p, members) }, nil
 		},
-		render: s.abstractResponse,
+		manyFields: assignmentFields,
 	}, v, s.App.Search}
 }
 

@@ -56,7 +56,7 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	}
 	body := srv.prepareTitleWork(t, path, id)
 	r := call{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), status: 200}
-	if method == http.MethodPost && !strings.HasSuffix(path, "/restore") && !strings.HasSuffix(path, "/void") {
+	if method == http.MethodPost && !slices.Contains([]string{"restore", "void", "bulk"}, path[strings.LastIndexByte(path, '/')+1:]) {
 		r.status = 201
 	}
 	members, ok := value.(map[string]any)

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
+	"deedkeep/app/errs"
 	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/pagetext"
@@ -28,17 +29,34 @@ type fileHandler struct {
 
 func newFileHandler(s *server) fileHandler {
 	v := s.App.Files
+	patchOf := func(_ *request, body patchBody) model.FilePatch {
+		return model.FilePatch{Filename: body.filename("filename"), FolderID: body.number("folder_id"),
+			AbstractID: body.opaque("abstract_id", s.abstracts)}
+	}
 	return fileHandler{recordHandler[model.File, model.FilePatch]{
 		server: s, etag: s.etags[fileType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
-		id:     (*request).numberID,
-		fields: []string{"filename", "folder_id", "abstract_id"},
-		patchOf: func(_ *request, body patchBody) model.FilePatch {
-			return model.FilePatch{Filename: body.filename("filename"), FolderID: body.number("folder_id"),
-				AbstractID: body.opaque("abstract_id", s.abstracts)}
-		},
+		id:      (*request).numberID,
+		fields:  []string{"filename", "folder_id", "abstract_id"},
+		patchOf: patchOf,
 		render: func(r *request, f model.File) response {
 			return response{status: http.StatusOK, header: s.etags[fileType].header(f.ID, f.Version), body: apitypes.FileBody{Data: s.file(r, f)}}
 		},
+		ids: numberIDs,
+		setMany: func(r *request, body patchBody) (func(context.Context, uint64) error, error) {
+			p, with := patchOf(r, body), model.JSONInput(body["instruments"])
+			change := func(ctx context.Context, id uint64) error {
+				_, err := v.Patch(ctx, r.actor, id, p, vault.Match{})
+				return err
+			}
+			switch {
+			case with.Kind != model.InputMissing && with.Kind != model.InputBoolean:
+				return nil, errs.InvalidField("set.instruments", errs.NotBoolean)
+			case with.Value == "true":
+				change = func(ctx context.Context, id uint64) error { return v.PatchWithInstruments(ctx, r.actor, id, p) }
+			}
+			return change, nil
+		},
+		manyFields: []string{"instruments"},
 	}, v, s.App.Search}
 }
 

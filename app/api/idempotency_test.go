@@ -56,7 +56,12 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 	}
 	form := formBody(fieldPart("city", "Salem"), filePart("files[]", "a.pdf", pdf(2)), filePart("files[]", "b.exe", "MZ"))
 	rows := map[string]call{
-		"/abstracts":                           {header: []string{asForm}, body: form, status: 201},
+		"/abstracts": {header: []string{asForm}, body: form, status: 201},
+		"/abstracts/bulk": {header: []string{asJSON}, status: 200,
+			body: `{"ids":["` + abstractID + `"],"action":"restore"}`},
+		"/orders/bulk":                         {header: []string{asJSON}, body: `{"ids":["` + orderID + `"],"action":"restore"}`, status: 200},
+		"/file-vault/files/bulk":               {header: []string{asJSON}, body: `{"ids":[1],"set":{"filename":"b.pdf"}}`, status: 200},
+		"/instruments/bulk":                    {header: []string{asJSON}, body: `{"ids":[1,2],"set":{"book":"9"}}`, status: 200},
 		"/abstracts/{id}/restore":              {status: 200},
 		"/abstracts/{id}/files":                {header: []string{asForm}, body: form, status: 201},
 		"/orders":                              {header: []string{asJSON}, body: `{"order_number":"T-1"}`, status: 201},
@@ -77,6 +82,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore", "/abstracts/{id}/instruments", "/abstracts/{id}/notes",
 		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore", "/notes/{n}/restore",
+		"/abstracts/bulk", "/orders/bulk", "/file-vault/files/bulk", "/instruments/bulk",
 		"/abstracts/{id}/certificate", "/abstracts/{id}/certificate/{n}/void", "/abstracts/{id}/bring-down"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" || path == "/abstracts/{id}/runsheet" {

@@ -32,6 +32,7 @@ func newInstrumentHandler(s *server) instrumentHandler {
 		fields:  model.InstrumentInputFields(),
 		patchOf: func(_ *request, body patchBody) vault.InstrumentPatch { return instrumentPatch(body) },
 		render:  func(_ *request, i vault.InstrumentView) response { return s.instrumentResponse(http.StatusOK, i) },
+		ids:     numberIDs,
 	}
 	return h
 }

@@ -28,6 +28,7 @@ func newOrderHandler(s *server) orderHandler {
 			return model.OrderPatch{Fields: inputs(body, model.OrderInputs()...), Custom: body.custom(r)}
 		},
 		render: func(_ *request, o model.Order) response { return s.orderResponse(http.StatusOK, o) },
+		ids:    opaqueIDs(s.orders),
 	}, v, s.App.Search}
 }
 

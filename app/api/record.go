@@ -23,6 +23,12 @@ type recordHandler[T, P any] struct {
 	fields  []string                                                                    // fields that PATCH accepts
 	patchOf func(*request, patchBody) P
 	render  func(*request, T) response
+	ids     jsonID // of bulk changes
+
+	// setMany returns what a bulk change does to each record. nil means the change that PATCH makes.
+	setMany func(*request, patchBody) (func(context.Context, uint64) error, error)
+	// manyFields are fields of bulk changes besides those of PATCH.
+	manyFields []string
 }
 
 func (h recordHandler[T, P]) get(r *request) (response, error) {

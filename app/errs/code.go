@@ -27,6 +27,7 @@ const (
 	NotPhone          Code = "The {field} field must be a valid phone number."
 	NotURL            Code = "The {field} field must be a valid URL."
 	TooLong           Code = "The {field} field must not be greater than %d characters."
+	TooMany           Code = "The {field} field must not have more than %d items."
 	NotBetween        Code = "The {field} field must be between %d and %d."
 	NotCombinable     Code = "The {field} field cannot be combined with %s."
 	InvalidCharacters Code = "The {field} field contains invalid characters."

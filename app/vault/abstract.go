@@ -303,7 +303,12 @@ func (a *Abstracts) List(ctx context.Context, q Query) (Page[AbstractWithFiles],
 // PreconditionFailed if match doesn't accept the current version.
 func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch,
 	match Match) (AbstractWithFiles, error) {
-	return patch(ctx, a.v, AbstractOps, actor, id, match, func(t *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
+	return patch(ctx, a.v, AbstractOps, actor, id, match, a.patched(p))
+}
+
+// patched returns the function that applies a patch.
+func (a *Abstracts) patched(p model.AbstractPatch) func(*store.Tx, AbstractWithFiles) (AbstractWithFiles, error) {
+	return func(t *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
 		now := AbstractWithFiles{Files: old.Files}
 		template, err := templateByID(t, old.Abstract.TemplateID)
 		if err != nil {
@@ -315,7 +320,7 @@ func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p m
 			now.Files = filesInOrder(old.Files, now.Abstract.Files)
 		}
 		return now, rejected.Err()
-	})
+	}
 }
 
 // restoreFields restores the fields that an abstract had before a change. Its documents stay. It returns Invalid if the

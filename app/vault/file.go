@@ -164,7 +164,12 @@ func (f *Files) List(ctx context.Context, q Query) (Page[model.File], error) {
 // changes. It returns Invalid, listing every invalid field, Conflict if the abstract has too many
 // documents, or PreconditionFailed if match doesn't accept the current version.
 func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FilePatch, match Match) (model.File, error) {
-	return patch(ctx, f.v, FileOps, actor, id, match, func(t *store.Tx, old model.File) (model.File, error) {
+	return patch(ctx, f.v, FileOps, actor, id, match, f.patched(p))
+}
+
+// patched returns the function that applies a patch.
+func (f *Files) patched(p model.FilePatch) func(*store.Tx, model.File) (model.File, error) {
+	return func(t *store.Tx, old model.File) (model.File, error) {
 		var abstract model.Abstract
 		var err error
 		if in := p.AbstractID.Value; in.Valid && in.Value > 0 {
@@ -177,7 +182,7 @@ func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model
 			return old, &errs.Error{Kind: errs.Conflict, Message: document.ReasonAbstractFull + "."}
 		}
 		return now, rejected.Err()
-	})
+	}
 }
 
 // wrongTurns is the code of a rotation that isn't valid.

@@ -107,6 +107,31 @@ func (f *Files) Move(ctx context.Context, actor model.Actor, req MoveRequest) (r
 	return result, nil
 }
 
+// PatchWithInstruments is like Patch. If that moves the document to another abstract, the instruments that it is linked
+// to move with it in the same transaction, except those of other abstracts.
+func (f *Files) PatchWithInstruments(ctx context.Context, actor model.Actor, id uint64, p model.FilePatch) error {
+	var file model.File
+	to := uint64(max(0, p.AbstractID.Value.Value))
+	var instruments []model.Instrument
+	return f.v.run(ctx, actor, step{func(t *store.Tx) (err error) {
+		instruments = nil
+		if file, err = t.File(id); err != nil || to == 0 || to == file.AbstractID {
+			return cmp.Or(err, txn.ErrNoChange)
+		}
+		if instruments, err = instrumentsBeside(t, []uint64{id}); len(instruments) == 0 {
+			err = cmp.Or(err, txn.ErrNoChange)
+		}
+		return err
+	}, func(t *store.Tx) error { // first, because without the document, the abstract may be retained for a shorter time
+		for _, i := range instruments {
+			if err := f.v.moveInstrument(t, actor, f.v.Now(), i, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, patching(f.v, FileOps, actor, id, Match{}, f.patched(p), &file))
+}
+
 // room returns how many documents fit into the destination. It returns NotFound if the destination
 // doesn't exist.
 func (f *Files) room(t *store.Tx, to Destination) (int, error) {

@@ -85,6 +85,9 @@ func walkSteps() map[string]walkStep {
 					Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, always)
 			return err
 		}, "abstract.changed", "tax_map custom_fields.file_number"},
+		"Abstracts.PatchAssigned": {func(w *auditWalk) error {
+			return w.v.Abstracts.PatchAssigned(w.Context(), who, w.abstract, model.AbstractPatch{}, members(`{"due_date":"2026-12-03"}`))
+		}, "assignment.changed", "due_date"},
 		"Abstracts.Reorder": {func(w *auditWalk) error {
 			_, err := w.v.Abstracts.Reorder(w.Context(), who, w.abstract, vault.ReorderRequest{File: w.second, Position: 1})
 			return err
@@ -151,6 +154,10 @@ func walkSteps() map[string]walkStep {
 			_, err := w.v.Files.Turn(w.Context(), who, w.file, "1")
 			return err
 		}, "file.page_turned", "rotation"},
+		"Files.PatchWithInstruments": {func(w *auditWalk) error {
+			return w.v.Files.PatchWithInstruments(w.Context(), who, w.second,
+				model.FilePatch{Filename: model.Some(model.StringInput("Renamed again.pdf"))})
+		}, "file.changed", "filename"},
 		"Files.Trash": {func(w *auditWalk) error { return w.v.Files.Trash(w.Context(), who, w.file, always) }, "file.trashed", ""},
 		"Files.TrashMany": {func(w *auditWalk) error {
 			_, _, err := w.v.Files.TrashMany(w.Context(), who, []uint64{w.file})

@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,8 +70,15 @@ var (
 // nothing is written.
 func (tw *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint64, part titlePart, match Match,
 	change func(t *store.Tx, a model.Abstract, work *model.TitleWork) error) (now model.TitleWork, err error) {
+	err = tw.v.run(ctx, actor, tw.changing(actor, abstract, part, match, change, &now))
+	return now, err
+}
+
+// changing returns the step that change runs. It sets now.
+func (tw *TitleWork) changing(actor model.Actor, abstract uint64, part titlePart, match Match,
+	change func(t *store.Tx, a model.Abstract, work *model.TitleWork) error, now *model.TitleWork) step {
 	var old model.TitleWork
-	err = tw.v.Write(ctx, actor, func(t *store.Tx) error {
+	return step{func(t *store.Tx) error {
 		a, err := t.Abstract(abstract)
 		if err != nil {
 			return err
@@ -81,16 +89,16 @@ func (tw *TitleWork) change(ctx context.Context, actor model.Actor, abstract uin
 		if err := match.check(*part.version(&old)); err != nil {
 			return err
 		}
-		if now, err = t.TitleWork(abstract); err != nil {
+		if *now, err = t.TitleWork(abstract); err != nil {
 			return err
 		}
-		if err := change(t, a, &now); err != nil {
+		if err := change(t, a, now); err != nil {
 			return err
 		}
-		if reflect.DeepEqual(now, old) {
+		if reflect.DeepEqual(*now, old) {
 			return txn.ErrNoChange
 		}
-		*part.version(&now)++
+		*part.version(now)++
 		return nil
 	}, func(t *store.Tx) error {
 		event := part.event
@@ -98,17 +106,13 @@ func (tw *TitleWork) change(ctx context.Context, actor model.Actor, abstract uin
 			event = "order_link.removed"
 		}
 		at := tw.v.Now()
-		if err := errors.Join(t.PutTitleWork(now), tw.v.logTitleWork(t, at, actor, event, old, now)); err != nil || part.copy == nil {
+		if err := errors.Join(t.PutTitleWork(*now), tw.v.logTitleWork(t, at, actor, event, old, *now)); err != nil || part.copy == nil {
 			return err
 		}
 		var before model.TitleWork
 		part.copy(&before, &old)
-		return Edit{AbstractOps.Name, abstract, part.name(), *part.version(&now)}.keep(t, actor, at, before)
-	})
-	if errors.Is(err, txn.ErrNoChange) {
-		err = nil
-	}
-	return now, err
+		return Edit{AbstractOps.Name, abstract, part.name(), *part.version(now)}.keep(t, actor, at, before)
+	}}
 }
 
 // logTitleWork adds the audit entry for a change of title work.
@@ -159,6 +163,32 @@ func (tw *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstr
 	return tw.change(ctx, actor, abstract, assignmentPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		return checkAssignment(t, members, &work.Assignment)
 	})
+}
+
+// assigning returns the step that changes the members of an assignment that are given.
+func (tw *TitleWork) assigning(actor model.Actor, abstract uint64, members model.Inputs, now *model.TitleWork) step {
+	return tw.changing(actor, abstract, assignmentPart, Match{}, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
+		all := assignmentInputs(work.Assignment)
+		maps.Copy(all, members)
+		return checkAssignment(t, all, &work.Assignment)
+	}, now)
+}
+
+// PatchAssigned is like Patch. In the same transaction, it changes the members of the assignment that are given.
+func (a *Abstracts) PatchAssigned(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, members model.Inputs) error {
+	var now AbstractWithFiles
+	var work model.TitleWork
+	steps := []step{patching(a.v, AbstractOps, actor, id, Match{}, a.patched(p), &now)}
+	if len(members) > 0 {
+		steps = append(steps, a.v.TitleWork.assigning(actor, id, members, &work))
+	}
+	return a.v.run(ctx, actor, steps...)
+}
+
+// assignmentInputs returns the members of an assignment as input.
+func assignmentInputs(a model.Assignment) model.Inputs {
+	return model.Inputs{"searcher": model.NumberInput(a.SearcherID), "examiner": model.NumberInput(a.ExaminerID),
+		"due_date": model.StringInput(a.DueDate)}
 }
 
 // checkAssignment replaces an assignment with the validated members. Only enabled users who may make
@@ -325,8 +355,7 @@ func (tw *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (versi
 				}
 				if part.name() == assignmentPart.name() {
 					a := before.Assignment
-					return checkAssignment(t, model.Inputs{"searcher": model.NumberInput(a.SearcherID),
-						"examiner": model.NumberInput(a.ExaminerID), "due_date": model.StringInput(a.DueDate)}, &work.Assignment)
+					return checkAssignment(t, assignmentInputs(a), &work.Assignment)
 				}
 				part.copy(work, &before)
 				return nil
