@@ -80,6 +80,43 @@ func TestLinuxPackages(t *testing.T) {
 	}
 }
 
+// compose.yaml uses the image, the port, the data directory, and the program that .ci/packaging/oci gives the image.
+func TestCompose(t *testing.T) {
+	var file struct {
+		Services map[string]struct {
+			Image          string
+			Ports, Volumes []string
+			Environment    map[string]string
+			Healthcheck    struct{ Test []string }
+		}
+		Volumes map[string]any
+	}
+	if err := yaml.Unmarshal([]byte(readFile(t, ".ci/packaging/compose.yaml")), &file); err != nil {
+		t.Fatalf("compose.yaml: %v", err)
+	}
+	s, image := file.Services["deedkeep"], readFile(t, ".ci/packaging/oci/main.go")
+	if len(file.Services) != 1 || s.Image != "deedkeep:VERSION" ||
+		len(s.Ports) != 1 || len(s.Volumes) != 1 || len(s.Healthcheck.Test) < 2 {
+		t.Fatalf("compose.yaml: got %+v, want one service with an image, a port, a volume, and a health check", file.Services)
+	}
+	_, port, _ := strings.Cut(s.Ports[0], ":")
+	volume, dir, _ := strings.Cut(s.Volumes[0], ":")
+	if _, ok := file.Volumes[volume]; !ok {
+		t.Errorf("compose.yaml: the volume %q isn't declared", volume)
+	}
+	for _, want := range []string{
+		`"DEEDKEEP_LISTEN=:` + port + `"`, `"` + port + `/tcp"`, `"DEEDKEEP_DATA=` + dir + `"`,
+		`Entrypoint:   []string{"` + s.Healthcheck.Test[1] + `"}`,
+	} {
+		if !strings.Contains(image, want) {
+			t.Errorf("compose.yaml: the image of .ci/packaging/oci lacks %s", want)
+		}
+	}
+	if url := s.Environment["DEEDKEEP_PUBLIC_URL"]; !strings.HasPrefix(url, "https://") || !strings.HasSuffix(url, ":"+port) {
+		t.Errorf("compose.yaml: got the address %q, want https and the port %s", url, port)
+	}
+}
+
 // wxsElement is an element of deedkeep.wxs.
 type wxsElement struct {
 	XMLName  xml.Name
