@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,20 +31,24 @@ type Service struct {
 	db      *txn.DB
 	load    Loader
 	running config.Config
+	images  ImageReader
+	mu      sync.Mutex // held while a change is stored and applied, so that both happen in the same sequence
 	current atomic.Pointer[config.Config]
 	zone    atomic.Pointer[time.Location]
+	logo    atomic.Pointer[Logo]
 }
 
-// New returns the service. If load is nil, nothing except stored settings applies.
-func New(db *txn.DB, load Loader) *Service {
+// New returns the service. If load is nil, nothing except stored settings applies. images reads uploaded logos.
+func New(db *txn.DB, load Loader, images ImageReader) *Service {
 	if load == nil {
 		load = func(stored map[string]string) (config.Config, error) {
 			return config.Load(config.Source{Flags: map[string]string{"data": db.Dir},
 				Stored: func(string) (map[string]string, error) { return stored, nil }})
 		}
 	}
-	s := &Service{db: db, load: load, running: config.Default()}
+	s := &Service{db: db, load: load, running: config.Default(), images: images}
 	s.apply(s.running)
+	s.logo.Store(&Logo{})
 	return s
 }
 
@@ -54,12 +59,20 @@ func (s *Service) Open(ctx context.Context) error {
 	return err
 }
 
-// Read reads the stored settings and applies those that need no restart.
+// Read reads the stored settings and the logo, and applies the settings that need no restart.
 func (s *Service) Read(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	stored, err := s.Stored(ctx)
 	if err != nil {
 		return err
 	}
+	image, err := store.Read(ctx, s.db.Store, (*store.Tx).Logo)
+	if err != nil {
+		return err
+	}
+	logo := newLogo(image)
+	s.logo.Store(&logo)
 	c, err := s.load(stored)
 	if err == nil {
 		s.apply(c)
@@ -153,6 +166,8 @@ const maxTries = 5
 // change stores the values with a transaction that write runs. It checks them before, because that reads files.
 func (s *Service) change(ctx context.Context, actor model.Actor, values map[string]string, seen string, keys []string,
 	write func(func(*store.Tx) error) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for try := 1; ; try++ {
 		old, err := s.Stored(ctx)
 		if err != nil {

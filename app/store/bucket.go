@@ -183,6 +183,7 @@ var (
 	keyTimeZone        = []byte("time_zone") // of older versions; now in keySettings
 	keySettings        = []byte("settings")
 	keyExample         = []byte("example")
+	keyLogo            = []byte("logo")
 )
 
 // formatCreated formats the vault's creation time for the meta bucket.

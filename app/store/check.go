@@ -122,12 +122,15 @@ func (ch *checker) checkMeta() {
 	}
 	ch.checkKeys(bucketMeta, keySchema, keySecret, keyCreated, keyVersion)
 	ch.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone,
-		keyExample, keySettings)
+		keyExample, keySettings, keyLogo)
 	if _, err := ch.t.Generation(); err != nil {
 		ch.addFinding("workspace", string(keyGeneration), "%v", err)
 	}
 	if _, err := ch.t.Settings(); err != nil {
 		ch.addFinding("workspace", string(keySettings), "%v", err)
+	}
+	if _, err := ch.t.Logo(); err != nil {
+		ch.addFinding("workspace", string(keyLogo), "%v", err)
 	}
 	ch.checkKeys(bucketCounters, counterKeys()...)
 }

@@ -93,6 +93,22 @@ func (t *Tx) PutSettings(settings map[string]string) error {
 	return errors.Join(t.bucket(bucketWorkspace).Delete(keyTimeZone), t.putSetting(keySettings, settings))
 }
 
+// Logo returns the image of the firm's logo, or nil if there is none.
+func (t *Tx) Logo() (image []byte, err error) {
+	if raw := t.bucket(bucketWorkspace).Get(keyLogo); raw != nil {
+		err = decodeRecord(bucketWorkspace, keyLogo, raw, &image)
+	}
+	return image, err
+}
+
+// PutLogo replaces the logo. Without an image, it removes it.
+func (t *Tx) PutLogo(image []byte) error {
+	if len(image) == 0 {
+		return t.bucket(bucketWorkspace).Delete(keyLogo)
+	}
+	return t.putSetting(keyLogo, image)
+}
+
 // IsExample reports whether the vault was marked as the vault of an example firm.
 func (t *Tx) IsExample() bool { return t.bucket(bucketWorkspace).Get(keyExample) != nil }
 

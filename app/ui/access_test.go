@@ -20,6 +20,7 @@ import (
 var accessExceptions = map[string]string{
 	// Uploads report a missing session with the status that tus requires; see TestMatrixUploads.
 	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
+	"GET /logo/{version}": "", // shown on the sign-in page
 	// Only those who can accept suggestions see them.
 	"GET /abstracts/{id}/suggestions": string(model.PermWrite),
 }

@@ -100,6 +100,7 @@ var otherStatusPages = []string{
 	"GET /uploads/{id}",                 // there is no upload
 	"GET /join/{token}",                 // the link is invalid
 	"GET /vault/{n}/zip",                // the folder is empty
+	"GET /logo/{version}",               // there is no logo
 }
 
 // createRecords creates a record of each type. It returns a function that replaces the placeholders

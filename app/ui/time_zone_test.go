@@ -49,7 +49,7 @@ func TestTimeZoneIsChosen(t *testing.T) {
 	}
 
 	// It is stored, and other administrators aren't asked again.
-	again := settings.New(h.vault.DB, nil)
+	again := settings.New(h.vault.DB, nil, nil)
 	if err := again.Read(t.Context()); err != nil || again.Location().String() != "Europe/Paris" {
 		t.Errorf("Read: got %s, %v, want Europe/Paris", again.Location(), err)
 	}

@@ -61,10 +61,13 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/settings", page.MayAdminister, p.runDiagnostics),
 		page.NewRoute("GET /admin/settings/{group}", page.MayAdminister, p.settingGroupPage),
 		page.NewRoute("POST /admin/settings/{group}", page.MayAdminister, p.changeSettings),
+		page.NewRawRoute("POST /admin/settings/firm", page.MayAdminister, p.changeFirm),
+		page.NewRoute("GET /logo/{version}", page.Anyone, p.logo),
 		page.NewRoute("GET /admin/settings/restart", page.MayAdminister, p.restartPage),
 		page.NewRoute("POST /admin/settings/restart", page.MayAdminister, p.restartServer),
 		page.NewRoute("GET /admin/setup/{step}", page.MayAdminister, p.setupPage),
 		page.NewRoute("POST /admin/setup/{step}", page.MayAdminister, p.submitSetup),
+		page.NewRawRoute("POST /admin/setup/firm", page.MayAdminister, p.submitFirm),
 		page.NewRoute("GET /admin/search", page.MayAdminister, p.searchIndexPart),
 		page.NewRoute("POST /admin/search", page.MayAdminister, p.reindex),
 	}

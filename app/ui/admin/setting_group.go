@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -32,6 +33,10 @@ type settingForm struct {
 	Fields  []settingField
 	Seen    string // version of the values that the form shows
 	Problem string
+
+	HasLogo     bool // the form also changes the logo
+	Logo        string
+	LogoProblem string
 }
 
 // newSettingForm returns the form with the current values.
@@ -40,7 +45,8 @@ func (p *Pages) newSettingForm(group config.Group) settingForm {
 	for _, s := range p.App.Stored.Current().Show() {
 		all[s.Key] = s
 	}
-	form := settingForm{Group: group, Seen: p.App.Stored.Version(group.Keys())}
+	form := settingForm{Group: group, Seen: p.App.Stored.Version(group.Keys()), HasLogo: slices.Contains(group.Keys(), "firm.name"),
+		Logo: page.LogoPath(p.App.Stored.Logo())}
 	for _, e := range group.Settings {
 		f := settingField{Editable: e, Setting: all[e.Key]}
 		if e.Key == "time_zone" {
@@ -100,9 +106,18 @@ func (f settingForm) submitted(form url.Values) map[string]string {
 func (p *Pages) saveSettings(r *page.Request, group config.Group) (form settingForm, status int, err error) {
 	form = p.newSettingForm(group)
 	values := form.submitted(r.PostForm)
+	changeLogo, err := p.submittedLogo(r, form)
+	if errs.KindOf(err) == errs.Invalid {
+		form.restore(values, nil)
+		form.LogoProblem = errs.UserMessage(err)
+		return form, http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return form, 0, err
+	}
 	err = p.App.Stored.Change(r.Context(), r.Actor, values, r.PostForm.Get("seen"), group.Keys()...)
 	if err == nil {
-		return form, 0, nil
+		return form, 0, changeLogo()
 	}
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		form.restore(values, problems)

@@ -10,6 +10,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
+	"deedkeep/app/settings"
 )
 
 // AbstractPath returns the address of an abstract's page.
@@ -31,6 +32,14 @@ func InstrumentPath(id uint64) string { return "/instruments/" + strconv.FormatU
 
 // FolderPath returns the address of a folder's page.
 func FolderPath(id uint64) string { return path.Join("/vault", strconv.FormatUint(id, 10)) }
+
+// LogoPath returns the address of the firm's logo, or "" if there is none.
+func LogoPath(logo settings.Logo) string {
+	if logo.Version == "" {
+		return ""
+	}
+	return "/logo/" + logo.Version
+}
 
 // TemplatePath returns the address of a template's page.
 func TemplatePath(id uint64) string { return "/admin/templates/" + strconv.FormatUint(id, 10) }

@@ -32,7 +32,8 @@ type pageData struct {
 	Undo     UndoForm  // undo form for what Notice says
 	Warnings []Warning // shown to administrators
 	Firm     config.Firm
-	Example  bool // whether the records are those of an example firm
+	Logo     string // address of the firm's logo, or ""
+	Example  bool   // whether the records are those of an example firm
 }
 
 // templates contains the parsed pages by file name. A page is parsed when it is first shown. Most
