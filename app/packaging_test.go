@@ -3,10 +3,7 @@
 package app
 
 import (
-	"crypto/sha1" // #nosec G505 -- Windows computes the SID of a service with it
-	"encoding/binary"
 	"encoding/xml"
-	"fmt"
 	"os"
 	"os/exec"
 	"path"
@@ -14,9 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"go.yaml.in/yaml/v3"
+
+	"deedkeep/app/service"
 )
 
 // releaseFiles are the files that .ci/release puts into the package of Windows.
@@ -62,9 +60,10 @@ func TestLinuxPackages(t *testing.T) {
 	if len(config.Scripts) < 3 {
 		t.Errorf("got scripts %v, want those after the installation, and before and after the removal", config.Scripts)
 	}
-	unit := readFile(t, ".ci/packaging/deedkeep.service")
+	unit := readFile(t, "app/service/deedkeep.service")
 	for _, want := range []string{
 		"\nExecStart=/usr/bin/deedkeep serve\n", "\nUser=deedkeep\n", "\nStateDirectory=deedkeep\n", "\nStateDirectoryMode=0700\n",
+		"\nType=notify\n", "\nNotifyAccess=main\n",
 	} {
 		if !strings.Contains(unit, want) {
 			t.Errorf("deedkeep.service lacks %q", want)
@@ -157,7 +156,7 @@ func TestWindowsPackage(t *testing.T) {
 		t.Fatalf("deedkeep.wxs has the accounts %q, want the one of the service", account)
 	}
 	sql := readFile(t, ".ci/packaging/windows.sql")
-	want := "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + serviceSID("deedkeep") + ")'"
+	want := "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + service.SID("deedkeep") + ")'"
 	if !strings.Contains(sql, want) {
 		t.Errorf("windows.sql lacks the permissions %q of the data directory", want)
 	}
@@ -165,26 +164,6 @@ func TestWindowsPackage(t *testing.T) {
 		if !slices.Contains(components, m[1]) {
 			t.Errorf("windows.sql names the component %s, which deedkeep.wxs lacks", m[1])
 		}
-	}
-}
-
-// serviceSID returns the security identifier of the account of a service of Windows.
-func serviceSID(name string) string {
-	h := sha1.New() // #nosec G401
-	for _, unit := range utf16.Encode([]rune(strings.ToUpper(name))) {
-		_ = binary.Write(h, binary.LittleEndian, unit) // a hash doesn't fail
-	}
-	sid := "S-1-5-80"
-	for sum := h.Sum(nil); len(sum) > 0; sum = sum[4:] {
-		sid += fmt.Sprintf("-%d", binary.LittleEndian.Uint32(sum))
-	}
-	return sid
-}
-
-func TestServiceSID(t *testing.T) {
-	const want = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
-	if got := serviceSID("TrustedInstaller"); got != want {
-		t.Errorf("serviceSID = %s, want %s", got, want)
 	}
 }
 

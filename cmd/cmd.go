@@ -28,6 +28,7 @@ import (
 	"deedkeep/app/config"
 	"deedkeep/app/errs"
 	"deedkeep/app/sandbox"
+	"deedkeep/app/service"
 	"deedkeep/web"
 )
 
@@ -45,6 +46,13 @@ func runProgram(example string, installed config.Installed) int {
 	if isOwnerProcess(os.Args) {
 		return runOwnerProcess(os.Stdin, os.Stdout, os.Stderr)
 	}
+	if service.StartedByWindows() {
+		return service.RunForWindows(exitUsage, func(ctx context.Context, ready func(), messages io.Writer) int {
+			s := newShell(os.Stdin, messages, messages)
+			s.example, s.installed, s.notifier.OnReady = example, installed, ready
+			return s.run(ctx, os.Args[1:])
+		})
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// After the first signal, restore the default handling, so that a second Ctrl-C ends
@@ -57,7 +65,8 @@ func runProgram(example string, installed config.Installed) int {
 
 // newShell returns a shell that writes data to out and messages for the user to messages.
 func newShell(in io.Reader, out, messages io.Writer) *shell {
-	return &shell{in: in, out: out, messages: messages, checkAssets: web.Ready, fileSystemType: blobstore.FileSystemType, isInteractive: isTerminalReader}
+	return &shell{in: in, out: out, messages: messages, checkAssets: web.Ready, fileSystemType: blobstore.FileSystemType, isInteractive: isTerminalReader,
+		services: service.New}
 }
 
 func (s *shell) run(ctx context.Context, args []string) int {
@@ -103,6 +112,9 @@ type shell struct {
 	fileSystemType func(path string) (kind string, network bool, err error)
 
 	isInteractive func(in io.Reader) bool
+
+	notifier service.Notifier // of the service manager that started this process
+	services func(name string, report service.Report) (service.Manager, error)
 }
 
 // settingsByFlag maps each flag to the setting that it overrides.
@@ -138,7 +150,7 @@ start the server. Guides ("deedkeep help GUIDE"):
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return argumentErrorf(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(),
 		s.demoCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
-		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.typesCommand(), s.importCommand(), s.trashCommand())
+		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.typesCommand(), s.importCommand(), s.trashCommand(), s.serviceCommand())
 	root.SetHelpCommand(s.helpCommand(root))
 	checkArgCounts(root)
 	s.registerCompletions(root)

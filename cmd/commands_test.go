@@ -34,7 +34,7 @@ func commands() map[string]*cobra.Command {
 
 // shortVerbs are the first words of the short descriptions of all commands.
 var shortVerbs = strings.Fields("Change Check Create Delete Disable Export Import List Manage Permanently " +
-	"Print Re-enable Rebuild Replace Reset Restore Retire Retry Revoke Rotate Set Show Start Test-restore Validate Verify")
+	"Print Re-enable Rebuild Replace Reset Restart Restore Retire Retry Revoke Rotate Set Show Start Stop Test-restore Validate Verify")
 
 // checkDescription checks the description of a command in the help. Short is an imperative
 // of up to 60 characters without a period. Long starts with Short as a sentence.
@@ -154,6 +154,9 @@ func TestEveryCommandHasJSON(t *testing.T) {
 	table := []struct{ path, args string }{
 		{"serve", noJSON}, {"demo", "--data " + shortDataDir(t)},
 		{"help", "installing"},
+		// TestServiceSteps and others check these, with a service manager of their own.
+		{"service install", noJSON}, {"service uninstall", noJSON}, {"service start", noJSON}, {"service stop", noJSON},
+		{"service restart", noJSON}, {"service status", noJSON}, {"service logs", noJSON},
 		{"config check", ""}, {"config show", ""}, {"config example", ""}, {"status", ""}, {"version", ""},
 		{"verify", ""}, {"verify", "--repair"}, {"reindex", ""}, {"doctor", ""},
 		{"keys create", "json"}, {"keys list", ""}, {"keys rotate", "2"}, {"keys revoke", "3"},

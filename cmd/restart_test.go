@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -162,6 +163,7 @@ func TestRestartFromTheBrowser(t *testing.T) {
 	}
 	t.Setenv("DEEDKEEP_READER_CACHE", vaulttest.CacheDir())
 	t.Setenv("DEEDKEEP_OCR_ENABLED", "false")
+	states := notifySocket(t)
 	first, second := freeAddress(t), freeAddress(t)
 	storeSettings(t, data, map[string]string{"listen": first})
 	s := startRestartedServer(t, data, "http://"+first)
@@ -194,5 +196,33 @@ func TestRestartFromTheBrowser(t *testing.T) {
 	}
 	if code := s.stop(); code != exitDone {
 		t.Errorf("serve: got exit code %d, want 0\n%s", code, s.messages)
+	}
+	// The second restart fails at first, and the third one changes to TLS.
+	want := "READY RELOADING READY RELOADING READY RELOADING READY STOPPING"
+	if got := strings.Join(states(), " "); got != want {
+		t.Errorf("the service manager got %s, want %s", got, want)
+	}
+}
+
+// notifySocket creates the socket of a service manager, and returns a function that returns which states it got.
+func notifySocket(t *testing.T) func() []string {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(shortDataDir(t)), "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	t.Cleanup(func() { _ = socket.Close() })
+	t.Setenv("NOTIFY_SOCKET", path)
+	return func() (states []string) {
+		for buf := make([]byte, 1000); ; {
+			_ = socket.SetReadDeadline(time.Now().Add(time.Second)) // what the server sent is there
+			n, err := socket.Read(buf)
+			if err != nil {
+				return states
+			}
+			state, _, _ := strings.Cut(string(buf[:n]), "=")
+			states = append(states, state)
+		}
 	}
 }

@@ -67,6 +67,7 @@ copy. Exit code 10: no data in the data directory (with --existing).`,
 // serve runs the server until ctx is canceled, and again whenever an administrator restarts it.
 // If it can't start again, it goes back to the stored settings of the run before.
 func (s *shell) serve(ctx context.Context, existing, withoutCopy bool) error {
+	defer context.AfterFunc(ctx, s.notifier.Stopping)()
 	var before map[string]string // stored settings of the run before; nil if this is the first
 	problem := ""
 	for {
@@ -168,13 +169,17 @@ func (s *serverRun) serve(ctx context.Context) (err error) {
 		RestartError: s.problem,
 		Restart: func() {
 			if s.restart.CompareAndSwap(false, true) {
-				time.AfterFunc(restartDelay, stop)
+				time.AfterFunc(restartDelay, func() {
+					s.notifier.Restarting()
+					stop()
+				})
 			}
 		},
 		OnStarted: func(a server.Addresses) {
 			s.started = true
 			s.printFirstAdminLink(ctx, v, c.Origin(a.Address))
 			s.announceStart(ctx, v, a)
+			s.notifier.Ready(a.URL())
 		},
 	})
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 set -e
 # dpkg passes "configure" and the earlier version, if there was one; rpm passes the number of versions.
-first=no
+first=no failed=no
 case "$1:$2" in
 configure: | 1:*) first=yes ;;
 esac
@@ -14,11 +14,14 @@ chown root:deedkeep /etc/deedkeep/config.yaml
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 	if [ $first = yes ]; then
-		systemctl enable --now deedkeep.service
+		systemctl enable deedkeep.service
+		systemctl start deedkeep.service || failed=yes
 	elif systemctl is-enabled --quiet deedkeep.service; then
-		systemctl restart deedkeep.service
+		systemctl restart deedkeep.service || failed=yes
 	fi
 fi
-if [ $first = yes ]; then
+if [ $failed = yes ]; then
+	echo 'deedkeep: the server did not start; "journalctl -u deedkeep" shows why'
+elif [ $first = yes ]; then
 	echo 'deedkeep: "journalctl -u deedkeep" shows the link to set up the server, and the guide is "deedkeep help install"'
 fi
