@@ -126,6 +126,9 @@ func (c *linuxPageCache) appendResident(list []extent, offset int64, size int) (
 	pages := make([]byte, (size+page-1)/page)
 	// #nosec G103 -- mincore takes addresses
 	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0])))
+	if failed == unix.EPERM { // a unit of systemd without mincore in its SystemCallFilter
+		return nil, fmt.Errorf("listing cached pages is denied (mincore): %w", errNotSupported)
+	}
 	if failed != 0 {
 		return nil, fmt.Errorf("list cached pages of %s: %w", c.Name(), failed)
 	}
