@@ -204,7 +204,11 @@ Exit code 1: the service isn't running.`,
 			if err := s.print(out, "%s", table(out.rows())); err != nil {
 				return err
 			}
-			switch flag := " --name " + *name; {
+			flag := ""
+			if *name != service.DefaultName {
+				flag = " --name " + *name
+			}
+			switch {
 			case !state.Installed:
 				return fmt.Errorf("the service isn't installed; run: deedkeep service install%s", flag)
 			case !state.Running:

@@ -35,7 +35,7 @@ func newFake(t *testing.T) *fake {
 	self := strconv.Itoa(os.Getuid())
 	f.machine = machine{
 		root: f.dir, run: f.command, chown: func(string, int, int) error { return nil }, readable: func(*user.User, string) bool { return true },
-		report: func(changed bool, step string) { f.changed, f.steps = f.changed || changed, append(f.steps, step) },
+		report:   func(changed bool, step string) { f.changed, f.steps = f.changed || changed, append(f.steps, step) },
 		lookupID: func(uid string) (*user.User, error) { return &user.User{Username: "deedkeep", Uid: uid}, nil },
 		lookup: func(name string) (*user.User, error) {
 			if !f.account {
