@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	library "github.com/kardianos/service"
 	"golang.org/x/sys/windows"
@@ -74,15 +75,15 @@ func (w *scm) State(context.Context) (state State, err error) {
 		return state, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	config, err := s.Config()
+	config, err := queryConfig(s)
 	if err != nil {
-		return state, err
+		return state, fmt.Errorf("read the service %s: %w", w.name, err)
 	}
 	status, err := s.Query()
 	if err != nil {
 		return state, err
 	}
-	args, err := windows.DecomposeCommandLine(config.BinaryPathName)
+	args, err := windows.DecomposeCommandLine(windows.UTF16PtrToString(config.BinaryPathName))
 	if err != nil {
 		return state, err
 	}
@@ -90,9 +91,21 @@ func (w *scm) State(context.Context) (state State, err error) {
 		return state, fmt.Errorf("the service %s is not one for deedkeep; choose another name with --name", w.name)
 	}
 	state.readArguments(args)
-	state.Installed, state.Account = true, config.ServiceStartName
+	state.Installed, state.Account = true, windows.UTF16PtrToString(config.ServiceStartName)
 	state.Running, state.Enabled = status.State == svc.Running, config.StartType == mgr.StartAutomatic
 	return state, nil
+}
+
+// queryConfig returns the configuration of a service. Unlike mgr, it doesn't ask for what Wine lacks.
+func queryConfig(s *mgr.Service) (*windows.QUERY_SERVICE_CONFIG, error) {
+	for size := uint32(1024); ; {
+		buffer := make([]uint64, size/8+1)
+		config := (*windows.QUERY_SERVICE_CONFIG)(unsafe.Pointer(&buffer[0])) // #nosec G103 -- as the function requires
+		err := windows.QueryServiceConfig(s.Handle, config, size, &size)
+		if !errors.Is(err, windows.ERROR_INSUFFICIENT_BUFFER) {
+			return config, err
+		}
+	}
 }
 
 // requireAdministrator returns an error if this process can't change services.
