@@ -55,7 +55,7 @@
 //	2     app/filename   fields read in the names of documents                   -
 //	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
 //	2     app/search/query query language, terms of documents, snippets, find     -
-//	2     app/service    service of systemd, launchd, or Windows: install, control, readiness github.com/kardianos/service github.com/coreos/go-systemd/v22/daemon
+//	2     app/service    service: install, control, readiness github.com/kardianos/service github.com/coreos/go-systemd/v22/daemon
 //	2     app/store      buckets, indexes, migrations, group commit               -
 //	2     app/titlecheck what to look at before a search is certified            -
 //	1     app/blob/disk  blobs as files, and changes of files that tests replace  -

@@ -65,8 +65,9 @@ func runProgram(example string, installed config.Installed) int {
 
 // newShell returns a shell that writes data to out and messages for the user to messages.
 func newShell(in io.Reader, out, messages io.Writer) *shell {
-	return &shell{in: in, out: out, messages: messages, checkAssets: web.Ready, fileSystemType: blobstore.FileSystemType, isInteractive: isTerminalReader,
-		services: service.New}
+	return &shell{in: in, out: out, messages: messages, checkAssets: web.Ready, fileSystemType: blobstore.FileSystemType,
+		isInteractive: isTerminalReader,
+		services:      service.New}
 }
 
 func (s *shell) run(ctx context.Context, args []string) int {
@@ -150,7 +151,8 @@ start the server. Guides ("deedkeep help GUIDE"):
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return argumentErrorf(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(),
 		s.demoCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
-		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.typesCommand(), s.importCommand(), s.trashCommand(), s.serviceCommand())
+		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.typesCommand(),
+		s.importCommand(), s.trashCommand(), s.serviceCommand())
 	root.SetHelpCommand(s.helpCommand(root))
 	checkArgCounts(root)
 	s.registerCompletions(root)

@@ -25,7 +25,8 @@ func (s *shell) serviceCommand() *cobra.Command {
 			return s.changeService(name, func(m service.Manager) error { return do(cmd, m) })
 		}}
 	}
-	cmd := commandGroup("service", "Manage the service that runs the server", "  deedkeep service install --data /srv/deedkeep\n  deedkeep service status",
+	cmd := commandGroup("service", "Manage the service that runs the server",
+		"  deedkeep service install --data /srv/deedkeep\n  deedkeep service status",
 		s.serviceInstall(step),
 		step("uninstall", "Delete the service", `Delete the service. It is stopped first. The data, the settings, and the account of the
 server stay. If a package installed the service, it is stopped and disabled, and stays
@@ -43,9 +44,11 @@ computer.`, "  deedkeep service stop",
 	return cmd
 }
 
-func (s *shell) serviceInstall(step func(use, short, long, example string, do func(*cobra.Command, service.Manager) error) *cobra.Command) *cobra.Command {
+func (s *shell) serviceInstall(step func(use, short, long, example string, do func(*cobra.Command,
+	service.Manager) error) *cobra.Command) *cobra.Command {
 	var user string
-	cmd := step("install", "Create and start a service that runs the server", `Create and start a service that runs the server: with systemd on Linux, as a service of
+	cmd := step("install", "Create and start a service that runs the server",
+		`Create and start a service that runs the server: with systemd on Linux, as a service of
 Windows, or with launchd on macOS. It starts with the computer, and again after a
 failure. The command prints each step. Run it again after you moved the program, the
 data, or the settings file: it changes what differs.
@@ -259,7 +262,8 @@ func (s serviceState) rows() [][]string {
 		return rows
 	}
 	rows = append(rows, []string{"starts with the computer", starts})
-	for _, row := range [][]string{{"account", s.Account}, {"program", s.Program}, {"data", s.Data}, {"settings", s.Config}, {"unit", s.Unit}} {
+	for _, row := range [][]string{{"account", s.Account}, {"program", s.Program}, {"data", s.Data}, {"settings", s.Config}, {"unit",
+		s.Unit}} {
 		if row[1] != "" {
 			rows = append(rows, row)
 		}

@@ -60,7 +60,8 @@ func TestServiceSteps(t *testing.T) {
 		}
 		got := runCLI(t.Context(), t, f.use, "service", action, "--json", "--data", data)
 		var out serviceChange
-		if err := json.Unmarshal([]byte(got.out), &out); err != nil || got.code != 0 || !out.Changed || len(out.Steps) != 1 || out.Name != "deedkeep" {
+		if err := json.Unmarshal([]byte(got.out), &out); err != nil || got.code != 0 || !out.Changed || len(out.Steps) != 1 ||
+			out.Name != "deedkeep" {
 			t.Errorf("%s --json: got %+v, %v", action, got, err)
 		}
 		f.err = errors.New("only root")
@@ -96,7 +97,8 @@ func TestServiceOptions(t *testing.T) {
 		return f.options
 	}
 	o := install(new(fakeService), "--config", file, "--user", "vault")
-	if o.Data != data || o.Config != file || o.Settings != file || o.User != "vault" || !o.Flags || len(o.Writable) != 1 || o.Writable[0] != other ||
+	if o.Data != data || o.Config != file || o.Settings != file || o.User != "vault" || !o.Flags || len(o.Writable) != 1 ||
+		o.Writable[0] != other ||
 		!filepath.IsAbs(o.Program) {
 		t.Errorf("settings file: got %+v", o)
 	}
@@ -104,7 +106,8 @@ func TestServiceOptions(t *testing.T) {
 	if o := install(new(fakeService)); o.Data != other || o.Config != "" || o.Flags {
 		t.Errorf("default: got %+v, want the data directory of a package", o)
 	}
-	if o := install(&fakeService{state: service.State{Installed: true, Data: data, Config: file}}); o.Data != data || o.Config != file || o.Flags {
+	if o := install(&fakeService{state: service.State{Installed: true, Data: data, Config: file}}); o.Data != data ||
+		o.Config != file || o.Flags {
 		t.Errorf("installed: got %+v, want what it has", o)
 	}
 	if o := install(new(fakeService), "--data", "relative"); o.Data != filepath.Join(dir, "relative") || !o.Flags {
@@ -114,7 +117,8 @@ func TestServiceOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := new(fakeService)
-	if got := runCLI(t.Context(), t, f.use, "service", "install"); got.code != exitUsage || !strings.Contains(got.messages, "contains data") || len(f.calls) > 0 {
+	if got := runCLI(t.Context(), t, f.use, "service", "install"); got.code != exitUsage || !strings.Contains(got.messages,
+		"contains data") || len(f.calls) > 0 {
 		t.Errorf("data in the current directory: got %+v, want a question about it", got)
 	}
 }

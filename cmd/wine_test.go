@@ -285,7 +285,8 @@ func TestWineService(t *testing.T) {
 	_ = resp.Body.Close() // its content doesn't matter
 	var state serviceState
 	if err := json.Unmarshal([]byte(w.run(t, exitDone, "service", "status", "--json")), &state); err != nil || !state.Running ||
-		!state.Enabled || state.Data != data || state.Account != `NT SERVICE\deedkeep` || state.Address == nil || *state.Address != "http://"+address {
+		!state.Enabled || state.Data != data || state.Account != `NT SERVICE\deedkeep` || state.Address == nil ||
+		*state.Address != "http://"+address {
 		t.Errorf("status: got %+v, %v", state, err)
 	}
 	w.run(t, exitDone, "service", "restart")

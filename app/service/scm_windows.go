@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/windows/svc/mgr"
 )
 
-// scm manages a service of Windows. The library creates, starts, stops, and deletes it, together with its
+// windowsService manages a service of Windows. The library creates, starts, stops, and deletes it, together with its
 // source of the Event Log. It can't change one, and knows only one delay for all restarts.
-type scm struct {
+type windowsService struct {
 	name   string
 	report Report
 }
@@ -36,7 +36,7 @@ func New(name string, report Report) (Manager, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	return &scm{name: name, report: report}, nil
+	return &windowsService{name: name, report: report}, nil
 }
 
 // restarts are what Windows does after the first, the second, and every other failure within a day.
@@ -48,7 +48,7 @@ var restarts = []mgr.RecoveryAction{
 const restartsReset = 24 * 60 * 60 // seconds
 
 // open opens the service with the given rights. s is nil if there is no such service.
-func (w *scm) open(access uint32) (s *mgr.Service, err error) {
+func (w *windowsService) open(access uint32) (s *mgr.Service, err error) {
 	manager, err := windows.OpenSCManager(nil, nil, windows.SC_MANAGER_CONNECT)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (w *scm) open(access uint32) (s *mgr.Service, err error) {
 	return &mgr.Service{Name: w.name, Handle: handle}, nil
 }
 
-func (w *scm) State(context.Context) (state State, err error) {
+func (w *windowsService) State(context.Context) (state State, err error) {
 	state = State{Manager: "windows"}
 	s, err := w.open(windows.SERVICE_QUERY_CONFIG | windows.SERVICE_QUERY_STATUS)
 	if err != nil || s == nil {
@@ -109,7 +109,7 @@ func queryConfig(s *mgr.Service) (*windows.QUERY_SERVICE_CONFIG, error) {
 }
 
 // requireAdministrator returns an error if this process can't change services.
-func (w *scm) requireAdministrator() error {
+func (w *windowsService) requireAdministrator() error {
 	if !windows.GetCurrentProcessToken().IsElevated() {
 		return errors.New("only administrators can change services; run the command in a window opened as administrator")
 	}
@@ -117,7 +117,7 @@ func (w *scm) requireAdministrator() error {
 }
 
 // require returns an error if the service isn't installed or this process can't change it.
-func (w *scm) require(ctx context.Context) (State, error) {
+func (w *windowsService) require(ctx context.Context) (State, error) {
 	if err := w.requireAdministrator(); err != nil {
 		return State{}, err
 	}
@@ -129,13 +129,13 @@ func (w *scm) require(ctx context.Context) (State, error) {
 }
 
 // library returns the service with what the library needs to create it.
-func (w *scm) library(o Options) (library.Service, error) {
+func (w *windowsService) library(o Options) (library.Service, error) {
 	return library.New(nil, &library.Config{
 		Name: w.name, DisplayName: w.name, Description: description, UserName: o.User, Executable: o.Program, Arguments: o.arguments(),
 	})
 }
 
-func (w *scm) Install(ctx context.Context, o Options) error {
+func (w *windowsService) Install(ctx context.Context, o Options) error {
 	if err := errors.Join(w.requireAdministrator(), o.check()); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (w *scm) Install(ctx context.Context, o Options) error {
 }
 
 // write creates the service, or changes an existing one.
-func (w *scm) write(o Options, exists, same bool) (err error) {
+func (w *windowsService) write(o Options, exists, same bool) (err error) {
 	if same {
 		w.report.already("the service %s is already as asked", w.name)
 		return nil
@@ -210,7 +210,7 @@ func (w *scm) write(o Options, exists, same bool) (err error) {
 }
 
 // packaged reports whether a package of Windows installed the service.
-func (w *scm) packaged() bool {
+func (w *windowsService) packaged() bool {
 	key, err := registry.OpenKey(registry.LOCAL_MACHINE, `Software\deedkeep`, registry.QUERY_VALUE)
 	if err != nil {
 		return false
@@ -220,7 +220,7 @@ func (w *scm) packaged() bool {
 }
 
 // setStart says whether Windows starts the service.
-func (w *scm) setStart(kind uint32) (err error) {
+func (w *windowsService) setStart(kind uint32) (err error) {
 	s, err := w.open(windows.SERVICE_CHANGE_CONFIG)
 	if err != nil || s == nil {
 		return err
@@ -230,7 +230,7 @@ func (w *scm) setStart(kind uint32) (err error) {
 }
 
 // enable makes a disabled service start with the computer.
-func (w *scm) enable(state State) error {
+func (w *windowsService) enable(state State) error {
 	if !state.Installed || state.Enabled {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (w *scm) enable(state State) error {
 
 // prepareData creates the data directory, and gives access to it only to the account of the service,
 // SYSTEM (SY), and Administrators (BA). Files in it inherit that.
-func (w *scm) prepareData(o Options) error {
+func (w *windowsService) prepareData(o Options) error {
 	sid := SID(w.name)
 	if !strings.EqualFold(o.User, `NT SERVICE\`+w.name) {
 		account, _, _, err := windows.LookupSID("", o.User)
@@ -277,7 +277,7 @@ func (w *scm) prepareData(o Options) error {
 	return nil
 }
 
-func (w *scm) Uninstall(ctx context.Context) error {
+func (w *windowsService) Uninstall(ctx context.Context) error {
 	if err := w.requireAdministrator(); err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (w *scm) Uninstall(ctx context.Context) error {
 }
 
 // query returns the state of the service in the service manager.
-func (w *scm) query() (state svc.State, err error) {
+func (w *windowsService) query() (state svc.State, err error) {
 	s, err := w.open(windows.SERVICE_QUERY_STATUS)
 	if err != nil || s == nil {
 		return svc.Stopped, err
@@ -324,7 +324,7 @@ func (w *scm) query() (state svc.State, err error) {
 	return status.State, errors.Join(err, s.Close())
 }
 
-func (w *scm) Start(ctx context.Context) error {
+func (w *windowsService) Start(ctx context.Context) error {
 	if _, err := w.require(ctx); err != nil {
 		return err
 	}
@@ -359,7 +359,7 @@ func (w *scm) Start(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (w *scm) Stop(ctx context.Context) error {
+func (w *windowsService) Stop(ctx context.Context) error {
 	if _, err := w.require(ctx); err != nil {
 		return err
 	}
@@ -382,14 +382,14 @@ func (w *scm) Stop(ctx context.Context) error {
 	return nil
 }
 
-func (w *scm) Restart(ctx context.Context) error {
+func (w *windowsService) Restart(ctx context.Context) error {
 	if err := w.Stop(ctx); err != nil {
 		return err
 	}
 	return w.Start(ctx)
 }
 
-func (w *scm) Logs(lines int, follow bool) ([]string, error) {
+func (w *windowsService) Logs(lines int, follow bool) ([]string, error) {
 	if follow {
 		return nil, errors.New("Windows can't print new events as they come; leave out --follow, or use the Event Viewer")
 	}

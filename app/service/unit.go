@@ -30,8 +30,8 @@ func isBelow(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
 }
 
-// unitText returns the unit of a service. It keeps the sandbox of the packaged one. What is in a home
-// directory is mounted alone into an empty one.
+// unitText returns the unit of a service. It keeps the sandbox of the packaged one. Paths in a home
+// directory are mounted alone into an empty one.
 func unitText(name string, o Options) string {
 	command := make([]string, 0, 6)
 	for _, arg := range append([]string{o.Program}, o.arguments()...) {

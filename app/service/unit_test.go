@@ -18,12 +18,15 @@ func TestUnitText(t *testing.T) {
 				"\nType=notify\n", "\nReadWritePaths=-/media -/mnt -/srv\n"}, []string{"BindPaths"}},
 		{"other", Options{Program: "/opt/deedkeep", User: "vault", Data: "/data/vault", Config: "/etc/vault.yaml",
 			Writable: []string{"/backup", "/mnt/nas", "/data/vault/x"}},
-			[]string{"\nUser=vault\n", "\nExecStart=/opt/deedkeep serve --data /data/vault --config /etc/vault.yaml\n", "\nRequiresMountsFor=/data/vault\n",
+			[]string{"\nUser=vault\n", "\nExecStart=/opt/deedkeep serve --data /data/vault --config /etc/vault.yaml\n",
+				"\nRequiresMountsFor=/data/vault\n",
 				"\nReadWritePaths=-/media -/mnt -/srv -/backup /data/vault\n"}, []string{"StateDirectory", "User=deedkeep", "/var/lib"}},
 		{"quoted", Options{Program: `/opt/a b/deedkeep`, User: "deedkeep", Data: `/data/100%/"$HOME"\x`},
-			[]string{`ExecStart="/opt/a b/deedkeep" serve --data "/data/100%%/\"$$HOME\"\\x"` + "\n", `RequiresMountsFor="/data/100%%/\"$HOME\"\\x"`}, nil},
-		{"home", Options{Program: "/home/jane/deedkeep", User: "jane", Data: "/home/jane/vault", Config: "/home/jane/vault/c.yaml"},
-			[]string{"\nProtectHome=tmpfs\nBindPaths=/home/jane/vault\nBindReadOnlyPaths=/home/jane/deedkeep\n"}, []string{"ProtectHome=yes", "c.yaml\nP"}},
+			[]string{`ExecStart="/opt/a b/deedkeep" serve --data "/data/100%%/\"$$HOME\"\\x"` + "\n",
+				`RequiresMountsFor="/data/100%%/\"$HOME\"\\x"`}, nil},
+		{"home", Options{Program: "/run/user/7/deedkeep", User: "jane", Data: "/run/user/7/vault", Config: "/run/user/7/vault/c.yaml"},
+			[]string{"\nProtectHome=tmpfs\nBindPaths=/run/user/7/vault\nBindReadOnlyPaths=/run/user/7/deedkeep\n"},
+			[]string{"ProtectHome=yes", "c.yaml\nP"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			text := unitText("vault", row.o)
@@ -46,7 +49,8 @@ func TestUnitText(t *testing.T) {
 }
 
 func TestCheckName(t *testing.T) {
-	for name, valid := range map[string]bool{"deedkeep": true, "deed-2_B": true, "": false, "a/b": false, "a\nb": false, "a%i": false, "..": false,
+	for name, valid := range map[string]bool{"deedkeep": true, "deed-2_B": true, "": false, "a/b": false, "a\nb": false, "a%i": false,
+		"..": false,
 		"-x": false, "a b": false, "a@b": false, strings.Repeat("a", 64): false} {
 		if err := CheckName(name); (err == nil) != valid {
 			t.Errorf("CheckName(%q) = %v, want valid: %v", name, err, valid)
@@ -94,7 +98,8 @@ func TestEventWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"info deedkeep: No administrator account yet. level=ERROR", "warning time=2026-01-02T03:04:05Z level=WARN msg=slow",
-		`error {"time":"2026-01-02T03:04:05Z","level":"ERROR","msg":"full"}`, "warning deedkeep: WARNING: open to all", "info deedkeep: port in use",
+		`error {"time":"2026-01-02T03:04:05Z","level":"ERROR","msg":"full"}`, "warning deedkeep: WARNING: open to all",
+		"info deedkeep: port in use",
 		"error The server stopped because of an error. deedkeep: port in use"}
 	if !reflect.DeepEqual(f.list, want) {
 		t.Errorf("got events\n%q, want\n%q", f.list, want)
