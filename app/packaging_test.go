@@ -155,6 +155,12 @@ func TestWindowsPackage(t *testing.T) {
 	if len(account) != 1 || account[0] != `NT SERVICE\deedkeep` {
 		t.Fatalf("deedkeep.wxs has the accounts %q, want the one of the service", account)
 	}
+	if got := wxs.attributes("ServiceControl", "Start"); len(got) != 1 || got[0] != "install" {
+		t.Errorf("deedkeep.wxs starts the service at %q, want once, after the installation", got)
+	}
+	if got := strings.Join(wxs.attributes("RegistryValue", "Key"), " "); !strings.Contains(got, `\EventLog\Application\deedkeep`) {
+		t.Errorf("deedkeep.wxs has the registry keys %s, want the source of the Event Log", got)
+	}
 	sql := readFile(t, ".ci/packaging/windows.sql")
 	want := "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + service.SID("deedkeep") + ")'"
 	if !strings.Contains(sql, want) {

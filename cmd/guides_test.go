@@ -24,6 +24,7 @@ import (
 const topicShell = `set -euo pipefail
 deedkeep() {
 	if [[ ${!#} == --ask ]]; then command deedkeep "$@" <"$DEEDKEEP_DATA/passphrase"; return; fi
+	if [[ ${1-} == service ]]; then managed "$@"; return; fi
 	if [[ ${1-} != serve ]]; then command deedkeep "$@"; return; fi
 	command deedkeep "$@" >serve.out 2>serve.err & server=$!
 	for _ in $(seq 600); do grep -q '^listening on ' serve.out && return; kill -0 $server || break; sleep 0.05; done
@@ -37,6 +38,7 @@ trap 'if [[ -n ${server-} ]]; then kill -TERM $server 2>/dev/null || true; wait 
 // instead of a service. guides_root_test.go tests the real commands.
 const topicHost = `useradd() { :; }
 chown() { :; }
+managed() { systemctl "${2/install/enable}" deedkeep; }
 systemctl() {
 	case $1 in
 	daemon-reload) ;;
