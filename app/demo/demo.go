@@ -236,7 +236,7 @@ func (f *filler) scan(extension string, papers ...*paper) ([]byte, error) {
 		pages = p.last
 		all.Write(text.Bytes())
 	}
-	if pages > 1 {
+	if pages > 1 && extension != textLayer {
 		extension = ".pdf"
 	}
 	f.result.Pages += pages

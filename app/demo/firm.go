@@ -46,10 +46,10 @@ var people = []struct {
 // a scan. Letters in parentheses are in one scan. Instruments after "|" have only a scan, and the server suggests them.
 type search struct{ product, status, chain string }
 
-// searches are those of the first files. The others are orders without a search. The first one has a gap and an
-// open mortgage.
+// searches are those of the first files. The others are orders without a search. The first one has a gap, an open
+// mortgage, and at the end a deed with a text layer that isn't recorded yet.
 var searches = []search{
-	{"Full Search", "In Exam", "PdEDMRG(DM)A|J"},
+	{"Full Search", "In Exam", "PdEDMRG(DM)A|JD"},
 	{"Full Search", "Complete", "DMR(DM)"}, {"Current Owner", "Needs Curative", "DMDMJ"}, {"60 Year", "In Search", "ddmrDM|E"},
 	{"Two Owner", "New", ""}, {"Full Search", "Complete", "PdEmRD"}, {"30 Year", "In Search", "dmr|DM"}, {"Current Owner", "New", "|D"},
 	{"60 Year", "Complete", "ddMR"}, {"40 Year", "In Exam", "dddmA"}, {"Current Owner", "In Search", "|DM"}, {"Two Owner", "Complete", "dDmr"},
@@ -64,6 +64,11 @@ const orderCount = 40
 // kinds are the instruments in the chain of a search, by letter.
 var kinds = map[rune]string{'d': "Warranty Deed", 'g': "Warranty Deed", 'q': "Quitclaim Deed", 'm': "Mortgage",
 	'r': "Release or Satisfaction", 'a': "Assignment", 'e': "Easement or Right of Way", 'j': "Judgment", 'p': "Plat"}
+
+// remarks are those of the instruments, by type.
+var remarks = map[string]string{"Mortgage": "Open-end", "Easement or Right of Way": "20 feet, electric lines",
+	"Assignment": "With the note", "Judgment": "Certificate of judgment", "Quitclaim Deed": "No consideration stated",
+	"Plat": "12 lots", "Warranty Deed": "Subject to easements of record"}
 
 // file is a property with its order and, mostly, its search.
 type file struct {

@@ -36,6 +36,9 @@ const (
 	lineHeight = 11 * dpi / 60
 )
 
+// textLayer stands for a PDF file with the text of its pages, as a scanner with OCR makes it.
+const textLayer = ".text.pdf"
+
 // faces are the fonts of one page. They aren't safe for concurrent use.
 type faces struct{ text, stamp, title font.Face }
 
@@ -60,20 +63,23 @@ func newFaces() (f faces, err error) {
 type sheet struct {
 	faces
 	*image.Gray
-	y    int
-	rand *rand.Rand
+	y     int
+	rand  *rand.Rand
+	words ocr.Page
+	lines int
 }
 
 // drawPages returns the pages with a text in the form of papers.txt, as a scanner sees them.
-func drawPages(f faces, text string, seed uint64) (pages []*image.Gray) {
+func drawPages(f faces, text string, seed uint64) (pages []sheet) {
 	rnd := rand.New(rand.NewPCG(seed, 30)) // #nosec G404 -- the noise of a scanner, the same in each example firm
 	for page := range strings.SplitSeq(text, "\n---\n") {
-		s := sheet{f, image.NewGray(image.Rect(0, 0, pageWidth, pageHeight)), margin * 4 / 5, rnd}
+		s := sheet{faces: f, Gray: image.NewGray(image.Rect(0, 0, pageWidth, pageHeight)), y: margin * 4 / 5, rand: rnd}
 		draw.Draw(s, s.Rect, image.White, image.Point{}, draw.Src)
 		for line := range strings.Lines(page) {
 			s.write(strings.TrimSpace(line))
 		}
-		pages = append(pages, skewed(s.Gray, rnd))
+		s.Gray = skewed(s.Gray, rnd)
+		pages = append(pages, s)
 	}
 	return pages
 }
@@ -101,7 +107,16 @@ func (s *sheet) write(line string) {
 
 func (s *sheet) drawText(face font.Face, x int, text string) {
 	s.y += lineHeight
-	(&font.Drawer{Dst: s, Src: image.Black, Face: face, Dot: fixed.P(x, s.y)}).DrawString(text)
+	s.lines++
+	d := &font.Drawer{Dst: s, Src: image.Black, Face: face, Dot: fixed.P(x, s.y)}
+	for word := range strings.FieldsSeq(text) {
+		left := d.Dot.X.Round()
+		d.DrawString(word)
+		s.words.Words = append(s.words.Words, ocr.Word{Text: word, Confidence: 96, Line: s.lines, Paragraph: 1, Box: ocr.Box{
+			Left: left * ocr.Scale / pageWidth, Right: d.Dot.X.Round() * ocr.Scale / pageWidth,
+			Top: (s.y - lineHeight*3/4) * ocr.Scale / pageHeight, Bottom: (s.y + lineHeight/4) * ocr.Scale / pageHeight}})
+		d.DrawString(" ")
+	}
 }
 
 func (s *sheet) drawParagraph(text string) {
@@ -186,23 +201,27 @@ func bilevel(page *image.Gray) *image.Paletted {
 	return out
 }
 
-// encode returns a document with the pages. Its type follows from the extension; only PDF files have several pages.
-func encode(extension string, pages []*image.Gray) ([]byte, error) {
+// encode returns a document with the pages. Its type follows from the extension; only PDF files have several pages, and
+// with the extension textLayer the words.
+func encode(extension string, pages []sheet) ([]byte, error) {
 	var b bytes.Buffer
 	var err error
 	switch extension {
 	case ".png":
-		err = png.Encode(&b, bilevel(pages[0]))
+		err = png.Encode(&b, bilevel(pages[0].Gray))
 	case ".tif":
-		err = tiff.Encode(&b, bilevel(pages[0]), &tiff.Options{Compression: tiff.Deflate})
+		err = tiff.Encode(&b, bilevel(pages[0].Gray), &tiff.Options{Compression: tiff.Deflate})
 	case ".jpg":
-		err = jpeg.Encode(&b, pages[0], &jpeg.Options{Quality: 40})
+		err = jpeg.Encode(&b, pages[0].Gray, &jpeg.Options{Quality: 40})
 	default:
 		w := pdfwriter.New(&b)
 		for _, page := range pages {
 			scan := &pdfwriter.Image{Width: pageWidth, Height: pageHeight, Orientation: 1, Bits: 1, ColorSpace: "/DeviceGray",
-				Filter: "FlateDecode", Write: func(w io.Writer) error { return deflateBits(w, page) }}
-			err = errors.Join(err, w.Page(612, 792, scan, ocr.Page{}))
+				Filter: "FlateDecode", Write: func(w io.Writer) error { return deflateBits(w, page.Gray) }}
+			if extension != textLayer {
+				page.words = ocr.Page{}
+			}
+			err = errors.Join(err, w.Page(612, 792, scan, page.words))
 		}
 		err = errors.Join(err, w.Close())
 	}

@@ -3,6 +3,7 @@ package demo
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -68,11 +69,14 @@ func (f *filler) scans(file *file) (documents []document, err error) {
 	}
 	for n, group := range groups {
 		extension := []string{".pdf", ".tif", ".png", ".jpg"}[(n+file.n)%4]
+		if file.n == 0 && n == len(groups)-1 {
+			extension = textLayer
+		}
 		content, err := f.scan(extension, group...)
 		if err != nil {
 			return nil, err
 		}
-		if group[len(group)-1].last > 1 {
+		if group[len(group)-1].last > 1 && extension != textLayer {
 			extension = ".pdf"
 		}
 		name := fmt.Sprintf("%02d", n+1)
@@ -82,7 +86,7 @@ func (f *filler) scans(file *file) (documents []document, err error) {
 		if !group[0].suggested {
 			name += fmt.Sprintf(" Bk %s Pg %s", group[0].Book, group[0].Page)
 		}
-		documents = append(documents, document{name + extension, content})
+		documents = append(documents, document{name + path.Ext(extension), content})
 	}
 	return documents, nil
 }
@@ -147,7 +151,7 @@ func (f *filler) addInstruments(file *file, abstract uint64, scans []model.File)
 func (p *paper) fields(scans []model.File) map[string]any {
 	in := map[string]any{"type": p.Type, "instrument_number": p.Number, "recorded": p.Recorded.Format(time.DateOnly),
 		"recorded_time": p.Recorded.Format("15:04:05"), "dated": p.Dated.Format(time.DateOnly), "grantors": p.Grantors, "grantees": p.Grantees,
-		"parcels": []string{p.parcel}}
+		"parcels": []string{p.parcel}, "remarks": remarks[p.Type]}
 	switch p.Type {
 	case "Judgment":
 		in["case_number"], in["court"] = p.Case, "Common Pleas Court of "+p.county+" County"
