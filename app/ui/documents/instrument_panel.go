@@ -235,7 +235,7 @@ func (p *Pages) formOf(s *viewerData, i vault.InstrumentView, start int) *panelF
 	if i.ID != 0 {
 		form.Heading = i.Type.Label()
 	}
-	context := instrumentform.Context{Sheet: s.Sheet, File: s.File.ID, Now: p.LocalNow(), Zone: p.Zone()}
+	context := instrumentform.Context{Sheet: s.Sheet, File: s.File.ID, Now: p.LocalNow()}
 	form.Form = instrumentform.New(instrumentform.BesideDocument, i, context)
 	s.suggestFields(form, context, start)
 	return form

@@ -17,7 +17,6 @@ type Context struct {
 	File      uint64   // the document beside the form; 0 on a page of its own
 	Documents []Choice // documents that can contain the instrument
 	Now       time.Time
-	Zone      *time.Location
 }
 
 // Form is the template data of the form of an instrument.

@@ -49,7 +49,7 @@ func FuzzForm(f *testing.F) {
 	pages := 7
 	about := model.InstrumentContext{Types: model.NewDocumentTypes(), File: func(id uint64) (*int, bool) { return &pages, id == 1 },
 		Instrument: func(id uint64) (model.Instrument, bool) { return model.Instrument{ID: id}, id == 2 }}
-	c := Context{Sheet: vault.Runsheet{Types: about.Types}, File: 1, Now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), Zone: time.UTC,
+	c := Context{Sheet: vault.Runsheet{Types: about.Types}, File: 1, Now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC),
 		Documents: []Choice{{Value: "1", Label: "Deed.pdf"}}}
 	f.Fuzz(func(t *testing.T, text string, choice byte) {
 		if !utf8.ValidString(text) {

@@ -1,7 +1,6 @@
 package instrumentform
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"deedkeep/app/errs"
-	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -69,23 +67,6 @@ func (g Group) Open() bool {
 	})
 }
 
-// Changes returns the newest entries of the audit log about an instrument.
-func Changes(ctx context.Context, p *page.Site, id uint64) ([]model.Event, error) {
-	log, err := p.App.Events.List(ctx, vault.Query{Limit: 20, Descending: true,
-		Filters: []vault.Filter{{Column: model.ColumnRecord, Value: page.RecordName("instrument", id)}}})
-	return log.Items, err
-}
-
-// describeConflicts sets who changed each field in conflict, and when.
-func (f *Form) describeConflicts(log []model.Event) {
-	for _, field := range f.fields() {
-		if field.Clash {
-			field.Others = page.ChangedText(log, f.context.Zone, field.Theirs, field.apiNames()...)
-		}
-	}
-	f.Focus()
-}
-
 // Save saves the submitted form of an instrument. If other users changed fields that this form doesn't
 // change, their values are kept. If both changed the same field, or if values are invalid, it saves
 // nothing and returns the form to show again, with the status of the response. read returns the form
@@ -99,8 +80,11 @@ func Save(p *page.Site, r *page.Request, read func() (*Form, error)) (
 		}
 		patch := form.Merge(r.PostForm)
 		if form.Conflict {
-			log, err := Changes(r.Context(), p, form.ID)
-			form.describeConflicts(log)
+			log, err := p.LatestEvents(r.Context(), "instrument", form.ID)
+			for _, field := range form.fields() {
+				field.DescribeConflict(log, p.Zone(), field.apiNames()...)
+			}
+			form.Focus()
 			again, status = form, http.StatusPreconditionFailed
 			return err
 		}

@@ -98,14 +98,15 @@ func (f *Form) Merge(form url.Values) vault.InstrumentPatch {
 	for _, field := range f.fields() {
 		stored := field.stored(f.stored, f.context.File)
 		mine, sent := f.submitted(field, form)
-		was, now := form.Get("was."+field.Name), field.fingerprint(mine)
+		if !sent {
+			continue
+		}
+		changed, _ := field.Input.Merge(form, field.fingerprint(stored), field.fingerprint(mine), field.describe(stored), false)
 		switch {
-		case !sent || now == field.fingerprint(stored) || was == now:
+		case field.Clash:
+			f.Conflict = true
+		case !changed:
 			continue
-		case f.ID != 0 && form.Get("pick."+field.Name) == "theirs":
-			continue
-		case f.ID != 0 && was != "" && was != field.Was:
-			f.Conflict, field.Clash, field.Theirs = true, true, page.Truncate(field.describe(stored), 300)
 		default:
 			field.encode(&patch, mine, f.context.File, f.stored.Documents)
 		}

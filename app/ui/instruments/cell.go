@@ -143,7 +143,7 @@ func formatID(id uint64) string { return strconv.FormatUint(id, 10) }
 
 // conflictText says who changed a cell in the meantime, and when.
 func (p *Pages) conflictText(r *page.Request, column, now string, restores bool) (string, error) {
-	log, err := instrumentform.Changes(r.Context(), p.Site, r.PathID)
+	log, err := p.LatestEvents(r.Context(), "instrument", r.PathID)
 	if err != nil {
 		return "", err
 	}

@@ -27,7 +27,7 @@ func (p *Pages) newForm(ctx context.Context, i vault.InstrumentView) (form formP
 	if err != nil {
 		return form, err
 	}
-	c := instrumentform.Context{Sheet: work.Sheet, Now: p.LocalNow(), Zone: p.Zone()}
+	c := instrumentform.Context{Sheet: work.Sheet, Now: p.LocalNow()}
 	for _, f := range work.Files {
 		c.Documents = append(c.Documents, instrumentform.Choice{Value: formatID(f.ID), Label: f.Filename})
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -131,6 +132,43 @@ func (si *Site) consumeNotice(r *Request) (notice, undo string) {
 		undo = ""
 	}
 	return notice, undo
+}
+
+// PickTheirs is the form value that selects the other user's value of a field.
+const PickTheirs = "theirs"
+
+// Merge compares a submitted value with the stored one by their fingerprints. kept reports that only another user
+// changed the field, so that the stored value stays. If both users changed it, the input clashes, and shows theirs.
+// stale says that the record was changed after the form was rendered, for a form without the fingerprint of the field.
+func (i *Input) Merge(form url.Values, stored, mine, theirs string, stale bool) (changed, kept bool) {
+	was := form.Get("was." + i.Name)
+	if mine == stored || was == mine || form.Get("pick."+i.Name) == PickTheirs {
+		return false, mine != stored && was == mine
+	}
+	if i.Clash = was != "" && was != stored || was == "" && stale; i.Clash {
+		i.Theirs = Truncate(theirs, 300)
+	}
+	return !i.Clash, false
+}
+
+// DescribeConflict sets who changed an input in conflict, and when. log has the newest entries first, and fields are
+// the names of the input in them.
+func (i *Input) DescribeConflict(log []model.Event, zone *time.Location, fields ...string) {
+	if i.Clash {
+		i.Others = ChangedText(log, zone, i.Theirs, fields...)
+	}
+}
+
+// RecordEvents returns a record's entries in the audit log, newest first.
+func (si *Site) RecordEvents(ctx context.Context, recordType string, id uint64, q vault.Query) (vault.Page[model.Event], error) {
+	q.Filters, q.Descending = []vault.Filter{{Column: model.ColumnRecord, Value: RecordName(recordType, id)}}, true
+	return si.App.Events.List(ctx, q)
+}
+
+// LatestEvents returns the newest of a record's entries, among which to look for the user who changed a field.
+func (si *Site) LatestEvents(ctx context.Context, recordType string, id uint64) ([]model.Event, error) {
+	log, err := si.RecordEvents(ctx, recordType, id, vault.Query{Limit: 20})
+	return log.Items, err
 }
 
 // ChangedText says who set one of the fields to the value that is shown as now, and when. log has the

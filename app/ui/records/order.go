@@ -145,19 +145,13 @@ const recentEvents = 8
 
 // addRecentHistory adds the newest history entries to s.
 func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
-	log, err := p.recordEvents(ctx, "order", s.ID, vault.Query{Limit: recentEvents})
+	log, err := p.RecordEvents(ctx, "order", s.ID, vault.Query{Limit: recentEvents})
 	if err != nil {
 		return err
 	}
 	s.Earlier = log.Next != nil
 	s.History, err = p.historyLines(ctx, log.Items, s.Fields)
 	return err
-}
-
-// recordEvents returns a record's entries in the audit log, newest first.
-func (p *Pages) recordEvents(ctx context.Context, recordType string, id uint64, q vault.Query) (vault.Page[model.Event], error) {
-	q.Filters, q.Descending = []vault.Filter{{Column: model.ColumnRecord, Value: page.RecordName(recordType, id)}}, true
-	return p.App.Events.List(ctx, q)
 }
 
 // orderHistoryPage serves the complete history of an order, one page at a time.
@@ -168,7 +162,7 @@ func (p *Pages) orderHistoryPage(r *page.Request) error {
 	}
 	q := vault.Query{Limit: historyPerPage}
 	p.ApplyCursor(r, url.Values{}, &q)
-	log, err := p.recordEvents(r.Context(), "order", s.ID, q)
+	log, err := p.RecordEvents(r.Context(), "order", s.ID, q)
 	if err != nil {
 		return err
 	}

@@ -11,24 +11,15 @@ import (
 	"time"
 
 	"deedkeep/app/errs"
-	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
 
 // mergedForm is a submitted field group, merged with the stored values.
 type mergedForm struct {
-	group    fieldGroup
-	changes  map[string][]string // new values by field name
-	kept     []page.Input        // fields that another user changed and this user didn't
-	conflict bool
-}
-
-// latestEvents returns the newest events of the requested record, among which to look for the user who
-// changed a field.
-func (p *Pages) latestEvents(r *page.Request, recordType string) ([]model.Event, error) {
-	log, err := p.recordEvents(r.Context(), recordType, r.PathID, vault.Query{Limit: 20})
-	return log.Items, err
+	group   fieldGroup
+	changes map[string][]string // new values by field name
+	kept    []page.Input        // fields that another user changed and this user didn't
 }
 
 // recordEdit contains an abstract or order that is being edited, and the functions that differ
@@ -57,12 +48,16 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 		if e.group.Name == "" {
 			return page.NotFound(r)
 		}
-		if e.conflict {
-			log, err := p.latestEvents(r, recordType)
+		if e.group.Conflict {
+			log, err := p.LatestEvents(r.Context(), recordType, r.PathID)
 			if err != nil {
 				return err
 			}
-			e.describeConflicts(log, p.Zone())
+			for i := range e.group.Fields {
+				in := &e.group.Fields[i]
+				in.DescribeConflict(log, p.Zone(), in.Name)
+			}
+			e.group.focus()
 			return p.showGroupForm(r, http.StatusPreconditionFailed, recordType, record, e.group)
 		}
 		if old := page.LegacyDateProblems(e.group.Fields, e.changes); len(old) > 0 {
@@ -141,51 +136,37 @@ func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc, now time.
 	for i := range e.group.Fields {
 		in := &e.group.Fields[i]
 		values, there := form[in.Name]
-		mine, was := page.SubmittedValues(in.Type, in.Name, values, now), form.Get("was."+in.Name)
-		edited := was == "" || was != by(in.Type, mine)
-		others := was != "" && was != in.Was || was == "" && stale
+		if !there {
+			continue
+		}
+		mine := page.SubmittedValues(in.Type, in.Name, values, now)
+		changed, kept := in.Merge(form, in.Was, by(in.Type, mine), page.FormatValues(in.Type, in.Values), stale)
 		switch {
-		case !there || by(in.Type, mine) == in.Was:
-		case !edited:
+		case kept:
 			e.kept = append(e.kept, *in)
-		case form.Get("pick."+in.Name) == pickTheirs:
-		case others:
-			e.conflict, in.Clash, in.Theirs = true, true, page.Truncate(page.FormatValues(in.Type, in.Values), 300)
-			in.Values = mine
-		default:
-			in.Values = mine
-			e.changes[in.Name] = mine
+		case in.Clash:
+			e.group.Conflict, in.Values = true, mine
+		case changed:
+			in.Values, e.changes[in.Name] = mine, mine
 		}
 		in.AddOptions(in.Values)
 	}
-	e.group.Conflict = e.conflict
 	return e
 }
 
-// pickTheirs is the form value that selects the other user's value of a field.
-const pickTheirs = "theirs"
-
 // setProblems sets the problem of each field. The first field with a problem gets the focus.
 func (g *fieldGroup) setProblems(rejected map[string]string) {
-	focused := false
 	for i := range g.Fields {
-		in := &g.Fields[i]
-		in.Problem = rejected[in.Name]
-		in.Focus = in.Problem != "" && !focused
-		focused = focused || in.Focus
+		g.Fields[i].Problem = rejected[g.Fields[i].Name]
 	}
+	g.focus()
 }
 
-// describeConflicts sets who changed each field in conflict, and when.
-func (m *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
-	focused := false
-	for i := range m.group.Fields {
-		in := &m.group.Fields[i]
-		if !in.Clash {
-			continue
-		}
-		in.Focus, focused = !focused, true
-		in.Others = page.ChangedText(log, zone, in.Theirs, in.Name)
+// focus moves the focus to the first field with a problem or a conflict.
+func (g *fieldGroup) focus() {
+	first := slices.IndexFunc(g.Fields, func(in page.Input) bool { return in.Invalid() || in.Clash })
+	for i := range g.Fields {
+		g.Fields[i].Focus = i == first
 	}
 }
 
@@ -195,7 +176,7 @@ func (p *Pages) alsoChangedNotice(r *page.Request, recordType string, kept []pag
 	if len(kept) == 0 {
 		return "", nil
 	}
-	log, err := p.latestEvents(r, recordType)
+	log, err := p.LatestEvents(r.Context(), recordType, r.PathID)
 	if err != nil {
 		return "", err
 	}

@@ -348,7 +348,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 	second := first.clone()
 	firstEdits := e.edit(first, g)
 	m := mergeForm(e.group(base, name), first.submit(e.t), e.fingerprint, time.Now())
-	if m.conflict {
+	if m.group.Conflict {
 		e.fail("the first form is in conflict")
 	}
 	now := e.save(base, m)
@@ -369,15 +369,15 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 				now.storedJSON(in.Name))
 		}
 		if m.group.Fields[i].Clash {
-			picked[in.Name] = pickOne(e.random, []string{"mine", pickTheirs})
+			picked[in.Name] = pickOne(e.random, []string{"mine", page.PickTheirs})
 		}
 	}
-	if m.conflict {
+	if m.group.Conflict {
 		again := e.open(m.group)
 		for field, choice := range picked {
 			again.pick(field, choice)
 		}
-		if m = mergeForm(e.group(now, name), again.submit(e.t), e.fingerprint, time.Now()); m.conflict {
+		if m = mergeForm(e.group(now, name), again.submit(e.t), e.fingerprint, time.Now()); m.group.Conflict {
 			e.fail("the form is still in conflict after choosing values")
 		}
 	}
@@ -388,7 +388,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, secondEdits map[string]int, picked map[string]string) {
 	for _, in := range g.Fields {
 		index, edited := secondEdits[in.Name]
-		if !edited || index == e.valueIndex(base, in) || picked[in.Name] == pickTheirs {
+		if !edited || index == e.valueIndex(base, in) || picked[in.Name] == page.PickTheirs {
 			if after.storedJSON(in.Name) != now.storedJSON(in.Name) {
 				e.fail("%s (%s): value = %q, want %q, which the second user didn't edit", in.Name, in.Type, after.storedJSON(in.Name),
 					now.storedJSON(in.Name))

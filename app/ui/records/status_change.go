@@ -20,7 +20,7 @@ func statusConflict(r *page.Request, is string) bool {
 
 // statusConflictText says who changed the status in the meantime, and when.
 func (p *Pages) statusConflictText(r *page.Request, recordType, is string) (string, error) {
-	log, err := p.latestEvents(r, recordType)
+	log, err := p.LatestEvents(r.Context(), recordType, r.PathID)
 	if err != nil {
 		return "", err
 	}
