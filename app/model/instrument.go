@@ -67,6 +67,14 @@ func (p Party) Input() Input {
 	return ObjectInput(Inputs{"role": StringInput(p.Role), "name": StringInput(p.Name)})
 }
 
+// String returns the party as "Trustee: Ned Cole", or the name if it has no role.
+func (p Party) String() string {
+	if p.Role == "" && !strings.Contains(p.Name, ":") {
+		return p.Name
+	}
+	return p.Role + ": " + p.Name
+}
+
 // Relation says what an instrument does to another one. The target is an instrument, or text for
 // one that isn't recorded here, such as "Bk 1022 Pg 311".
 type Relation struct {

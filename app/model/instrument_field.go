@@ -21,9 +21,9 @@ type InstrumentField struct {
 	Column FileColumn
 
 	// Called is what a value is called in a question about it, such as "the book". Parties are called by their label.
-	// Unlike are the looks that its values don't have, so that one with such a look is asked about.
+	// doubts say which values are asked about. The first that fits is the reason.
 	Called string
-	Unlike Look
+	doubts []doubt
 
 	IsFuture bool // a date that is usually in the future
 	InGrid   bool // has a column of its own in the runsheet on pages, where users edit it
@@ -71,56 +71,34 @@ const (
 	foundAsText
 )
 
-// Look is what a value looks like. A field has the looks that its values can't have.
-type Look uint16
-
-// Looks.
-const (
-	LooksLikeDate Look = 1 << iota
-	LooksLikeAmount
-	LooksLikePlace // book and page
-	LooksLikeDigits
-	LooksLikeWords
-	LooksLikeCharacter
-	LooksLikeLetter
-	LooksLarge
-	LooksEarly
-	LooksLate
-	LooksMistyped // figures that aren't an amount
-
-	notParty  = notWords | LooksLikeCharacter
-	notWords  = LooksLikeDate | LooksLikeAmount | LooksLikePlace | LooksLikeDigits
-	notNumber = LooksLikeDate | LooksLikeAmount | LooksLikeWords
-)
-
 // instrumentFields are the fields of instruments that clients set, in the sequence of the columns of files.
 var instrumentFields = []InstrumentField{
 	{FieldLabel: FieldLabel{Name: "instrument_number", Label: "Instrument number"},
 		Text: func(i *Instrument) *string { return &i.Number }, check: lineUpTo(MaxReferenceLength),
-		Called: "the instrument number", Unlike: notNumber, find: foundAsNumber,
+		Called: "the instrument number", doubts: notNumber, find: foundAsNumber,
 		InGrid: true,
 		Column: FileColumn{Title: "Instrument Number", Width: 18, Aliases: []string{"Document No", "Reception No", "Reception", "File No",
 			"Recording No", "Record No", "Entry No", "Clerk's File No", "Clerk File No", "CFN", "Auditor's No", "Recorder's No", "Register No",
 			"Number"}}},
 	{FieldLabel: FieldLabel{Name: "book_type", Label: "Book type"}, Hint: "Deed Book, Official Records, Liber, Plat Cabinet",
 		Text: func(i *Instrument) *string { return &i.BookType }, check: lineUpTo(MaxNameLength),
-		Called: "the book type", Unlike: notWords,
+		Called: "the book type", doubts: notWords,
 		Column: FileColumn{Title: "Book Type", Width: 14, Aliases: []string{"Record Book", "Records", "Record Type"}}},
 	{FieldLabel: FieldLabel{Name: "book", Label: "Book"},
 		Text: func(i *Instrument) *string { return &i.Book }, check: lineUpTo(MaxReferenceLength),
-		Called: "the book", Unlike: notNumber,
+		Called: "the book", doubts: notNumber,
 		Column: FileColumn{Title: "Book", Width: 8, Aliases: []string{"Book No", "Book Volume"}}},
 	{FieldLabel: FieldLabel{Name: "page", Label: "Page"},
 		Text: func(i *Instrument) *string { return &i.Page }, check: lineUpTo(MaxReferenceLength),
-		Called: "the page", Unlike: notNumber,
+		Called: "the page", doubts: notNumber,
 		Column: FileColumn{Title: "Page", Width: 8, Aliases: []string{"Page No", "Slide", "First Page", "Start Page"}}},
 	{FieldLabel: FieldLabel{Name: "page_to", Label: "Last page"},
 		Text: func(i *Instrument) *string { return &i.PageTo }, check: lineUpTo(MaxReferenceLength),
-		Called: "the last page", Unlike: notNumber,
+		Called: "the last page", doubts: notNumber,
 		Column: FileColumn{Title: "Last Page", Width: 8, Aliases: []string{"Page To", "End Page"}}},
 	{FieldLabel: FieldLabel{Name: "recorded", Label: "Recorded", Type: Date},
 		Text: func(i *Instrument) *string { return &i.Recorded }, check: (*validation).date,
-		Called: "the recording date", Unlike: LooksEarly | LooksLate, find: foundAsText,
+		Called: "the recording date", doubts: []doubt{isLate, isEarly}, find: foundAsText,
 		Column: FileColumn{Title: "Recorded", Width: 11, Aliases: []string{"Recording Date", "Record Date", "Date Recorded", "Recorded Date",
 			"Date Recording", "Date of Recording", "Recorded On", "Filed", "Date Filed", "Filing Date", "Filed Date", "File Date", "Received",
 			"Date Received", "Reception Date", "Recording Date/Time"}}},
@@ -129,20 +107,20 @@ var instrumentFields = []InstrumentField{
 		Column: FileColumn{Title: "Time Recorded", Width: 10, Aliases: []string{"Recorded Time", "Recording Time", "Time"}}},
 	{FieldLabel: FieldLabel{Name: "dated", Label: "Dated", Type: Date},
 		Text: func(i *Instrument) *string { return &i.Dated }, check: (*validation).date,
-		Called: "the date of the instrument", Unlike: LooksEarly | LooksLate, find: foundAsText,
+		Called: "the date of the instrument", doubts: []doubt{isLate, isEarly}, find: foundAsText,
 		InGrid: true,
 		Column: FileColumn{Title: "Dated", Width: 11, Aliases: []string{"Date", "Instrument Date", "Document Date", "Deed Date",
 			"Date of Instrument", "Date of Document", "Date of Deed", "Executed", "Date Executed", "Execution Date", "Signed", "Date Signed"}}},
 	{FieldLabel: FieldLabel{Name: "grantors", Label: "Grantor", Rows: namesOnly}, Hint: "One name per line",
 		List:   func(i *Instrument) *[]string { return &i.Grantors },
-		Unlike: notParty, find: foundAsName,
+		doubts: notParty, find: foundAsName,
 		InGrid: true,
 		Column: FileColumn{Title: "Grantors", Width: 28, Aliases: []string{"Mortgagor", "Grantor/Mortgagor", "Seller", "Vendor", "From",
 			"Debtor", "Judgment Debtor", "Borrower", "Obligor", "Assignor", "Trustor", "Lessor", "Landlord", "Releasor", "Defendant",
 			"Principal", "Decedent", "Taxpayer", "Affiant", "First Party", "Grantor Name"}}},
 	{FieldLabel: FieldLabel{Name: "grantees", Label: "Grantee", Rows: namesOnly}, Hint: "One name per line",
 		List:   func(i *Instrument) *[]string { return &i.Grantees },
-		Unlike: notParty, find: foundAsName,
+		doubts: notParty, find: foundAsName,
 		InGrid: true,
 		Column: FileColumn{Title: "Grantees", Width: 28, Aliases: []string{"Mortgagee", "Grantee/Mortgagee", "Buyer", "Purchaser", "Vendee",
 			"To", "Creditor", "Judgment Creditor", "Lender", "Obligee", "Assignee", "Beneficiary", "Lessee", "Tenant", "Releasee", "Plaintiff",
@@ -150,12 +128,12 @@ var instrumentFields = []InstrumentField{
 			"Second Party", "Grantee Name"}}},
 	{FieldLabel: FieldLabel{Name: "other_parties", Label: "Other parties", Rows: []FieldLabel{{Name: "name"}, {Name: "role", Label: "Role"}}},
 		Hint: "One per line, such as Trustee: First Title Co.",
-		rows: func(i *Instrument) any { return i.OtherParties }, Called: "a party", Unlike: notParty,
+		rows: func(i *Instrument) any { return i.OtherParties }, Called: "a party", doubts: notParty,
 		Column: FileColumn{Title: "Other Parties", Width: 22, Aliases: []string{"Other Party", "Trustee", "Nominee"}}},
 	{FieldLabel: FieldLabel{Name: "consideration", Label: "Consideration", Type: Money},
 		Hint: "An amount, or what the instrument says, such as $10 & OVC",
 		Text: func(i *Instrument) *string { return &i.Consideration }, check: (*validation).money,
-		Called: "the amount", Unlike: LooksLikeDate | LooksLikePlace | LooksLarge | LooksLikeLetter | LooksMistyped, find: foundAsText,
+		Called: "the amount", doubts: []doubt{isLetter, isLarge, isMistyped, isLikeDate, isLikePlace}, find: foundAsText,
 		InGrid: true,
 		Column: FileColumn{Title: "Consideration", Width: 14, Aliases: []string{"Amount", "Consid", "Cons", "Price", "Loan Amount",
 			"Mortgage Amount", "Lien Amount", "Judgment Amount", "Sale Price", "Purchase Price", "Principal Amount", "Debt"}}},
@@ -164,40 +142,40 @@ var instrumentFields = []InstrumentField{
 		Column: FileColumn{Title: "Consideration Text", Width: 22}},
 	{FieldLabel: FieldLabel{Name: "parcels", Label: "Parcel IDs", Rows: namesOnly}, Hint: "One per line",
 		List:   func(i *Instrument) *[]string { return &i.Parcels },
-		Called: "a Parcel ID", Unlike: LooksLikeDate | LooksLikeAmount, find: foundAsNumber,
+		Called: "a Parcel ID", doubts: []doubt{isLikeDate, isLikeAmount}, find: foundAsNumber,
 		Column: FileColumn{Title: "Parcel IDs", Width: 18, Aliases: []string{"Parcel", "Parcel No", "Tax Map", "Tax Map No", "Tax Map ID",
 			"Tax ID", "Tax Parcel", "Tax Parcel ID", "APN", "PIN", "SBL"}}},
 	{FieldLabel: FieldLabel{Name: "legal", Label: "Legal description", Type: Paragraph},
 		Text: func(i *Instrument) *string { return &i.Legal }, check: (*validation).optionalParagraph,
-		Called: "the legal description", Unlike: LooksLikeCharacter, find: foundAsText,
+		Called: "the legal description", doubts: []doubt{isCharacter}, find: foundAsText,
 		Column: FileColumn{Title: "Legal Description", Width: 36,
 			Aliases: []string{"Legal", "Description", "Property Description", "Brief Legal", "Legal Desc"}}},
 	{FieldLabel: FieldLabel{Name: "county", Label: "County"},
 		Text: func(i *Instrument) *string { return &i.County }, check: lineUpTo(MaxLineLength),
-		Called: "the county", Unlike: notParty, find: foundAsName,
+		Called: "the county", doubts: notParty, find: foundAsName,
 		Column: FileColumn{Title: "County", Width: 14, Aliases: []string{"Parish"}}},
 	{FieldLabel: FieldLabel{Name: "state", Label: "State"},
 		Text: func(i *Instrument) *string { return &i.State }, check: lineUpTo(MaxLineLength),
-		Called: "the state", Unlike: notParty, find: foundAsText,
+		Called: "the state", doubts: notParty, find: foundAsText,
 		Column: FileColumn{Title: "State", Width: 6, Aliases: []string{"St"}}},
 	{FieldLabel: FieldLabel{Name: "case_number", Label: "Case number"},
 		Text: func(i *Instrument) *string { return &i.CaseNumber }, check: lineUpTo(MaxNameLength),
-		Called: "the case number", Unlike: notNumber, find: foundAsNumber,
+		Called: "the case number", doubts: notNumber, find: foundAsNumber,
 		Column: FileColumn{Title: "Case Number", Width: 14, Aliases: []string{"Case", "Docket", "Docket No", "Cause No", "Index No"}}},
 	{FieldLabel: FieldLabel{Name: "court", Label: "Court"},
 		Text: func(i *Instrument) *string { return &i.Court }, check: lineUpTo(MaxNameLength),
-		Called: "the court", Unlike: notParty, find: foundAsText,
+		Called: "the court", doubts: notParty, find: foundAsText,
 		Column: FileColumn{Title: "Court", Width: 16}},
 	{FieldLabel: FieldLabel{Name: "recording_system", Label: "Recording system", Type: Choice},
 		Text: func(i *Instrument) *string { return &i.RecordingSystem }, check: choiceOf("recorded", "registered"),
 		Column: FileColumn{Title: "Recording System", Width: 12}},
 	{FieldLabel: FieldLabel{Name: "certificate_of_title", Label: "Certificate of title"},
 		Text: func(i *Instrument) *string { return &i.CertificateOfTitle }, check: lineUpTo(MaxNameLength),
-		Called: "the certificate of title", Unlike: notNumber, find: foundAsNumber,
+		Called: "the certificate of title", doubts: notNumber, find: foundAsNumber,
 		Column: FileColumn{Title: "Certificate of Title", Width: 14, Aliases: []string{"Torrens Certificate"}}},
 	{FieldLabel: FieldLabel{Name: "expires", Label: "Expires", Type: Date}, IsFuture: true, Hint: "When a lien, UCC, or lease expires",
 		Text: func(i *Instrument) *string { return &i.Expires }, check: (*validation).date,
-		Called: "the expiration date", Unlike: LooksEarly,
+		Called: "the expiration date", doubts: []doubt{isEarly},
 		Column: FileColumn{Title: "Expires", Width: 11,
 			Aliases: []string{"Expiration", "Expiration Date", "Lapse Date", "Maturity", "Maturity Date"}}},
 	{FieldLabel: FieldLabel{Name: "status", Label: "Status", Type: Choice},
@@ -211,19 +189,19 @@ var instrumentFields = []InstrumentField{
 		Column: FileColumn{Title: "Related Instruments", Width: 22, Aliases: []string{"Relations", "Relation", "Releases"}}},
 	{FieldLabel: FieldLabel{Name: "requirement", Label: "Requirement (Schedule B-I)", Type: Paragraph},
 		Text: func(i *Instrument) *string { return &i.Requirement }, check: (*validation).optionalParagraph,
-		Called: "the requirement", Unlike: LooksLikeCharacter, find: foundAsText,
+		Called: "the requirement", doubts: []doubt{isCharacter}, find: foundAsText,
 		Column: FileColumn{Title: "Requirement", Width: 28}},
 	{FieldLabel: FieldLabel{Name: "exception", Label: "Exception (Schedule B-II)", Type: Paragraph},
 		Text: func(i *Instrument) *string { return &i.Exception }, check: (*validation).optionalParagraph,
-		Called: "the exception", Unlike: LooksLikeCharacter, find: foundAsText,
+		Called: "the exception", doubts: []doubt{isCharacter}, find: foundAsText,
 		Column: FileColumn{Title: "Exception", Width: 28}},
 	{FieldLabel: FieldLabel{Name: "cleared", Label: "Cleared", Type: Date},
 		Text: func(i *Instrument) *string { return &i.Cleared }, check: (*validation).date,
-		Called: "the date", Unlike: LooksEarly | LooksLate,
+		Called: "the date", doubts: []doubt{isLate, isEarly},
 		Column: FileColumn{Title: "Cleared", Width: 11, Aliases: []string{"Date Cleared"}}},
 	{FieldLabel: FieldLabel{Name: "remarks", Label: "Remarks", Type: Paragraph},
 		Text: func(i *Instrument) *string { return &i.Remarks }, check: (*validation).optionalParagraph,
-		Called: "the remarks", Unlike: LooksLikeCharacter, find: foundAsText,
+		Called: "the remarks", doubts: []doubt{isCharacter}, find: foundAsText,
 		InGrid: true,
 		Column: FileColumn{Title: "Remarks", Width: 36, Aliases: []string{"Comment", "Note", "Memo"}}},
 	{FieldLabel: FieldLabel{Name: "documents", Label: "Documents", Rows: []FieldLabel{{Name: "file_id", Refers: "file"},

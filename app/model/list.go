@@ -1,5 +1,7 @@
 package model
 
+import "strings"
+
 // Column is the name of a property by which a list can be filtered. It includes the names
 // of all filters of the /v1 API.
 type Column string
@@ -48,3 +50,25 @@ const (
 	// SortSequence sorts the audit log by sequence number, ascending only.
 	SortSequence Sort = "sequence"
 )
+
+// SplitParties is the inverse of JoinParties. A text without a colon is a name.
+func SplitParties(text string) []Party {
+	list := []Party{}
+	for _, item := range SplitNames(text) {
+		role, name, found := strings.Cut(item, ":")
+		if !found {
+			role, name = "", item
+		}
+		list = append(list, Party{strings.TrimSpace(role), strings.TrimSpace(name)})
+	}
+	return list
+}
+
+// JoinParties joins parties as JoinNames joins names.
+func JoinParties(list []Party, separator string) string {
+	texts := make([]string, 0, len(list))
+	for _, p := range list {
+		texts = append(texts, p.String())
+	}
+	return JoinNames(texts, separator)
+}

@@ -40,8 +40,9 @@ var columns = func() []column {
 		{field: "type", FileColumn: model.FileColumn{Title: "Type", Width: 22, Aliases: []string{"Document Type", "Instrument Type", "Kind",
 			"Type of Instrument", "Type of Document", "Instrument", "Document"}}, value: func(r *Row) string { return r.Type.Name }},
 	}
-	values := map[string]func(*Row) string{"other_parties": otherParties, "relations": relations,
-		"status": func(r *Row) string { return r.Type.StatusText(r.Status) }}
+	values := map[string]func(*Row) string{"relations": relations,
+		"other_parties": func(r *Row) string { return model.JoinParties(r.OtherParties, "; ") },
+		"status":        func(r *Row) string { return r.Type.StatusText(r.Status) }}
 	for _, f := range model.InstrumentFields() {
 		c := column{field: f.Name, FileColumn: f.Column, isList: f.List != nil, value: values[f.Name]}
 		switch {
@@ -63,19 +64,6 @@ var columns = func() []column {
 
 // written are the columns of the files that WriteCSV and WriteExcel write.
 var written = slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.Width == 0 })
-
-// otherParties formats parties like "Trustee: Ned Cole; Nominee: MERS".
-func otherParties(r *Row) string {
-	var list []string
-	for _, p := range r.OtherParties {
-		if p.Role == "" && !strings.Contains(p.Name, ":") {
-			list = append(list, p.Name)
-		} else {
-			list = append(list, p.Role+": "+p.Name)
-		}
-	}
-	return model.JoinNames(list, "; ")
-}
 
 // relations formats relations like "releases 3; references Bk 1022 Pg 311". A number alone is the
 // No. of another row.

@@ -180,16 +180,12 @@ func (e *Entry) addRemark(c Column, cell string) {
 
 // addParties adds other parties. A heading such as Trustee is their role.
 func (e *Entry) addParties(c Column, cell string) {
-	list := e.Fields["other_parties"].Items
-	for _, text := range model.SplitNames(cell) {
-		role, name, found := strings.Cut(text, ":")
-		if !found {
-			role, name = "", text
-			if title := normalizeTitle(c.Heading); title == "trustee" || title == "nominee" {
-				role = c.Heading
-			}
+	list, title := e.Fields["other_parties"].Items, normalizeTitle(c.Heading)
+	for _, party := range model.SplitParties(cell) {
+		if party.Role == "" && !strings.Contains(party.Name, ":") && (title == "trustee" || title == "nominee") {
+			party.Role = c.Heading
 		}
-		list = append(list, model.Party{Role: strings.TrimSpace(role), Name: strings.TrimSpace(name)}.Input())
+		list = append(list, party.Input())
 	}
 	e.Fields["other_parties"] = model.ListInput(list...)
 }

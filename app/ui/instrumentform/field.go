@@ -165,10 +165,7 @@ func (d definition) stored(i vault.InstrumentView, file uint64) string {
 	var lines []string
 	switch d.control {
 	case parties:
-		for _, p := range i.OtherParties {
-			lines = append(lines, strings.TrimPrefix(p.Role+": "+p.Name, ": "))
-		}
-		return model.JoinNames(lines, "\n")
+		return model.JoinParties(i.OtherParties, "\n")
 	case relations:
 		for _, r := range i.Relations {
 			lines = append(lines, cells{r.Kind, formatID(r.InstrumentID), r.Text}.String())

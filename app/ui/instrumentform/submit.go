@@ -130,7 +130,7 @@ func (d definition) encode(patch *vault.InstrumentPatch, value string, file uint
 	case names:
 		in = model.StringsInput(model.SplitNames(value))
 	case parties:
-		in = model.RowsInput(splitParties(value))
+		in = model.RowsInput(model.SplitParties(value))
 	case relations:
 		in = relationsInput(patch, value)
 	case documents:
@@ -170,17 +170,4 @@ func relationsInput(patch *vault.InstrumentPatch, value string) model.Input {
 			"instrument_id": model.StringInput(row.Target), "text": model.StringInput(row.Text)}))
 	}
 	return in
-}
-
-// splitParties returns the parties in a text: one per line, with the role first.
-func splitParties(text string) []model.Party {
-	list := []model.Party{}
-	for _, line := range model.SplitNames(text) {
-		role, name, found := strings.Cut(line, ":")
-		if !found {
-			role, name = "", line
-		}
-		list = append(list, model.Party{Role: strings.TrimSpace(role), Name: strings.TrimSpace(name)})
-	}
-	return list
 }
