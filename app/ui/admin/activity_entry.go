@@ -69,8 +69,8 @@ func (p *Pages) eventRecord(recordType string, e model.Event, of, then string, n
 		rec.Name = then
 	}
 	if rec.Name == "" {
-		if rec.Name = number; err == nil && p.IDCodec(kind) != nil {
-			rec.Name = p.IDCodec(kind).Encode(id)
+		if rec.Name = number; err == nil && p.IDs.ForType(kind) != nil {
+			rec.Name = p.IDs.ForType(kind).Encode(id)
 		}
 	}
 	if name.Live && err == nil {

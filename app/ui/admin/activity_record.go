@@ -79,7 +79,7 @@ func (p *Pages) findRecords(r *page.Request, text string) ([]matchedRecord, erro
 // recordsByID returns the abstract and the order with the given opaque ID, if they exist.
 func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRecord, err error) {
 	for _, recordType := range []string{"abstract", "order"} {
-		id, ok := p.IDCodec(recordType).Decode(text)
+		id, ok := p.IDs.ForType(recordType).Decode(text)
 		if !ok {
 			continue
 		}

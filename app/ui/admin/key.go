@@ -125,7 +125,7 @@ func (p *Pages) createKey(r *page.Request) error {
 	return p.SubmitOnce(r, keyAlreadyShown, func() (string, error) {
 		secret, key, err := p.createKeyFromForm(r, form)
 		if err == nil {
-			return page.KeyPath(key.ID), p.showNewKey(r, "API key created", secret, key)
+			return p.RecordPath("key", key.ID), p.showNewKey(r, "API key created", secret, key)
 		}
 		return "", page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
 			form.Problems = problems
@@ -216,7 +216,7 @@ func (p *Pages) rotateKey(r *page.Request) error {
 			secret, newKey, err = p.App.Keys.Rotate(r.Context(), r.Actor, r.PathID, overlap)
 		}
 		if err == nil {
-			return page.KeyPath(newKey.ID), p.showNewKey(r, "Replacement key created", secret, newKey)
+			return p.RecordPath("key", newKey.ID), p.showNewKey(r, "Replacement key created", secret, newKey)
 		}
 		return "", page.ShowProblems(r, err, p.showKey)
 	})

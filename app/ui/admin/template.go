@@ -75,13 +75,13 @@ func (p *Pages) createTemplate(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, page.TemplatePath(created.ID), "Template created. You can use it for new abstracts.")
+	return p.RedirectWithNotice(r, p.RecordPath("template", created.ID), "Template created. You can use it for new abstracts.")
 }
 
 func (p *Pages) templateEditor(r *page.Request) (definitionEditor, error) {
 	now, err := p.App.Templates.Get(r.Context(), r.PathID)
 	return definitionEditor{
-		path: page.TemplatePath(r.PathID), heading: now.Name, recordType: "abstract", hasName: true, hasStatuses: true, hasFields: true,
+		path: p.RecordPath("template", r.PathID), heading: now.Name, recordType: "abstract", hasName: true, hasStatuses: true, hasFields: true,
 		template: now, seenMark: now.Fingerprint(), newKey: model.NewAbstractFieldKey,
 		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.App.Templates.Edit(ctx, actor, model.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
@@ -116,5 +116,5 @@ func (p *Pages) setTemplateUse(r *page.Request) (err error) {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, page.ReturnAddress(r, page.TemplatePath(r.PathID)), notice)
+	return p.RedirectWithNotice(r, page.ReturnAddress(r, p.RecordPath("template", r.PathID)), notice)
 }

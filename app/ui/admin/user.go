@@ -70,7 +70,7 @@ func (p *Pages) inviteUser(r *page.Request) error {
 	return p.SubmitOnce(r, linkAlreadyShown, func() (string, error) {
 		token, user, err := p.App.Users.Create(r.Context(), r.Actor, draft)
 		if err == nil {
-			return page.UserPath(user.ID), p.showLink(r, user, token)
+			return p.RecordPath("user", user.ID), p.showLink(r, user, token)
 		}
 		return "", page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
 			return p.showNewUserForm(r, status, newUserForm{Name: draft.Name, Role: draft.Role,
@@ -174,7 +174,7 @@ func (p *Pages) resetUser(r *page.Request) error {
 			token, user, err = p.App.Users.Reset(r.Context(), r.Actor, r.PathID)
 		}
 		if err == nil {
-			return page.UserPath(r.PathID), p.showLink(r, user, token)
+			return p.RecordPath("user", r.PathID), p.showLink(r, user, token)
 		}
 		return "", page.ShowProblems(r, err, p.showUser)
 	})

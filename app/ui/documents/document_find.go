@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"deedkeep/app/errs"
@@ -31,7 +30,7 @@ func (p *Pages) findInDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", r.PathID))
 	list := make([]matchJSON, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		list = append(list, matchJSON(h))
@@ -43,7 +42,7 @@ func (p *Pages) findInDocument(r *page.Request) error {
 	if err := p.addUnread(r, file, result, len(list)); err != nil {
 		return err
 	}
-	return sendJSON(r, result)
+	return r.SendJSON(http.StatusOK, result)
 }
 
 // addUnread adds the number of pages that OCR hasn't read and whether it is off, or that the document
@@ -86,7 +85,7 @@ func (p *Pages) pageMarks(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
 	marks, err := p.App.Previews.Marks(r.Context(), r.Actor, file.ID, n, typed, r.URL.Query().Get("words") != "")
 	if err != nil && errs.KindOf(err) != errs.NotFound {
@@ -100,13 +99,5 @@ func (p *Pages) pageMarks(r *page.Request) error {
 		}
 		list = append(list, sides)
 	}
-	return sendJSON(r, map[string]any{"marks": list})
-}
-
-func sendJSON(r *page.Request, what any) error {
-	text, err := json.Marshal(what)
-	if err == nil {
-		r.SendJSON(http.StatusOK, page.StripBidi(text))
-	}
-	return err
+	return r.SendJSON(http.StatusOK, map[string]any{"marks": list})
 }

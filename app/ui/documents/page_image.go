@@ -69,7 +69,7 @@ func (p *Pages) pageImage(r *page.Request) error {
 	width = roundUpWidth(width)
 	tag := imageETag(file, n, width)
 	if r.Method == http.MethodGet {
-		p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+		p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
 	}
 	if notModified(r, tag) {
 		return nil
@@ -97,7 +97,7 @@ func (p *Pages) rotatePages(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(r, map[string]any{"turns": file.ShownTurns()})
+	return r.SendJSON(http.StatusOK, map[string]any{"turns": file.ShownTurns()})
 }
 
 // renderingVersion must be changed whenever images are rendered differently. This invalidates

@@ -26,8 +26,8 @@ type trashPage struct {
 
 // trashFilter is a link that shows only records of one type.
 type trashFilter struct {
-	RecordType, Label, Path string
-	Chosen                  bool
+	Label, Path string
+	Chosen      bool
 }
 
 // trashRow is a record in the trash. Item is the record's name in the form.
@@ -45,10 +45,8 @@ func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.RetainedUn
 
 const trashPerPage = 50
 
-var trashLabels = []struct{ recordType, one, many string }{
-	{"", "", "All"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
-	{"instrument", "Instrument", "Instruments"}, {"note", "Note", "Notes"},
-}
+// trashTypes are the record types in the filter of the trash.
+var trashTypes = []string{"file", "abstract", "order", "instrument", "note"}
 
 func (p *Pages) trashListPage(r *page.Request) error {
 	return p.showTrash(r, http.StatusOK, nil)
@@ -62,16 +60,13 @@ func (p *Pages) showTrash(r *page.Request, status int, problems []string) error 
 	if retention.Default > p.App.Trash.Period() {
 		view.Retention = page.FormatDuration(retention.Default)
 	}
-	for _, l := range trashLabels {
-		chosen := params.Get("type") == l.recordType
-		path := "/trash"
-		if l.recordType != "" {
-			path += "?type=" + l.recordType
-			if chosen {
-				q.Filters = []vault.Filter{{Column: model.ColumnKind, Value: l.recordType}}
-			}
+	view.Filters = []trashFilter{{"All", "/trash", params.Get("type") == ""}}
+	for _, recordType := range trashTypes {
+		chosen := params.Get("type") == recordType
+		if chosen {
+			q.Filters = []vault.Filter{{Column: model.ColumnKind, Value: recordType}}
 		}
-		view.Filters = append(view.Filters, trashFilter{l.recordType, l.many, path, chosen})
+		view.Filters = append(view.Filters, trashFilter{trashLabel(recordType) + "s", "/trash?type=" + recordType, chosen})
 	}
 	p.ApplyCursor(r, params, &q)
 	list, err := p.App.Trash.List(r.Context(), q)
@@ -79,8 +74,8 @@ func (p *Pages) showTrash(r *page.Request, status int, problems []string) error 
 		return err
 	}
 	for _, item := range list.Items {
-		row := trashRow{Trashed: item, Item: p.PublicRecordName(item.Type, item.ID), Label: item.Type, Who: page.ActorText(item.By)}
-		row.Label = trashLabel(item.Type)
+		row := trashRow{Trashed: item, Item: p.PublicRecordName(item.Type, item.ID), Label: trashLabel(item.Type),
+			Who: page.ActorText(item.By)}
 		if recordName := item.Abstract; recordName != nil && recordName.Live {
 			row.AbstractPath = p.AbstractPath(recordName.ID)
 		}
@@ -93,14 +88,7 @@ func (p *Pages) showTrash(r *page.Request, status int, problems []string) error 
 	})
 }
 
-func trashLabel(recordType string) string {
-	for _, l := range trashLabels {
-		if l.recordType == recordType {
-			return l.one
-		}
-	}
-	return recordType
-}
+func trashLabel(recordType string) string { return page.UpperFirst(page.RecordLabel(recordType)) }
 
 // maxRestorePerRequest is the maximum number of records that one request can restore. Each record is
 // restored in its own transaction.

@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -131,16 +130,7 @@ func (p *Pages) sendUploadError(r *page.Request, err error) {
 	case http.StatusPreconditionFailed:
 		r.W.Header().Set("Tus-Version", tus.Version)
 	}
-	p.sendUploadJSON(r, status, map[string]string{"message": message})
-}
-
-func (p *Pages) sendUploadJSON(r *page.Request, status int, what any) {
-	text, err := json.Marshal(what)
-	if err != nil {
-		p.Log.Error("upload", "error", err)
-		status, text = http.StatusInternalServerError, []byte("{}")
-	}
-	r.SendJSON(status, text)
+	_ = r.SendJSON(status, map[string]string{"message": message}) // strings can always be encoded
 }
 
 // uploadOptions sends the tus versions and extensions that the server supports.
@@ -233,8 +223,7 @@ func (p *Pages) uploadShow(r *page.Request) error {
 	case up.Received:
 		answer.State = "arrived"
 	}
-	p.sendUploadJSON(r, http.StatusOK, answer)
-	return nil
+	return r.SendJSON(http.StatusOK, answer)
 }
 
 // describeDocument adds the uploaded document to the status. If another document has the same

@@ -179,7 +179,7 @@ func (p *Pages) pageText(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
 	found := ""
 	err = p.App.Previews.Text(r.Context(), r.Actor, file.ID, func(at int, text string) error {
 		if at == n {
@@ -193,7 +193,7 @@ func (p *Pages) pageText(r *page.Request) error {
 	if err != nil && !errors.Is(err, errTextLimit) && errs.KindOf(err) != errs.NotFound {
 		return err
 	}
-	return sendJSON(r, map[string]string{"text": page.Truncate(found, maxTextBytes)})
+	return r.SendJSON(http.StatusOK, map[string]string{"text": page.Truncate(found, maxTextBytes)})
 }
 
 // wordJSON is a word on a page in the format that the viewer's script reads: its text, and its left,
@@ -212,7 +212,7 @@ func (p *Pages) pageWords(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
 	found, err := p.App.Previews.Words(r.Context(), r.Actor, file.ID, n)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
@@ -230,5 +230,5 @@ func (p *Pages) pageWords(r *page.Request) error {
 		}
 		list = append(list, word)
 	}
-	return sendJSON(r, map[string]any{"words": list, "scale": ocr.Scale, "rotation": found.Rotation})
+	return r.SendJSON(http.StatusOK, map[string]any{"words": list, "scale": ocr.Scale, "rotation": found.Rotation})
 }

@@ -87,11 +87,11 @@ func cellPatch(r *page.Request, in model.Inputs) vault.InstrumentPatch {
 // rejectCell tells the script why a cell wasn't saved, or returns err if it isn't about the cell.
 func rejectCell(r *page.Request, err error) error {
 	if repeat, ok := errors.AsType[*vault.RepeatError](err); ok {
-		return sendJSON(r, http.StatusUnprocessableEntity, map[string]any{"question": page.RepeatText(repeat.Repeat) + ".",
+		return r.SendJSON(http.StatusUnprocessableEntity, map[string]any{"question": page.RepeatText(repeat.Repeat) + ".",
 			"duplicate": repeat.Existing, "position": repeat.Position})
 	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		return sendJSON(r, http.StatusUnprocessableEntity, map[string]string{
+		return r.SendJSON(http.StatusUnprocessableEntity, map[string]string{
 			problemKey: strings.Join(page.ProblemTexts(problem.Fields), " ")})
 	}
 	return err
@@ -122,7 +122,7 @@ func (p *Pages) saveCell(r *page.Request) error {
 		}
 		in, denied := p.cellInput(r, old.Instrument, types)
 		if denied != nil {
-			return sendJSON(r, http.StatusUnprocessableEntity, denied)
+			return r.SendJSON(http.StatusUnprocessableEntity, denied)
 		}
 		saved, err := p.App.Instruments.Patch(r.Context(), r.Actor, old.ID, cellPatch(r, in), vault.MatchVersion(old.Version))
 		if err != nil {
@@ -165,7 +165,7 @@ func (p *Pages) createRow(r *page.Request) error {
 	}
 	in, denied := p.cellInput(r, model.Instrument{}, types)
 	if denied != nil {
-		return sendJSON(r, http.StatusUnprocessableEntity, denied)
+		return r.SendJSON(http.StatusUnprocessableEntity, denied)
 	}
 	created, err := p.App.Instruments.Create(r.Context(), r.Actor, r.PathID, cellPatch(r, in),
 		vault.Idempotency[vault.InstrumentView]{})
@@ -173,14 +173,6 @@ func (p *Pages) createRow(r *page.Request) error {
 		return rejectCell(r, err)
 	}
 	return p.sendState(r, http.StatusOK, created, sheetState{})
-}
-
-func sendJSON(r *page.Request, status int, what any) error {
-	text, err := json.Marshal(what)
-	if err == nil {
-		r.SendJSON(status, page.StripBidi(text))
-	}
-	return err
 }
 
 // sendState sends the runsheet's state after a change of an instrument, with the rows of the
@@ -206,7 +198,7 @@ func (p *Pages) sendState(r *page.Request, status int, changed vault.InstrumentV
 		}
 		state.Rows = append(state.Rows, rowMarkup{row.ID, text})
 	}
-	return sendJSON(r, status, state)
+	return r.SendJSON(status, state)
 }
 
 // areRelated reports whether one of the instruments has a relation to the other.

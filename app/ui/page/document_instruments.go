@@ -25,14 +25,14 @@ func DocumentInstruments(list []vault.InstrumentView) map[uint64][]InstrumentLin
 	lines := map[uint64][]InstrumentLine{}
 	for _, i := range list {
 		for _, link := range i.Documents {
-			lines[link.FileID] = append(lines[link.FileID], NewInstrumentLine(i, link.Pages))
+			lines[link.FileID] = append(lines[link.FileID], newInstrumentLine(i, link.Pages))
 		}
 	}
 	return lines
 }
 
-// NewInstrumentLine returns the line of an instrument on the given pages of a document.
-func NewInstrumentLine(i vault.InstrumentView, pages string) InstrumentLine {
+// newInstrumentLine returns the line of an instrument on the given pages of a document.
+func newInstrumentLine(i vault.InstrumentView, pages string) InstrumentLine {
 	line := InstrumentLine{ID: i.ID, Type: i.Type.Label(), Reference: i.RecordingReference(), Pages: pages, FirstPage: model.FirstPage(pages)}
 	if len(i.Grantors)+len(i.Grantees) > 0 {
 		grantor, grantee := i.Type.Parties()

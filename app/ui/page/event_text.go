@@ -123,13 +123,10 @@ func EventTextOf(kind string) eventText {
 // types, it returns the type of the record named of.
 func (e eventText) RecordType(of string) string {
 	recordType, _, _ := strings.Cut(of, ":")
-	switch {
-	case e.Record != "record":
+	if e.Record != "record" {
 		return e.Record
-	case recordType == "file":
-		return "document"
 	}
-	return recordType
+	return RecordLabel(recordType)
 }
 
 // Choice returns the label of the kind in the filter of the activity page.
@@ -138,7 +135,7 @@ func (e eventText) Choice() string {
 	if e.Record != "" && e.Record != "as" {
 		words += " · " + e.Record
 	}
-	return strings.ToUpper(words[:1]) + words[1:]
+	return UpperFirst(words)
 }
 
 // Kind returns the name of the kind in the audit log.

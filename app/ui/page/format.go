@@ -254,3 +254,14 @@ func matchLabel(by string) string {
 	}
 	return "Address"
 }
+
+// UpperFirst returns an English text with a capital letter at the start.
+func UpperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// WithArticle returns an English name of a thing with its article: "an instrument".
+func WithArticle(name string) string {
+	if strings.ContainsAny(name[:1], "aeio") {
+		return "an " + name
+	}
+	return "a " + name
+}

@@ -127,13 +127,13 @@ func TestInstrumentLine(t *testing.T) {
 		{"Warranty Deed", "(no grantor) to First Bank", "Open"},
 	} {
 		kind, _ := model.NewDocumentTypes().ByName(row.name)
-		line := NewInstrumentLine(vault.InstrumentView{Instrument: model.Instrument{Grantees: []string{"First Bank"}}, Type: kind,
+		line := newInstrumentLine(vault.InstrumentView{Instrument: model.Instrument{Grantees: []string{"First Bank"}}, Type: kind,
 			Status: model.InstrumentOpen}, "")
 		if line.Parties != row.parties || line.Shown != row.status {
 			t.Errorf("%s: %s, %s; want %s, %s", row.name, line.Parties, line.Shown, row.parties, row.status)
 		}
 	}
-	if line := NewInstrumentLine(vault.InstrumentView{Status: model.NotApplicable}, ""); line.Shown != "" {
+	if line := newInstrumentLine(vault.InstrumentView{Status: model.NotApplicable}, ""); line.Shown != "" {
 		t.Errorf("status that doesn't apply: %s, want none", line.Shown)
 	}
 }

@@ -134,15 +134,15 @@ func (si *Site) consumeNotice(r *Request) (notice, undo string) {
 	return notice, undo
 }
 
-// PickTheirs is the form value that selects the other user's value of a field.
-const PickTheirs = "theirs"
+// pickTheirs is the form value that selects the other user's value of a field.
+const pickTheirs = "theirs"
 
 // Merge compares a submitted value with the stored one by their fingerprints. kept reports that only another user
 // changed the field, so that the stored value stays. If both users changed it, the input clashes, and shows theirs.
 // stale says that the record was changed after the form was rendered, for a form without the fingerprint of the field.
 func (i *Input) Merge(form url.Values, stored, mine, theirs string, stale bool) (changed, kept bool) {
 	was := form.Get("was." + i.Name)
-	if mine == stored || was == mine || form.Get("pick."+i.Name) == PickTheirs {
+	if mine == stored || was == mine || form.Get("pick."+i.Name) == pickTheirs {
 		return false, mine != stored && was == mine
 	}
 	if i.Clash = was != "" && was != stored || was == "" && stale; i.Clash {

@@ -3,7 +3,6 @@ package page
 import (
 	"net/http"
 	"net/url"
-	"path"
 	"strconv"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // AbstractPath returns the address of an abstract's page.
-func (si *Site) AbstractPath(id uint64) string { return "/abstracts/" + si.AbstractIDs.Encode(id) }
+func (si *Site) AbstractPath(id uint64) string { return si.RecordPath("abstract", id) }
 
 // RunsheetPath returns the address of the runsheet of an abstract.
 func (si *Site) RunsheetPath(abstract uint64) string {
@@ -22,16 +21,16 @@ func (si *Site) RunsheetPath(abstract uint64) string {
 }
 
 // OrderPath returns the address of an order's page.
-func (si *Site) OrderPath(id uint64) string { return "/orders/" + si.OrderIDs.Encode(id) }
+func (si *Site) OrderPath(id uint64) string { return si.RecordPath("order", id) }
 
 // DocumentPath returns the address of a document's page.
-func DocumentPath(id uint64) string { return "/documents/" + strconv.FormatUint(id, 10) }
+func DocumentPath(id uint64) string { return recordPath(RecordName("file", id)) }
 
 // InstrumentPath returns the address of an instrument, which redirects to its runsheet.
-func InstrumentPath(id uint64) string { return "/instruments/" + strconv.FormatUint(id, 10) }
+func InstrumentPath(id uint64) string { return recordPath(RecordName("instrument", id)) }
 
 // FolderPath returns the address of a folder's page.
-func FolderPath(id uint64) string { return path.Join("/vault", strconv.FormatUint(id, 10)) }
+func FolderPath(id uint64) string { return recordPath(RecordName("folder", id)) }
 
 // LogoPath returns the address of the firm's logo, or "" if there is none.
 func LogoPath(logo settings.Logo) string {
@@ -40,15 +39,6 @@ func LogoPath(logo settings.Logo) string {
 	}
 	return "/logo/" + logo.Version
 }
-
-// TemplatePath returns the address of a template's page.
-func TemplatePath(id uint64) string { return "/admin/templates/" + strconv.FormatUint(id, 10) }
-
-// KeyPath returns the address of an API key's page.
-func KeyPath(id uint64) string { return "/admin/keys/" + strconv.FormatUint(id, 10) }
-
-// UserPath returns the address of a user's page.
-func UserPath(id uint64) string { return "/admin/users/" + strconv.FormatUint(id, 10) }
 
 // FolderOrVaultPath returns the address of a folder's page. If id is 0, it returns the address of
 // the vault's top level.
@@ -171,7 +161,7 @@ func (si *Site) ParsePlace(text string) (at Place, ok bool) {
 	case text == "" || text == "none":
 		return at, true
 	case kind == "abstract":
-		at.Abstract, ok = si.AbstractIDs.Decode(id)
+		at.Abstract, ok = si.IDs.Abstracts.Decode(id)
 	case kind == "folder":
 		n, err := strconv.ParseUint(id, 10, 63)
 		at.Folder, ok = n, err == nil && n != 0
@@ -183,7 +173,7 @@ func (si *Site) ParsePlace(text string) (at Place, ok bool) {
 func (si *Site) FormatPlace(at Place) string {
 	switch {
 	case at.Abstract != 0:
-		return "abstract:" + si.AbstractIDs.Encode(at.Abstract)
+		return "abstract:" + si.IDs.Abstracts.Encode(at.Abstract)
 	case at.Folder != 0:
 		return "folder:" + strconv.FormatUint(at.Folder, 10)
 	}

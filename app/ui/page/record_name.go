@@ -7,27 +7,11 @@ import (
 	"strings"
 
 	"deedkeep/app/errs"
-	"deedkeep/app/secret"
 )
 
 // RecordName returns the name of a record as used in the audit log, such as "file:17".
 func RecordName(recordType string, id uint64) string {
 	return recordType + ":" + strconv.FormatUint(id, 10)
-}
-
-// FileRecordName returns the name of a document as used in the audit log.
-func FileRecordName(id uint64) string { return RecordName("file", id) }
-
-// IDCodec returns the opaque ID codec for a record type, or nil if the pages of that type show
-// plain numbers.
-func (si *Site) IDCodec(recordType string) *secret.IDs {
-	switch recordType {
-	case "abstract":
-		return si.AbstractIDs
-	case "order":
-		return si.OrderIDs
-	}
-	return nil
 }
 
 // SplitRecordName splits a record name from the audit log into its type and ID.
@@ -39,32 +23,48 @@ func SplitRecordName(of string) (recordType string, id uint64, err error) {
 	return recordType, id, nil
 }
 
-// recordPaths maps record types to the paths of their pages, up to the ID.
-var recordPaths = map[string]string{
-	"abstract": "/abstracts/", "order": "/orders/", "file": "/documents/", "folder": "/vault/",
-	"template": "/admin/templates/", "user": "/admin/users/", "key": "/admin/keys/", "instrument": "/instruments/",
+// recordTypes are the types of records that have pages or are listed on them: what pages call one, and the path of its
+// page up to the ID.
+var recordTypes = []struct{ name, label, path string }{
+	{"abstract", "abstract", "/abstracts/"}, {"order", "order", "/orders/"}, {"file", "document", "/documents/"},
+	{"instrument", "instrument", "/instruments/"}, {"note", "note", ""}, {"folder", "folder", "/vault/"},
+	{"template", "template", "/admin/templates/"}, {"user", "user", "/admin/users/"}, {"key", "key", "/admin/keys/"},
+}
+
+// RecordLabel returns what pages call a record of a type, such as "document".
+func RecordLabel(recordType string) string {
+	for _, t := range recordTypes {
+		if t.name == recordType {
+			return t.label
+		}
+	}
+	return recordType
 }
 
 // RecordPath returns the address of a record's page, or "" if the record has no page.
 func (si *Site) RecordPath(recordType string, id uint64) string {
-	if recordPaths[recordType] == "" {
-		return ""
-	}
-	return recordPaths[recordType] + si.publicID(recordType, id)
+	return recordPath(si.PublicRecordName(recordType, id))
 }
 
-// publicID returns a record's ID as shown on pages: opaque if the type has opaque IDs.
-func (si *Site) publicID(recordType string, id uint64) string {
-	if ids := si.IDCodec(recordType); ids != nil {
-		return ids.Encode(id)
+// recordPath returns the address of the page of a record with a name as shown on pages, or "".
+func recordPath(publicName string) string {
+	recordType, id, _ := strings.Cut(publicName, ":")
+	for _, t := range recordTypes {
+		if t.name == recordType && t.path != "" {
+			return t.path + id
+		}
 	}
-	return strconv.FormatUint(id, 10)
+	return ""
 }
 
-// recordTypeByPath maps the first segment of a record page's path to the record type.
-var recordTypeByPath = map[string]string{
-	"abstracts": "abstract", "orders": "order", "documents": "file", "vault": "folder", "templates": "template", "users": "user", "keys": "key",
-	"instruments": "instrument",
+// recordTypeByPath returns the type of the records whose pages have a path that ends with segment and the ID, or "".
+func recordTypeByPath(segment string) string {
+	for _, t := range recordTypes {
+		if segment != "" && strings.HasSuffix(t.path, "/"+segment+"/") {
+			return t.name
+		}
+	}
+	return ""
 }
 
 var recordNamePattern = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
@@ -79,16 +79,9 @@ func (si *Site) ParseRecordName(text string) string {
 		if len(parts) < 2 {
 			return ""
 		}
-		recordType, id, isName = recordTypeByPath[parts[0]], parts[1], true
+		recordType, id, isName = recordTypeByPath(parts[0]), parts[1], true
 	}
-	ids := si.IDCodec(recordType)
-	if isName && ids != nil {
-		if n, ok := ids.Decode(id); ok {
-			return RecordName(recordType, n)
-		}
-		return ""
-	}
-	if text = recordType + ":" + id; !isName || !recordNamePattern.MatchString(text) {
+	if text = si.IDs.Decode(recordType + ":" + id); !isName || !recordNamePattern.MatchString(text) {
 		return ""
 	}
 	return text
@@ -97,5 +90,5 @@ func (si *Site) ParseRecordName(text string) string {
 // PublicRecordName returns the name of a record as shown on pages: type:ID, with the opaque ID if
 // the type has one.
 func (si *Site) PublicRecordName(recordType string, id uint64) string {
-	return recordType + ":" + si.publicID(recordType, id)
+	return si.IDs.Encode(RecordName(recordType, id))
 }

@@ -39,7 +39,7 @@ func (r *Request) Redirect(to string) error {
 func (si *Site) decodeID(r *Request, pattern string) error {
 	_, path, _ := strings.Cut(pattern, " /")
 	segment, _, _ := strings.Cut(path, "/")
-	ids, ok := si.IDCodec(recordTypeByPath[segment]), true
+	ids, ok := si.IDs.ForType(recordTypeByPath(segment)), true
 	switch {
 	case strings.Contains(path, "{n}"):
 		n, err := strconv.ParseUint(r.PathValue("n"), 10, 63)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -93,12 +94,18 @@ func (r *Request) SetDataHeaders(mediaType, policy, cache string) {
 	h.Set("Cache-Control", cache)
 }
 
-// SendJSON sends a JSON text to a script.
-func (r *Request) SendJSON(status int, text []byte) {
+// SendJSON sends a value to a script as JSON.
+func (r *Request) SendJSON(status int, what any) error {
+	text, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	text = StripBidi(text)
 	r.SetDataHeaders("application/json", httpx.DataPolicy, "no-store")
 	r.W.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	r.W.WriteHeader(status)
 	_, _ = r.W.Write(text) // an error means that the client has disconnected
+	return nil
 }
 
 // Truncate shortens text to at most maxBytes, at a character boundary.

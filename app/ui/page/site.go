@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
@@ -56,8 +57,7 @@ type Site struct {
 	Assets       *web.Assets
 	icons        map[string]string
 	templates    *templates
-	AbstractIDs  *secret.IDs
-	OrderIDs     *secret.IDs
+	IDs          encode.IDCodec
 	mux          *http.ServeMux
 	warningCache warningCache
 	inFlight     sync.Map // token hash → chan struct{}: forms being processed by SubmitOnce
@@ -87,7 +87,7 @@ func New(opts Options) (*Site, error) {
 	v := opts.App
 	p := &Site{
 		Options: opts, Assets: assets, icons: icons,
-		AbstractIDs: v.Secrets.IDs("abstracts"), OrderIDs: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
+		IDs: encode.NewIDCodec(v.Secrets), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = newTemplates(web.Pages(), p.templateFuncs()); err != nil {
 		return nil, fmt.Errorf("load pages: %w", err)

@@ -26,8 +26,8 @@ func (t trashedRecord) ByWhom() string { return ActorInSentence(t.By) }
 // err is not a NotFound error or the record is not in the trash.
 func (si *Site) findTrashed(r *Request, err error) (gone trashedRecord, found bool) {
 	segment, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	recordType := recordTypeByPath[segment]
-	if errs.KindOf(err) != errs.NotFound || r.PathID == 0 || si.IDCodec(recordType) == nil {
+	recordType := recordTypeByPath(segment)
+	if errs.KindOf(err) != errs.NotFound || r.PathID == 0 || si.IDs.ForType(recordType) == nil {
 		return gone, false
 	}
 	gone.Path = si.RecordPath(recordType, r.PathID)

@@ -115,7 +115,7 @@ func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.T
 func (p *Pages) newAbstractView(ctx context.Context, a model.Abstract, template model.Template) (abstractView, error) {
 	all, err := p.App.Templates.All(ctx)
 	return abstractView{
-		Abstract: a, Opaque: p.AbstractIDs.Encode(a.ID), Heading: p.App.Heading(a, template), Under: a.Subheading(),
+		Abstract: a, Opaque: p.IDs.Abstracts.Encode(a.ID), Heading: p.App.Heading(a, template), Under: a.Subheading(),
 		recordView: newRecordView(p.AbstractPath(a.ID), a.Version, a.Status, template.Statuses, abstractGroups(a, template, all)),
 	}, err
 }

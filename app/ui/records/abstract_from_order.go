@@ -19,7 +19,7 @@ func (p *Pages) sourceOrder(r *page.Request, form url.Values) (o model.Order, er
 	if opaque == "" {
 		return o, nil
 	}
-	id, ok := p.OrderIDs.Decode(opaque)
+	id, ok := p.IDs.Orders.Decode(opaque)
 	if !ok {
 		return o, page.NotFound(r)
 	}

@@ -111,10 +111,8 @@ func (p *Pages) historyLines(ctx context.Context, events []model.Event, defs []m
 			records: []string{e.Record}}
 		recordType, _, _ := strings.Cut(e.Record, ":")
 		switch recordType {
-		case "file":
-			line.Names = []string{cmp.Or(page.EventRecordName(e, e.Record, names), "a document")}
-		case "instrument":
-			line.Names = []string{cmp.Or(page.EventRecordName(e, e.Record, names), "an instrument")}
+		case "file", "instrument":
+			line.Names = []string{cmp.Or(page.EventRecordName(e, e.Record, names), page.WithArticle(page.RecordLabel(recordType)))}
 		}
 		line.describeMove()
 		if n := len(lines); n > 0 && lines[n-1].merge(line) {

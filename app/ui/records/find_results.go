@@ -42,24 +42,18 @@ type findResults struct {
 // resultRow is a result with its matches highlighted.
 type resultRow struct {
 	search.Hit
-	Number   int // position on this page, from 1
-	Path     string
-	Name     []query.Piece
-	Below    []query.Piece
-	Snippet  []search.SnippetPiece // nil if Name and Below already show the match
-	KindName string
+	Number  int // position on this page, from 1
+	Path    string
+	Name    []query.Piece
+	Below   []query.Piece
+	Snippet []search.SnippetPiece // nil if Name and Below already show the match
 }
-
-// kindNames maps record types to their display names.
-var kindNames = map[string]string{"abstract": "Abstract", "order": "Order", "file": "Document", query.Instrument: "Instrument"}
 
 // Icon returns the name of the record type's icon.
-func (r resultRow) Icon() string {
-	if r.Kind == "file" {
-		return "document"
-	}
-	return r.Kind
-}
+func (r resultRow) Icon() string { return page.RecordLabel(r.Kind) }
+
+// KindName returns the display name of the record type.
+func (r resultRow) KindName() string { return page.UpperFirst(page.RecordLabel(r.Kind)) }
 
 // Paged reports whether to show the page number of the match. Documents that are displayed as text
 // usually have only one page.
@@ -133,19 +127,12 @@ func (p *Pages) findByNumber(ctx context.Context, q search.Query, f *findResults
 }
 
 func (f *findResults) add(p *Pages, hit search.Hit) {
-	row := resultRow{Hit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
+	row := resultRow{Hit: hit, Number: len(f.Rows) + 1}
 	row.Name, row.Below = f.marker.Highlight(hit.Heading), f.marker.Highlight(hit.Subheading)
 	if hit.Page > 0 || !alreadyShown(hit.Snippet, row.Name, row.Below) {
 		row.Snippet = singleLine(hit)
 	}
-	switch hit.Kind {
-	case "order":
-		row.Path = p.OrderPath(hit.ID)
-	case "abstract":
-		row.Path = p.AbstractPath(hit.ID)
-	case query.Instrument:
-		row.Path = p.HitPath(hit)
-	default:
+	if row.Path = p.HitPath(hit); hit.Kind == "file" {
 		row.Path = f.documentAddress(hit)
 	}
 	f.Rows = append(f.Rows, row)
@@ -232,11 +219,9 @@ func (f findResults) Several() bool { return len(strings.Fields(f.Text)) > 1 }
 // Tally returns the number of results of each type, or "" if the counts are unknown.
 func (f findResults) Tally() string {
 	var list []string
-	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"},
-		{"file", "document", "documents"},
-		{query.Instrument, "instrument", "instruments"}} {
-		if n := f.Counts[kind.name]; n > 0 {
-			list = append(list, page.Plural(n, kind.one, kind.many))
+	for _, kind := range []string{"abstract", "order", "file", query.Instrument} {
+		if n, label := f.Counts[kind], page.RecordLabel(kind); n > 0 {
+			list = append(list, page.Plural(n, label, label+"s"))
 		}
 	}
 	if f.About && len(list) > 0 {

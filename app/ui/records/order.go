@@ -83,7 +83,7 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 		return s, err
 	}
 	groups := orderGroups(o, s.Fields)
-	groups[0].Fields[0].Lookup = numberLookupPath(p.OrderIDs.Encode(o.ID))
+	groups[0].Fields[0].Lookup = numberLookupPath(p.IDs.Orders.Encode(o.ID))
 	s.recordView = newRecordView(p.OrderPath(o.ID), o.Version, o.Status, statuses, groups)
 	return s, nil
 }

@@ -89,7 +89,7 @@ func (p *Pages) orderNumberPart(r *page.Request) error {
 	asked := r.URL.Query()
 	same := sameNumber{Number: strings.TrimSpace(asked.Get("order_number"))}
 	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxNameLength {
-		own, _ := p.OrderIDs.Decode(asked.Get("not")) // 0 if missing: no order is excluded
+		own, _ := p.IDs.Orders.Decode(asked.Get("not")) // 0 if missing: no order is excluded
 		var err error
 		if same.Same, same.SameMore, err = p.App.Search.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
 			return err

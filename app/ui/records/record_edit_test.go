@@ -369,7 +369,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 				now.storedJSON(in.Name))
 		}
 		if m.group.Fields[i].Clash {
-			picked[in.Name] = pickOne(e.random, []string{"mine", page.PickTheirs})
+			picked[in.Name] = pickOne(e.random, []string{"mine", "theirs"})
 		}
 	}
 	if m.group.Conflict {
@@ -388,7 +388,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, secondEdits map[string]int, picked map[string]string) {
 	for _, in := range g.Fields {
 		index, edited := secondEdits[in.Name]
-		if !edited || index == e.valueIndex(base, in) || picked[in.Name] == page.PickTheirs {
+		if !edited || index == e.valueIndex(base, in) || picked[in.Name] == "theirs" {
 			if after.storedJSON(in.Name) != now.storedJSON(in.Name) {
 				e.fail("%s (%s): value = %q, want %q, which the second user didn't edit", in.Name, in.Type, after.storedJSON(in.Name),
 					now.storedJSON(in.Name))

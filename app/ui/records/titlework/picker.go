@@ -96,7 +96,7 @@ func (p *Pages) orderPicker(r *page.Request) error {
 		return err
 	}
 	for _, hit := range hits {
-		one := pick{Hit: hit, Value: p.OrderIDs.Encode(hit.ID), Path: p.OrderPath(hit.ID)}
+		one := pick{Hit: hit, Value: p.IDs.Orders.Encode(hit.ID), Path: p.OrderPath(hit.ID)}
 		if hit.ID == s.work.OrderID {
 			one.Note = "Currently linked"
 		}
@@ -111,7 +111,7 @@ func (p *Pages) linkOrder(r *page.Request) error {
 	opaque := r.PostForm.Get("order")
 	if opaque != "" {
 		var ok bool
-		if order, ok = p.OrderIDs.Decode(opaque); !ok {
+		if order, ok = p.IDs.Orders.Decode(opaque); !ok {
 			return errs.InvalidField("order_id", "Select an order from the list.")
 		}
 	}
@@ -142,7 +142,7 @@ func (p *Pages) orderValue(id uint64) string {
 	if id == 0 {
 		return ""
 	}
-	return p.OrderIDs.Encode(id)
+	return p.IDs.Orders.Encode(id)
 }
 
 // abstractPicker serves the page on which the user finds an abstract for an order.
@@ -169,7 +169,7 @@ func (p *Pages) abstractPicker(r *page.Request) error {
 		return err
 	}
 	for _, hit := range hits {
-		one := pick{Hit: hit, Value: p.AbstractIDs.Encode(hit.ID), Path: p.AbstractPath(hit.ID)}
+		one := pick{Hit: hit, Value: p.IDs.Abstracts.Encode(hit.ID), Path: p.AbstractPath(hit.ID)}
 		if one.Note, err = p.linkNote(r, hit.ID, order); err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (p *Pages) linkNote(r *page.Request, abstract uint64, order model.Order) (s
 
 // linkAbstract links an abstract to an order.
 func (p *Pages) linkAbstract(r *page.Request) error {
-	abstract, ok := p.AbstractIDs.Decode(r.PostForm.Get("abstract"))
+	abstract, ok := p.IDs.Abstracts.Decode(r.PostForm.Get("abstract"))
 	if !ok {
 		return errs.InvalidField("abstract", "Select an abstract from the list.")
 	}
