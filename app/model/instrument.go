@@ -67,8 +67,8 @@ func (p Party) Input() Input {
 	return ObjectInput(Inputs{"role": StringInput(p.Role), "name": StringInput(p.Name)})
 }
 
-// String returns the party as "Trustee: Ned Cole", or the name if it has no role.
-func (p Party) String() string {
+// Text returns the party as "Trustee: Ned Cole", or the name if it has no role.
+func (p Party) Text() string {
 	if p.Role == "" && !strings.Contains(p.Name, ":") {
 		return p.Name
 	}

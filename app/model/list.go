@@ -68,7 +68,7 @@ func SplitParties(text string) []Party {
 func JoinParties(list []Party, separator string) string {
 	texts := make([]string, 0, len(list))
 	for _, p := range list {
-		texts = append(texts, p.String())
+		texts = append(texts, p.Text())
 	}
 	return JoinNames(texts, separator)
 }

@@ -141,7 +141,7 @@ func printedRunsheet(sheet vault.Runsheet, county string) []printedInstrument {
 		}
 		var others []string
 		for _, party := range i.OtherParties {
-			others = append(others, strings.TrimPrefix(party.String(), ": "))
+			others = append(others, strings.TrimPrefix(party.Text(), ": "))
 		}
 		row.Others = strings.Join(others, "; ")
 		for _, relation := range i.Relations {
