@@ -35,7 +35,10 @@ func newAbstractHandler(s *server) abstractHandler {
 		ids:     opaqueIDs(s.abstracts),
 		setMany: func(r *request, body patchBody) (func(context.Context, uint64) error, error) {
 			p, members := patchOf(r, body), inputs(body, assignmentFields...)
-			return func(ctx context.Context, id uint64) error { return v.PatchAssigned(ctx, r.actor, id, p, members) }, nil
+			return func(ctx context.Context, id uint64) error {
+				_, err := v.PatchAssigned(ctx, r.actor, id, p, members)
+				return err
+			}, nil
 		},
 		manyFields: assignmentFields,
 	}, v, s.App.Search}

@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/bulk"
 )
 
 // Actions of a bulk change, instead of new values.
@@ -73,11 +74,13 @@ func (h recordHandler[T, P]) bulk(r *request) (response, error) {
 			records = append(records, id.record)
 		}
 	}
-	render := func(list []vault.Changed) response {
+	render := func(list []bulk.Changed) response {
 		return response{status: http.StatusOK, body: h.bulkBody(r, ids, list)}
 	}
-	return perform(r, render, func(keep vault.Idempotency[[]vault.Changed]) ([]vault.Changed, error) {
-		return h.server.App.Bulk(r.Context(), r.actor, records, change, keep)
+	return perform(r, render, func(keep vault.Idempotency[[]bulk.Changed]) ([]bulk.Changed, error) {
+		return bulk.Change(r.Context(), h.server.App.Vault, r.actor, records, func(ctx context.Context, id uint64) ([]vault.Edit, error) {
+			return nil, change(ctx, id)
+		}, keep)
 	})
 }
 
@@ -90,8 +93,8 @@ func (h recordHandler[T, P]) bulkIDs(raw json.RawMessage) (list []bulkID, err er
 		return nil, errs.InvalidField(field, errs.NotArray)
 	case len(raw) > 0 && json.Unmarshal(raw, &sent) != nil, len(sent) == 0:
 		return nil, errs.InvalidField(field, errs.Required)
-	case len(sent) > vault.MaxBulk:
-		return nil, errs.InvalidField(field, errs.TooMany, vault.MaxBulk)
+	case len(sent) > bulk.Max:
+		return nil, errs.InvalidField(field, errs.TooMany, bulk.Max)
 	}
 	seen := map[string]bool{}
 	for _, one := range sent {
@@ -147,7 +150,7 @@ func (h recordHandler[T, P]) bulkChange(r *request, sent map[string]json.RawMess
 }
 
 // bulkBody returns the response to a bulk change. list has the outcomes for those IDs that records can have.
-func (h recordHandler[T, P]) bulkBody(r *request, ids []bulkID, list []vault.Changed) (body apitypes.Bulk) {
+func (h recordHandler[T, P]) bulkBody(r *request, ids []bulkID, list []bulk.Changed) (body apitypes.Bulk) {
 	for _, id := range ids {
 		item, err := apitypes.BulkItem{ID: id.sent, OK: true}, error(errNoRoute)
 		if id.record != 0 {

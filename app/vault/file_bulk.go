@@ -113,7 +113,7 @@ func (f *Files) PatchWithInstruments(ctx context.Context, actor model.Actor, id 
 	var file model.File
 	to := uint64(max(0, p.AbstractID.Value.Value))
 	var instruments []model.Instrument
-	return f.v.run(ctx, actor, step{func(t *store.Tx) (err error) {
+	_, err := f.v.run(ctx, actor, step{check: func(t *store.Tx) (err error) {
 		instruments = nil
 		if file, err = t.File(id); err != nil || to == 0 || to == file.AbstractID {
 			return cmp.Or(err, txn.ErrNoChange)
@@ -122,7 +122,7 @@ func (f *Files) PatchWithInstruments(ctx context.Context, actor model.Actor, id 
 			err = cmp.Or(err, txn.ErrNoChange)
 		}
 		return err
-	}, func(t *store.Tx) error { // first, because without the document, the abstract may be retained for a shorter time
+	}, write: func(t *store.Tx) error { // first, because without the document, the abstract may be retained for a shorter time
 		for _, i := range instruments {
 			if err := f.v.moveInstrument(t, actor, f.v.Now(), i, to); err != nil {
 				return err
@@ -130,6 +130,7 @@ func (f *Files) PatchWithInstruments(ctx context.Context, actor model.Actor, id 
 		}
 		return nil
 	}}, patching(f.v, FileOps, actor, id, Match{}, f.patched(p), &file))
+	return err
 }
 
 // room returns how many documents fit into the destination. It returns NotFound if the destination

@@ -86,7 +86,8 @@ func walkSteps() map[string]walkStep {
 			return err
 		}, "abstract.changed", "tax_map custom_fields.file_number"},
 		"Abstracts.PatchAssigned": {func(w *auditWalk) error {
-			return w.v.Abstracts.PatchAssigned(w.Context(), who, w.abstract, model.AbstractPatch{}, members(`{"due_date":"2026-12-03"}`))
+			_, err := w.v.Abstracts.PatchAssigned(w.Context(), who, w.abstract, model.AbstractPatch{}, members(`{"due_date":"2026-12-03"}`))
+			return err
 		}, "assignment.changed", "due_date"},
 		"Abstracts.Reorder": {func(w *auditWalk) error {
 			_, err := w.v.Abstracts.Reorder(w.Context(), who, w.abstract, vault.ReorderRequest{File: w.second, Position: 1})
@@ -102,6 +103,10 @@ func walkSteps() map[string]walkStep {
 		}, "", ""},
 
 		"Orders.Create": {func(w *auditWalk) error { vaulttest.CreateOrder(w.T, w.v, "T-2"); return nil }, "order.created", ""},
+		"Orders.Edit": {func(w *auditWalk) error {
+			_, err := w.v.Orders.Edit(w.Context(), who, w.order, model.OrderPatch{Fields: model.Inputs{"city": model.StringInput("Dover")}})
+			return err
+		}, "order.changed", "city"},
 		"Orders.Patch": {func(w *auditWalk) error {
 			_, err := w.v.Orders.Patch(w.Context(), who, w.order,
 				model.OrderPatch{Fields: model.Inputs{"due_date": model.StringInput("2026-12-01")}}, always)

@@ -81,7 +81,18 @@ func (o *Orders) List(ctx context.Context, q Query) (Page[model.Order], error) {
 // Patch changes the fields set in p. It returns Invalid, listing every invalid field, or
 // PreconditionFailed if match doesn't accept the current version.
 func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.OrderPatch, match Match) (model.Order, error) {
-	return patch(ctx, o.v, OrderOps, actor, id, match, func(t *store.Tx, old model.Order) (model.Order, error) {
+	return patch(ctx, o.v, OrderOps, actor, id, match, o.patched(p))
+}
+
+// Edit is like Patch, and returns the change for UndoEdit, if there is one.
+func (o *Orders) Edit(ctx context.Context, actor model.Actor, id uint64, p model.OrderPatch) ([]Edit, error) {
+	var now model.Order
+	return o.v.run(ctx, actor, patching(o.v, OrderOps, actor, id, Match{}, o.patched(p), &now))
+}
+
+// patched returns the function that applies a patch.
+func (o *Orders) patched(p model.OrderPatch) func(*store.Tx, model.Order) (model.Order, error) {
+	return func(t *store.Tx, old model.Order) (model.Order, error) {
 		definitions, err := orderDefinitions(t)
 		if err != nil {
 			return old, err
@@ -91,7 +102,7 @@ func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p mode
 			rejected = o.checkUniqueNumber(t, now.Number, rejected)
 		}
 		return now, rejected.Err()
-	})
+	}
 }
 
 // restoreFields restores the fields that an order had before a change. It returns Invalid if they aren't valid any longer,

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"deedkeep/app/errs"
@@ -59,7 +57,7 @@ func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Qu
 // the version stays the same, and there is no audit entry.
 func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, match Match,
 	change func(t *store.Tx, old T) (T, error)) (now T, err error) {
-	err = v.run(ctx, actor, patching(v, ops, actor, id, match, change, &now))
+	_, err = v.run(ctx, actor, patching(v, ops, actor, id, match, change, &now))
 	return now, err
 }
 
@@ -68,7 +66,11 @@ func patching[T any](v *Vault, ops recordOps[T], actor model.Actor, id uint64, m
 	now *T) step {
 	var old T
 	var changes []model.Change
-	return step{func(t *store.Tx) (err error) {
+	var edit func() Edit
+	if ops.before != nil {
+		edit = func() Edit { return Edit{Type: ops.Name, ID: id, Version: ops.version(*now)} }
+	}
+	return step{edit, func(t *store.Tx) (err error) {
 		if old, err = ops.get(t, id); err != nil {
 			return err
 		}
@@ -90,20 +92,24 @@ func patching[T any](v *Vault, ops recordOps[T], actor model.Actor, id uint64, m
 		if err := v.AddEntry(t, entry); err != nil {
 			return err
 		}
-		if *now, err = ops.save(v, t, *now, at); err != nil || ops.before == nil {
+		if *now, err = ops.save(v, t, *now, at); err != nil || edit == nil {
 			return err
 		}
-		return Edit{Type: ops.Name, ID: id, Version: ops.version(*now)}.keep(t, actor, at, ops.before(old))
+		return edit().keep(t, actor, at, ops.before(old))
 	}}
 }
 
-// step is a part of a transaction. check returns txn.ErrNoChange if there is nothing to write.
-type step struct{ check, write func(*store.Tx) error }
+// step is a part of a transaction. check returns txn.ErrNoChange if there is nothing to write. edit returns what UndoEdit
+// needs to undo it; it is nil if it can't be undone that way.
+type step struct {
+	edit         func() Edit
+	check, write func(*store.Tx) error
+}
 
-// run runs all steps in one transaction, or none.
-func (v *Vault) run(ctx context.Context, actor model.Actor, steps ...step) error {
+// run runs all steps in one transaction, or none. It returns the edits of those that changed something.
+func (v *Vault) run(ctx context.Context, actor model.Actor, steps ...step) (edits []Edit, err error) {
 	var changing []step
-	err := v.Write(ctx, actor, func(t *store.Tx) error {
+	err = v.Write(ctx, actor, func(t *store.Tx) error {
 		changing = nil
 		for _, s := range steps {
 			err := s.check(t)
@@ -128,44 +134,14 @@ func (v *Vault) run(ctx context.Context, actor model.Actor, steps ...step) error
 		return nil
 	})
 	if errors.Is(err, txn.ErrNoChange) {
-		err = nil
+		return nil, nil
 	}
-	return err
-}
-
-// MaxBulk is the maximum number of records of a bulk change.
-const MaxBulk = 1000
-
-// bulkWorkers is how many records a bulk change changes at the same time. Changes that wait together share a commit.
-const bulkWorkers = 64
-
-// Changed is the outcome of a bulk change for one record. If Err isn't nil, the record is as it was.
-type Changed struct {
-	ID  uint64
-	Err error
-}
-
-// Bulk calls change for each record, which changes it in a transaction of its own, and returns the outcomes in the
-// sequence of ids. If ctx ends, it returns its error, and the records that were changed by then stay changed.
-func (v *Vault) Bulk(ctx context.Context, actor model.Actor, ids []uint64, change func(ctx context.Context, id uint64) error,
-	idempotency Idempotency[[]Changed]) ([]Changed, error) {
-	list := make([]Changed, len(ids))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(bulkWorkers, len(ids)) {
-		workers.Go(func() {
-			for n := next.Add(1) - 1; n < int64(len(ids)) && ctx.Err() == nil; n = next.Add(1) - 1 {
-				list[n] = Changed{ids[n], change(ctx, ids[n])}
-			}
-		})
+	for _, s := range changing {
+		if err == nil && s.edit != nil {
+			edits = append(edits, s.edit())
+		}
 	}
-	workers.Wait()
-	if err := ctx.Err(); err != nil || !idempotency.enabled() {
-		return list, err
-	}
-	return list, v.UpdateFromReserve(ctx, actor, func(t *store.Tx) error { return idempotency.CheckUnused(t, v) }, func(t *store.Tx) error {
-		return idempotency.SaveResponse(t, v.Now(), list)
-	})
+	return edits, err
 }
 
 // trash moves a live record to the trash. put writes the trashed record and returns additional details for the audit

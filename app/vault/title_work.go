@@ -70,7 +70,7 @@ var (
 // nothing is written.
 func (tw *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint64, part titlePart, match Match,
 	change func(t *store.Tx, a model.Abstract, work *model.TitleWork) error) (now model.TitleWork, err error) {
-	err = tw.v.run(ctx, actor, tw.changing(actor, abstract, part, match, change, &now))
+	_, err = tw.v.run(ctx, actor, tw.changing(actor, abstract, part, match, change, &now))
 	return now, err
 }
 
@@ -78,7 +78,11 @@ func (tw *TitleWork) change(ctx context.Context, actor model.Actor, abstract uin
 func (tw *TitleWork) changing(actor model.Actor, abstract uint64, part titlePart, match Match,
 	change func(t *store.Tx, a model.Abstract, work *model.TitleWork) error, now *model.TitleWork) step {
 	var old model.TitleWork
-	return step{func(t *store.Tx) error {
+	var edit func() Edit
+	if part.copy != nil {
+		edit = func() Edit { return Edit{AbstractOps.Name, abstract, part.name(), *part.version(now)} }
+	}
+	return step{edit, func(t *store.Tx) error {
 		a, err := t.Abstract(abstract)
 		if err != nil {
 			return err
@@ -106,12 +110,12 @@ func (tw *TitleWork) changing(actor model.Actor, abstract uint64, part titlePart
 			event = "order_link.removed"
 		}
 		at := tw.v.Now()
-		if err := errors.Join(t.PutTitleWork(*now), tw.v.logTitleWork(t, at, actor, event, old, *now)); err != nil || part.copy == nil {
+		if err := errors.Join(t.PutTitleWork(*now), tw.v.logTitleWork(t, at, actor, event, old, *now)); err != nil || edit == nil {
 			return err
 		}
 		var before model.TitleWork
 		part.copy(&before, &old)
-		return Edit{AbstractOps.Name, abstract, part.name(), *part.version(now)}.keep(t, actor, at, before)
+		return edit().keep(t, actor, at, before)
 	}}
 }
 
@@ -174,8 +178,10 @@ func (tw *TitleWork) assigning(actor model.Actor, abstract uint64, members model
 	}, now)
 }
 
-// PatchAssigned is like Patch. In the same transaction, it changes the members of the assignment that are given.
-func (a *Abstracts) PatchAssigned(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, members model.Inputs) error {
+// PatchAssigned is like Patch. In the same transaction, it changes the members of the assignment that are given. It
+// returns the changes, for UndoEdit.
+func (a *Abstracts) PatchAssigned(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, members model.Inputs,
+) ([]Edit, error) {
 	var now AbstractWithFiles
 	var work model.TitleWork
 	steps := []step{patching(a.v, AbstractOps, actor, id, Match{}, a.patched(p), &now)}

@@ -28,6 +28,7 @@ const noticeLifetime = time.Minute
 // undoPattern matches the addresses that an Undo button may post to. The form fields follow the
 // question mark.
 var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents|instruments)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
+	`|^/undo/bulk\?key=[0-9A-Z]+$` +
 	`|^/undo\?part=[a-z_]*&record=[a-z]+%3A[0-9A-Za-z]+&version=[0-9]+$` +
 	`|^/(abstracts/[0-9A-Za-z]+/(status|order-link)|orders/[0-9A-Za-z]+/status|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
 

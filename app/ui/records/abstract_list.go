@@ -7,6 +7,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
 )
 
@@ -17,6 +18,7 @@ type abstractList struct {
 	listing
 	Rows      []abstractRow
 	Templates []model.Template // includes retired templates because abstracts may still use them
+	People    []titlework.Person
 }
 
 // abstractRow is a row of the abstract list.
@@ -39,8 +41,11 @@ var abstractSorts = []listSort{
 	{"Updated", "aside", "", ""},
 }
 
+// abstractFilters are the names of the list's filters.
+var abstractFilters = []string{"q", "status", "template", "county", "state", "from", "to"}
+
 func (p *Pages) abstractListPage(r *page.Request) (err error) {
-	list := abstractList{listing: newListing(r, abstractSorts, "-created", "q", "status", "template", "county", "state", "from", "to")}
+	list := abstractList{listing: newListing(r, abstractSorts, "-created", abstractFilters...)}
 	if list.Templates, err = p.App.Templates.All(r.Context()); err != nil {
 		return err
 	}
@@ -55,6 +60,9 @@ func (p *Pages) abstractListPage(r *page.Request) (err error) {
 		}
 	}
 	list.setStatuses(statuses)
+	if list.People, err = p.work.Assignable(r.Context()); err != nil {
+		return err
+	}
 	if err := p.loadAbstracts(r, &list); err != nil {
 		return err
 	}

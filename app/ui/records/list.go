@@ -25,6 +25,7 @@ type listing struct {
 	ByWords    bool     // found by full-text search, not by the start of a number or address
 	Wordless   string   // why full-text search was not available; "" if it was
 	Prev, Next string
+	Here       string // address of this page of the list
 
 	path        string
 	sorts       []listSort
@@ -43,10 +44,14 @@ type sortColumn struct{ Label, Class, Address, Aria string }
 // newListing parses the query of a list page. names are the names of the list's filters.
 func newListing(r *page.Request, sorts []listSort, initial string, names ...string) listing {
 	asked := page.ListParams(r, append(names, "sort")...)
-	return listing{
-		Asked: asked, Problems: map[string]string{}, Filtered: len(asked) > 1 || len(asked) == 1 && !asked.Has("sort"),
-		path: r.URL.Path, sorts: sorts, defaultSort: initial,
-	}
+	l := askedListing(asked, sorts, initial)
+	l.Filtered, l.path, l.Here = len(asked) > 1 || len(asked) == 1 && !asked.Has("sort"), r.URL.Path, r.URL.RequestURI()
+	return l
+}
+
+// askedListing returns the state of a list with filters.
+func askedListing(asked url.Values, sorts []listSort, initial string) listing {
+	return listing{Asked: asked, Problems: map[string]string{}, sorts: sorts, defaultSort: initial}
 }
 
 // addFilters adds the requested filters by model.RecordColumns to q.
@@ -130,7 +135,7 @@ func (p *Pages) showList(r *page.Request, l *listing, onlyMatch, name, block str
 		r.W.Header().Set("HX-Push-Url", l.addressWith())
 		return p.RenderPart(r, http.StatusOK, name, block, content.Data)
 	}
-	content.Styles = []string{"record.css"}
+	content.Styles, content.Scripts = []string{"record.css"}, []string{"choose.js", "bulk.js"}
 	return p.RenderPage(r, http.StatusOK, name, content)
 }
 

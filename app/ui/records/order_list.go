@@ -41,8 +41,11 @@ var orderSorts = []listSort{
 	{"Created", "aside", "created_at", model.SortCreated},
 }
 
+// orderFilters are the names of the list's filters.
+var orderFilters = []string{"q", "status", "county", "state", "due_from", "due_to", "show"}
+
 func (p *Pages) orderListPage(r *page.Request) error {
-	list := orderList{listing: newListing(r, orderSorts, "-created_at", "q", "status", "county", "state", "due_from", "due_to", "show")}
+	list := orderList{listing: newListing(r, orderSorts, "-created_at", orderFilters...)}
 	statuses, err := p.App.Orders.Statuses(r.Context())
 	if err != nil {
 		return err

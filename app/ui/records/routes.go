@@ -33,6 +33,9 @@ func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /{$}", page.MayRead, p.dashboardPage),
 		page.NewRoute("POST /undo", page.MayWrite, p.undoEdit),
+		page.NewRoute("POST /undo/bulk", page.MayWrite, p.undoMany),
+		page.NewRoute("POST /orders/bulk", page.MayWrite, p.changeOrders),
+		page.NewRoute("POST /abstracts/bulk", page.MayWrite, p.changeAbstracts),
 		page.NewRoute("GET /documents/latest", page.MayRead, p.latestDocumentsPart),
 		page.NewRoute("GET /find", page.MayRead, p.findPage),
 		page.NewRoute("GET /find/box", page.MayRead, p.findBox),

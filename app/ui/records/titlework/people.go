@@ -1,7 +1,9 @@
 package titlework
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"deedkeep/app/errs"
@@ -20,13 +22,13 @@ type People struct {
 	Prior, PriorPath   string   // the abstract that this one brings down
 	PriorVoid          bool     // its certificate through the start of this search was voided
 	NotTaken           []string // what stayed there
-	Users              []person
+	Users              []Person
 	Problems           map[string]string
 	Theirs             string // the stored assignment, after another user changed it in the meantime
 }
 
-// person is a user who can work on abstracts.
-type person struct {
+// Person is a user who can work on abstracts.
+type Person struct {
 	ID   uint64
 	Name string
 }
@@ -69,15 +71,20 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 			view.PriorVoid = work.IsVoidThrough(s.abstract.Custom.Text(model.KeySearchFrom))
 		}
 	}
-	users, err := p.App.Users.List(ctx)
-	for _, u := range users {
-		known := u.ID == a.SearcherID || u.ID == a.ExaminerID
-		if known || u.DisabledAt == nil && u.Role != model.RoleViewer {
-			view.Users = append(view.Users, person{u.ID, u.Name})
-		}
-	}
+	view.Users, err = p.Assignable(ctx, a.SearcherID, a.ExaminerID)
 	view.Searcher, view.Examiner = view.name(a.SearcherID), view.name(a.ExaminerID)
 	return view, err
+}
+
+// Assignable returns the users who can work on an abstract, and those with the known IDs.
+func (p *Pages) Assignable(ctx context.Context, known ...uint64) (list []Person, err error) {
+	users, err := p.App.Users.List(ctx)
+	for _, u := range users {
+		if slices.Contains(known, u.ID) || u.DisabledAt == nil && u.Role != model.RoleViewer {
+			list = append(list, Person{u.ID, u.Name})
+		}
+	}
+	return list, err
 }
 
 // name returns the name of a user who can work on the abstract, or "" if there is no such user.

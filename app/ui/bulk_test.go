@@ -1,0 +1,116 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
+)
+
+// Users change the selected records of a list, or all that match, see which failed and why, and can undo it.
+func TestChangeMany(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim, lee := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
+	var paths []string
+	for n := range 4 {
+		form := url.Values{"order_number": {fmt.Sprintf("T-%d", n)}, "county": {"Kent"}, "due_date": {"2026-06-01"}}
+		if n == 3 {
+			form.Set("county", "Sussex")
+		}
+		paths = append(paths, kim.post(t, 303, "/orders", form).location())
+	}
+	const list = "/orders?county=Kent"
+	due := func(want ...string) {
+		t.Helper()
+		for n, day := range want {
+			if page := kim.get(t, 200, paths[n]); !strings.Contains(string(page.body), `datetime="`+day+`"`) {
+				t.Errorf("order %d isn't due on %s", n, day)
+			}
+		}
+	}
+	change := func(back string, form url.Values) reply {
+		t.Helper()
+		form.Set("back", back)
+		changed := kim.post(t, 303, strings.Split(back, "?")[0]+"/bulk", form)
+		if to := changed.location(); to != back {
+			t.Errorf("after a bulk change: got %s, want %s", to, back)
+		}
+		return changed
+	}
+	notice := func(r reply, want string) {
+		t.Helper()
+		if got := h.noticeOf(t, r); got != want {
+			t.Errorf("notice = %q, want %q", got, want)
+		}
+	}
+	undo := func(r reply, want string) {
+		t.Helper()
+		notice(kim.undo(t, r), want)
+	}
+	notice(change(list, url.Values{"do": {"set"}, "status": {"active"}}), "No orders were selected.")
+	notice(change(list, url.Values{"do": {"set"}, "id": paths[:1]}), "Choose what to change.")
+
+	kim.post(t, 303, paths[1]+"/trash", nil)
+	changed := change(list, url.Values{"do": {"set"}, "due_date": {"7/4/2026"},
+		"id": {paths[0], paths[1], paths[2], paths[0], "/orders/nonsense"}})
+	notice(changed, "2 orders changed. One order failed: Not found.")
+	due("2026-07-04")
+	undo(changed, "2 orders changed back.")
+	due("2026-06-01")
+	kim.post(t, 303, paths[1]+"/restore", nil)
+
+	notice(change(list, url.Values{"do": {"set"}, "id": paths[:1], "status": {"nonsense"}}),
+		"0 orders changed. “T-0” failed: The selected status is invalid.")
+	all := change(list, url.Values{"do": {"set"}, "matching": {"1"}, "due_date": {"2026-08-01"}})
+	notice(all, "3 orders changed.")
+	due("2026-08-01", "2026-08-01", "2026-08-01", "2026-06-01")
+	kim.post(t, 303, paths[0], url.Values{"group": {"property"}, "due_date": {"2026-09-01"}})
+	undo(all, "2 orders changed back. “T-0” failed: The record has changed since you read it. Read it again.")
+
+	trashed := change(list, url.Values{"do": {"trash"}, "id": paths[2:]})
+	notice(trashed, "2 orders moved to the trash.")
+	kim.get(t, 404, paths[3])
+	undo(trashed, "2 orders changed back.")
+	kim.get(t, 200, paths[3])
+
+	notice(change("/orders?q=T-1", url.Values{"do": {"trash"}, "matching": {"1"}}), "Select the orders of a search one by one.")
+	lee.post(t, 403, "/orders/bulk", url.Values{"do": {"trash"}, "id": paths})
+	if page := lee.get(t, 200, list); strings.Contains(string(page.body), `form="bulk"`) {
+		t.Error("a viewer gets checkboxes")
+	}
+	vaulttest.Verify(t, h.vault)
+}
+
+// Abstracts get their people and due date together with the status.
+func TestChangeManyAbstracts(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	var paths []string
+	for range 2 {
+		paths = append(paths, kim.post(t, 303, "/abstracts", url.Values{"county": {"Kent"}}).location())
+	}
+	page := kim.get(t, 200, "/abstracts")
+	searcher := page.matches(t, `id="bulk-searcher" name="searcher"><option\s+value="">Searcher…</option><option value="([0-9]+)">`)[0]
+	changed := kim.post(t, 303, "/abstracts/bulk", url.Values{"do": {"set"}, "id": paths, "status": {"In Exam"}, "searcher": {searcher},
+		"due_date": {"2026-07-04"}})
+	for id := uint64(1); id <= 2; id++ {
+		work, err := h.vault.TitleWork.Get(t.Context(), id)
+		if err != nil || fmt.Sprint(work.Assignment.SearcherID) != searcher || work.Assignment.DueDate != "2026-07-04" {
+			t.Errorf("assignment of abstract %d = %+v, %v", id, work.Assignment, err)
+		}
+	}
+	kim.undo(t, changed)
+	for id := uint64(1); id <= 2; id++ {
+		work, err := h.vault.TitleWork.Get(t.Context(), id)
+		a, abstractErr := h.vault.Abstracts.Get(t.Context(), id)
+		if err != nil || abstractErr != nil || work.Assignment != (model.Assignment{}) || a.Abstract.Status == "In Exam" {
+			t.Errorf("after Undo: assignment of abstract %d = %+v, status %q", id, work.Assignment, a.Abstract.Status)
+		}
+	}
+	kim.post(t, 303, "/undo/bulk", url.Values{"key": {"NONSENSE"}})
+}

@@ -1,0 +1,229 @@
+package records
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+	"deedkeep/app/vault/bulk"
+)
+
+// recordList is a type of record that a list can change many of at once.
+type recordList struct {
+	name, singular, plural string
+	list                   string   // address of the list
+	filters                []string // names of its filters
+	ids                    *secret.IDs
+	matching               func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error)
+	set                    func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error)
+	trash                  func(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
+	heading                func(ctx context.Context, id uint64) (string, error)
+}
+
+// bulkTrash is the value of the button that moves records to the trash.
+const bulkTrash = "trash"
+
+func (p *Pages) bulkOrders() recordList {
+	return recordList{
+		name: vault.OrderOps.Name, singular: "order", plural: "orders", list: "/orders", filters: orderFilters, ids: p.IDs.Orders,
+		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
+			list, q := orderList{listing: askedListing(asked, orderSorts, "-created_at")}, vault.Query{}
+			list.applyFilters(&q, p.LocalNow())
+			return matchingIDs(r.Context(), q, p.App.Orders.List, func(o model.Order) uint64 { return o.ID })
+		},
+		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
+			return p.App.Orders.Edit(ctx, r.Actor, id, model.OrderPatch{Fields: p.typedInputs(r, "status", "due_date")})
+		},
+		trash: p.App.Orders.Trash,
+		heading: func(ctx context.Context, id uint64) (string, error) {
+			o, err := p.App.Orders.Get(ctx, id)
+			return o.Number, err
+		},
+	}
+}
+
+func (p *Pages) bulkAbstracts() recordList {
+	return recordList{
+		name: vault.AbstractOps.Name, singular: "abstract", plural: "abstracts", list: "/abstracts", filters: abstractFilters, ids: p.IDs.Abstracts,
+		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
+			list, q := abstractList{listing: askedListing(asked, abstractSorts, "-created")}, vault.Query{}
+			list.applyFilters(&q, p.LocalNow())
+			return matchingIDs(r.Context(), q, p.App.Abstracts.ListWithoutFiles, func(a model.Abstract) uint64 { return a.ID })
+		},
+		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
+			return p.App.Abstracts.PatchAssigned(ctx, r.Actor, id, model.AbstractPatch{Fields: p.typedInputs(r, "status")},
+				p.typedInputs(r, "searcher", "examiner", "due_date"))
+		},
+		trash: p.App.Abstracts.Trash,
+		heading: func(ctx context.Context, id uint64) (string, error) {
+			_, heading, err := p.App.Abstracts.WithHeading(ctx, id)
+			return heading, err
+		},
+	}
+}
+
+// typedInputs returns the fields of a form that have a value.
+func (p *Pages) typedInputs(r *page.Request, names ...string) model.Inputs {
+	in := model.Inputs{}
+	for _, name := range names {
+		value := strings.TrimSpace(r.PostForm.Get(name))
+		if name == "due_date" {
+			value = page.TypedDate(name, value, p.LocalNow())
+		}
+		if value != "" {
+			in[name] = model.StringInput(value)
+		}
+	}
+	return in
+}
+
+// matchingIDs returns the records on all pages of a list. more reports whether there are more than bulk.Max.
+func matchingIDs[T any](ctx context.Context, q vault.Query, list func(context.Context, vault.Query) (vault.Page[T], error),
+	id func(T) uint64) (ids []uint64, more bool, err error) {
+	q.Limit = 100
+	for {
+		found, err := list(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, record := range found.Items {
+			ids = append(ids, id(record))
+		}
+		if q.Position = found.Next; found.Next == nil || len(ids) > bulk.Max {
+			return ids, len(ids) > bulk.Max, nil
+		}
+	}
+}
+
+func (p *Pages) changeOrders(r *page.Request) error    { return p.changeMany(r, p.bulkOrders()) }
+func (p *Pages) changeAbstracts(r *page.Request) error { return p.changeMany(r, p.bulkAbstracts()) }
+
+// changeMany changes the selected records of a list, or all that match its filters, and shows the list again.
+func (p *Pages) changeMany(r *page.Request, of recordList) error {
+	back := page.ReturnAddress(r, of.list)
+	trash := r.PostForm.Get("do") == bulkTrash
+	ids, problem, err := of.selection(r, back)
+	if err == nil && problem == "" && !trash && len(p.typedInputs(r, "status", "due_date", "searcher", "examiner")) == 0 {
+		problem = "Choose what to change."
+	}
+	if err != nil {
+		return err
+	}
+	if problem != "" {
+		return p.RedirectWithNotice(r, back, problem)
+	}
+	list, err := bulk.Change(r.Context(), p.App.Vault, r.Actor, ids, func(ctx context.Context, id uint64) ([]vault.Edit, error) {
+		if trash {
+			return nil, of.trash(ctx, r.Actor, id, vault.Match{})
+		}
+		return of.set(ctx, r, id)
+	}, vault.Idempotency[[]bulk.Changed]{})
+	if err != nil {
+		return err
+	}
+	undo, done := bulk.Done{Type: of.name}, "changed"
+	for _, changed := range list {
+		undo.Edits = append(undo.Edits, changed.Edits...)
+		if trash && changed.Err == nil {
+			undo.Trashed = append(undo.Trashed, changed.ID)
+		}
+	}
+	if trash {
+		done = "moved to the trash"
+	}
+	address := ""
+	if len(undo.Edits)+len(undo.Trashed) > 0 {
+		token := rand.Text()
+		if err := bulk.Store(r.Context(), p.App.Vault, bulkKey(token), undo); err != nil {
+			return err
+		}
+		address = page.UndoAddress("/undo/bulk", url.Values{"key": {token}})
+	}
+	return p.RedirectWithUndo(r, back, of.outcome(r.Context(), list, done), address)
+}
+
+// bulkKey returns the key under which what is needed to undo a bulk change is stored.
+func bulkKey(token string) [32]byte { return sha256.Sum256([]byte("bulk " + token)) }
+
+// selection returns the selected records, or why there are none to change.
+func (l recordList) selection(r *page.Request, back string) (ids []uint64, problem string, err error) {
+	if r.PostForm.Get("matching") != "" {
+		from, err := url.Parse(back)
+		if err != nil {
+			return nil, "", err
+		}
+		asked, sent := url.Values{}, from.Query()
+		for _, name := range l.filters {
+			if value := sent.Get(name); value != "" {
+				asked.Set(name, value)
+			}
+		}
+		if asked.Has("q") {
+			return nil, "Select the " + l.plural + " of a search one by one.", nil
+		}
+		ids, more, err := l.matching(r, asked)
+		if more {
+			problem = fmt.Sprintf("More than %s %s match. Add a filter.", page.FormatCount(bulk.Max), l.plural)
+		}
+		return ids, problem, err
+	}
+	for _, text := range r.PostForm["id"] {
+		if id, ok := l.ids.Decode(strings.TrimPrefix(text, l.list+"/")); ok && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	switch {
+	case len(ids) == 0:
+		problem = "No " + l.plural + " were selected."
+	case len(ids) > bulk.Max:
+		problem = fmt.Sprintf("Select at most %s %s at a time.", page.FormatCount(bulk.Max), l.plural)
+	}
+	return ids, problem, nil
+}
+
+// maxReasons is how many records that weren't changed a notice names.
+const maxReasons = 3
+
+// outcome says how many records were changed, and which ones weren't, with reasons.
+func (l recordList) outcome(ctx context.Context, list []bulk.Changed, done string) string {
+	failed := slices.DeleteFunc(slices.Clone(list), func(c bulk.Changed) bool { return c.Err == nil })
+	text := page.Plural(len(list)-len(failed), l.singular, l.plural) + " " + done + "."
+	for n, c := range failed {
+		if n == maxReasons {
+			return text + fmt.Sprintf(" %s more failed.", page.FormatCount(len(failed)-n))
+		}
+		name, err := l.heading(ctx, c.ID)
+		if err != nil {
+			name = "One " + l.singular
+		} else {
+			name = "“" + name + "”"
+		}
+		text += " " + name + " failed: " + page.ErrorSentence(c.Err)
+	}
+	return text
+}
+
+// undoMany undoes a bulk change.
+func (p *Pages) undoMany(r *page.Request) error {
+	recordType, list, err := bulk.Undo(r.Context(), p.App.Vault, r.Actor, bulkKey(r.PostForm.Get("key")))
+	if errs.KindOf(err) == errs.Conflict {
+		return p.RedirectWithNotice(r, page.ReturnAddress(r, "/"), page.ErrorSentence(err))
+	}
+	if err != nil {
+		return err
+	}
+	of := p.bulkOrders()
+	if recordType == vault.AbstractOps.Name {
+		of = p.bulkAbstracts()
+	}
+	return p.RedirectWithNotice(r, page.ReturnAddress(r, of.list), of.outcome(r.Context(), list, "changed back"))
+}
