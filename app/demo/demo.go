@@ -48,16 +48,23 @@ type filler struct {
 	progress func(done, total int)
 }
 
+// names returns the usernames of the example firm.
+func names() (list []string) {
+	for _, p := range people {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+// Check returns the Conflict of Fill if the vault can't be filled.
+func Check(ctx context.Context, in *instance.Instance) error { return in.CheckExample(ctx, names()...) }
+
 // Fill fills a vault without records. It returns Conflict, and the vault stays as it is, if the vault has records or was
 // filled already. progress is called after each order.
 func Fill(ctx context.Context, in *instance.Instance, actor model.Actor, progress func(done, total int)) (Result, error) {
 	f := &filler{Instance: in, ctx: ctx, actor: actor, progress: progress}
 	year, month, day := in.Now().In(in.Stored.Location()).Date()
 	f.today = time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	var names []string
-	for _, p := range people {
-		names = append(names, p.name)
-	}
 	var err error
 	if f.texts, err = newTexts(); err != nil {
 		return f.result, err
@@ -65,7 +72,7 @@ func Fill(ctx context.Context, in *instance.Instance, actor model.Actor, progres
 	if f.faces, err = newFaces(); err != nil {
 		return f.result, err
 	}
-	if err := in.MarkExample(ctx, actor, names...); err != nil {
+	if err := in.MarkExample(ctx, actor, names()...); err != nil {
 		return f.result, err
 	}
 	for _, step := range []func() error{f.addUsers, f.addFiles, f.addFolders, f.finishUsers} {

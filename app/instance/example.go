@@ -37,6 +37,11 @@ func (in *Instance) MarkExample(ctx context.Context, actor model.Actor, users ..
 	return err
 }
 
+// CheckExample returns Conflict unless MarkExample would work.
+func (in *Instance) CheckExample(ctx context.Context, users ...string) error {
+	return in.Store.View(ctx, func(t *store.Tx) error { return checkExample(t, users) })
+}
+
 // checkExample returns Conflict unless the vault can become that of an example firm.
 func checkExample(t *store.Tx, users []string) error {
 	const start = "Use a new data directory for the example firm."

@@ -145,6 +145,14 @@ func (t *Task[T]) report(done, total int64) {
 	t.progress.Done, t.progress.Total = done, total
 }
 
+// TakeResult returns the result of the last run and forgets it.
+func (t *Task[T]) TakeResult() (result T) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	result, t.progress.Result = t.progress.Result, result
+	return result
+}
+
 // Progress returns the state of the current run or, if none is active, of the last one.
 func (t *Task[T]) Progress() Progress[T] {
 	t.mu.Lock()

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 
+	"deedkeep/app/demo"
+	"deedkeep/app/txn"
 	"deedkeep/app/ui/page"
 )
 
@@ -13,10 +15,17 @@ import (
 type Pages struct {
 	*page.Site
 	diagnosing sync.Mutex // held while the diagnostics are running
+	example    txn.Task[demo.Result]
 }
 
 // New returns the handlers of this package's pages.
-func New(s *page.Site) *Pages { return &Pages{Site: s} }
+func New(s *page.Site) *Pages {
+	p := &Pages{Site: s}
+	if s.App != nil { // it is nil in tests of the routes
+		p.example.DB = s.App.DB
+	}
+	return p
+}
 
 // Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
@@ -68,6 +77,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /admin/setup/{step}", page.MayAdminister, p.setupPage),
 		page.NewRoute("POST /admin/setup/{step}", page.MayAdminister, p.submitSetup),
 		page.NewRawRoute("POST /admin/setup/firm", page.MayAdminister, p.submitFirm),
+		page.NewRoute("GET /admin/setup/example", page.MayAdminister, p.examplePage),
+		page.NewRoute("POST /admin/setup/example", page.MayAdminister, p.fillExample),
 		page.NewRoute("GET /admin/search", page.MayAdminister, p.searchIndexPart),
 		page.NewRoute("POST /admin/search", page.MayAdminister, p.reindex),
 	}

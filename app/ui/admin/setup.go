@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"deedkeep/app/config"
+	"deedkeep/app/demo"
 	"deedkeep/app/ui/page"
 )
 
@@ -44,6 +45,7 @@ type setupView struct {
 	Host           string         // public name that was entered
 	Pending        []config.Editable
 	MayRestart     bool
+	MayFill        bool // whether the vault can be filled with an example firm
 }
 
 // accessChoice is a way to reach the server, with the settings for it.
@@ -105,6 +107,8 @@ func (p *Pages) newSetupView(r *page.Request) (view setupView, err error) {
 			return view, err
 		}
 		view.TwoFactor = user.TwoFactor != nil
+	case "done":
+		view.MayFill = demo.Check(r.Context(), p.App) == nil
 	case "access":
 		view.showAccess(p.App.Stored.Current())
 	}
