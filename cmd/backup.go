@@ -128,7 +128,7 @@ func (s *shell) backupList() *cobra.Command {
 		Use:   "list",
 		Short: "List backups, oldest first",
 		Long: `List backups, oldest first. The list shows the version of deedkeep that created each
-backup, and the schema of its database. Each version can restore backups with its own or
+backup or its data, and the schema of its database. Each version can restore backups with its own or
 an earlier schema. The list also shows missing backups that deedkeep didn't delete.
 Warnings name other directories with newer backups of the same server.
 
@@ -148,11 +148,16 @@ Exit code 3: a backup is missing.`,
 			if err != nil {
 				return err
 			}
+			labels, err := a.Labels()
+			if err != nil {
+				return err
+			}
 			list := make(apitypes.List[apitypes.BackupListed], 0, len(names)+len(missing))
 			for _, name := range slices.Sorted(slices.Values(slices.Concat(names, missing))) {
 				listed := apitypes.BackupListed{Snapshot: name, Problem: archive.ErrVanished.Error()}
 				if !slices.Contains(missing, name) {
 					listed = listedBackup(a, name)
+					listed.Name = encode.OptionalString(labels[name])
 				}
 				list = append(list, listed)
 			}
@@ -185,16 +190,16 @@ func listedBackup(a *archive.Archive, name string) apitypes.BackupListed {
 
 func (s *shell) printBackups(a *archive.Archive, list []apitypes.BackupListed, unlocked bool) error {
 	var problems []string
-	err := printList(s, list, "no backups", "SNAPSHOT\tCREATED\tFILES\tSIZE\tVERSION\tSCHEMA", func(b apitypes.BackupListed) []any {
+	err := printList(s, list, "no backups", "SNAPSHOT\tCREATED\tFILES\tSIZE\tNAME\tVERSION\tSCHEMA", func(b apitypes.BackupListed) []any {
 		if b.Problem != "" {
 			problems = append(problems, b.Problem)
 			state := "unreadable"
 			if b.Problem == archive.ErrVanished.Error() {
 				state = "MISSING"
 			}
-			return []any{b.Snapshot, "-", "-", state, "-", "-"}
+			return []any{b.Snapshot, "-", "-", state, "-", "-", "-"}
 		}
-		return []any{b.Snapshot, s.formatTime(b.CreatedAt), b.Files, apitypes.HumanSize(b.Bytes), versionName(b.Version), b.Schema}
+		return []any{b.Snapshot, s.formatTime(b.CreatedAt), b.Files, apitypes.HumanSize(b.Bytes), backupName(b), versionName(b.Version), b.Schema}
 	})
 	if err != nil || s.json {
 		return err
@@ -206,6 +211,14 @@ func (s *shell) printBackups(a *archive.Archive, list []apitypes.BackupListed, u
 		s.messagef("the backups are encrypted: %s", keyHint)
 	}
 	return nil
+}
+
+// backupName returns the name of a backup for a table.
+func backupName(b apitypes.BackupListed) string {
+	if b.Name == nil {
+		return "-"
+	}
+	return *b.Name
 }
 
 func (s *shell) backupVerify() *cobra.Command {
@@ -280,7 +293,8 @@ func (s *shell) backupPrune() *cobra.Command {
 		Long: `Delete old backups according to the retention policy. The command keeps the newest
 backup of each of the last days, weeks, and months (in UTC) that have one. It never
 deletes the newest backup, and keeps the last one before an upgrade for 90 days, because
-the old version can't restore later ones. It also deletes documents that no remaining
+the old version can't restore later ones. It keeps a backup with a name, such as
+before-upgrade-0.3.0, until there is a newer one with a name. It also deletes documents that no remaining
 backup uses.
 Without flags, the settings backup.keep_daily, backup.keep_weekly, and
 backup.keep_monthly apply.`,

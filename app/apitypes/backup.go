@@ -47,6 +47,7 @@ type BackupListed struct {
 	Bytes     int64  `json:"bytes"`
 	Problem   string `json:"problem,omitempty"`
 
+	Name    *string `json:"name"`    // what the backup is for, such as "before-upgrade-0.3.0"; nil for most
 	Version *string `json:"version"` // version of deedkeep; nil if unknown
 	Schema  int     `json:"schema"`  // schema of the database; 0 if unknown
 }

@@ -142,7 +142,7 @@ func TestGolden(t *testing.T) {
 				`"bytes_written":3,"seconds":0.5,"encrypted":true}}`},
 		{"backup failed", apitypes.Line[apitypes.Backup]{Error: "The disk is full.", Status: 507}, `{"error":"The disk is full.","status":507}`},
 		{"backup listed", apitypes.BackupListed{Snapshot: "s", Problem: "p"},
-			`{"snapshot":"s","created_at":null,"files":0,"bytes":0,"problem":"p","version":null,"schema":0}`},
+			`{"snapshot":"s","created_at":null,"files":0,"bytes":0,"problem":"p","name":null,"version":null,"schema":0}`},
 		{"backup verified", apitypes.BackupVerify{OK: true},
 			`{"ok":true,"snapshots":0,"blobs":0,"bytes":0,"checksums_only":false,"orphans":0,"leftovers":0,"findings":[]}`},
 		{"backups pruned", apitypes.BackupPrune{}, `{"kept":[],"removed":[],"blobs":0,"bytes":0,"dry_run":false}`},

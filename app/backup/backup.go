@@ -128,7 +128,7 @@ func (b *Backups) checkCreate(ctx context.Context, actor model.Actor, to string)
 func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (created Backup, err error) {
 	defer b.vault.Sweeper.Hold()()
 	started := b.Progress().Begun
-	if created, err = b.create(ctx, to, progress); err != nil {
+	if created, err = b.create(ctx, to, nil, progress); err != nil {
 		err = ClassifyError(targetError(to, err))
 		if ctx.Err() == nil {
 			failed := &Failure{At: started, To: to, Reason: errs.UserMessage(err)}
@@ -216,7 +216,9 @@ func resolveLinks(path string) string {
 	return path
 }
 
-func (b *Backups) create(ctx context.Context, to string, progress func(Progress)) (Backup, error) {
+// create adds a snapshot to the archive in the directory to. upgrade is nil or describes the database if it is one of an
+// older version that is about to be migrated.
+func (b *Backups) create(ctx context.Context, to string, upgrade *store.Description, progress func(Progress)) (Backup, error) {
 	opts, err := ArchiveOptions(b.secrets, b.settings, "")
 	if err != nil {
 		return Backup{}, err
@@ -231,7 +233,10 @@ func (b *Backups) create(ctx context.Context, to string, progress func(Progress)
 	if err != nil {
 		return Backup{}, err
 	}
-	created, err := b.writeSnapshot(ctx, a, s, progress)
+	if upgrade != nil {
+		s.SetLabel("before-upgrade-" + upgrade.Label())
+	}
+	created, err := b.writeSnapshot(ctx, a, s, upgrade, progress)
 	created.Encrypted, created.Archive, created.Missing = a.Encrypted(), a.ID(), s.Missing()
 	if len(created.Missing) > 0 {
 		b.Log.Warn("earlier backups are missing", "to", to, "snapshots", created.Missing)
@@ -243,7 +248,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(Progress)
 // the database isn't encrypted, so it may be in the archive's tmp directory only if the
 // archive isn't encrypted either.
 func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter,
-	progress func(Progress)) (created Backup, err error) {
+	upgrade *store.Description, progress func(Progress)) (created Backup, err error) {
 	others := []string{os.TempDir()}
 	if !a.Encrypted() {
 		dir, err := a.TmpDir()
@@ -257,7 +262,7 @@ func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *arch
 		return created, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	info, err := b.checkCopy(ctx, copied)
+	info, err := b.checkCopy(ctx, copied, upgrade)
 	if err != nil {
 		return created, err
 	}
@@ -284,36 +289,6 @@ func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *arch
 	info, written, err := s.Commit(ctx)
 	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written,
 		DamagedText: plan.damaged}, err
-}
-
-// checkCopy verifies the copied database and counts its records. It returns an error if
-// the database is damaged.
-func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archive.Info, err error) {
-	var first *store.Finding
-	found := 0
-	census, err := copied.Check(ctx, func(f store.Finding) {
-		if found++; first == nil {
-			first = &f
-		}
-	})
-	if err != nil {
-		return info, err
-	}
-	if first != nil {
-		return info, &errs.Error{Kind: errs.Conflict,
-			Message: fmt.Sprintf("No backup was created because the database is damaged (%s %s: %s; %d findings). "+
-				`To list the damage, run "deedkeep verify". Existing backups are not affected.`, first.Kind, first.Subject, first.Problem, found)}
-	}
-	key, err := os.ReadFile(filepath.Join(b.Dir, "secret.key"))
-	if err != nil {
-		return info, err
-	}
-	info = archive.Info{Version: b.settings.Version, Schema: store.Schema, Secret: strings.TrimSpace(string(key)), Files: uint64(census.Files),
-		Events: uint64(census.Events)}
-	return info, copied.View(func(t *store.Tx) error {
-		info.Abstracts, info.Orders, info.Folders = t.Count(store.CountAbstracts), t.Count(store.CountOrders), t.Count(store.CountFolders)
-		return nil
-	})
 }
 
 // maxNamedDocuments is the maximum number of damaged documents named in an error message.

@@ -1,7 +1,9 @@
 package instance_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -78,7 +80,7 @@ func TestUpgradeAtStart(t *testing.T) {
 	if e := lastEvent(t, v); e.Kind != "vault.upgraded" || e.Detail["copy"] != "none" {
 		t.Errorf("without a copy: got entry %+v, want an upgrade", e)
 	}
-	opts.Settings.DiskReserve = 0
+	opts.Settings.DiskReserve, opts.Settings.Backup.To = 0, filepath.Join(t.TempDir(), "backups")
 	v = vaulttest.Open(t, opts)
 	e := lastEvent(t, v)
 	name := "vault.db.before-" + e.Detail["from"]
@@ -89,4 +91,30 @@ func TestUpgradeAtStart(t *testing.T) {
 		t.Errorf("got copies %v, want %s", files, name)
 	}
 	checkTitleWork(t, v)
+	// The version from before the upgrade can restore the backup, and pruning keeps it.
+	restore := vaulttest.RestoreOptions(t, opts.Settings.Backup.To)
+	restore.Snapshot = "before-upgrade-" + e.Detail["from"]
+	if r, err := instance.Restore(t.Context(), restore); err != nil || r.Info.Schema != schema || r.Info.Files != 2 ||
+		r.Info.Snapshot != e.Detail["backup"] {
+		t.Errorf("Restore(%s) = %+v, %v; want 2 files of schema %d", restore.Snapshot, r, err, schema)
+	}
+	checkTitleWork(t, vaulttest.Open(t, restore.Vault))
+}
+
+// The server upgrades the database even if its backup directory can't be used: it has a copy.
+func TestUpgradeWithoutBackupDirectory(t *testing.T) {
+	opts := oldVault(t, store.FirstSchema)
+	var log bytes.Buffer
+	opts.Upgrade, opts.Log = true, slog.New(slog.NewTextHandler(&log, nil))
+	opts.Settings.Backup.To = filepath.Join(t.TempDir(), "nas")
+	if err := os.WriteFile(opts.Settings.Backup.To, nil, 0o600); err != nil {
+		t.Fatalf("write file: %v", err)
+	}
+	e := lastEvent(t, vaulttest.Open(t, opts))
+	if e.Kind != "vault.upgraded" || e.Detail["backup"] != "" || e.Detail["copy"] != "vault.db.before-schema-9" {
+		t.Errorf("got entry %+v, want an upgrade with a copy and without a backup", e)
+	}
+	if !strings.Contains(log.String(), `level=WARN msg="no backup was created before the upgrade"`) {
+		t.Errorf("got log %s, want a warning", &log)
+	}
 }

@@ -195,12 +195,15 @@ func CheckFile(ctx context.Context, path, fingerprint string) (err error) {
 		}
 	}
 	var d Description
-	err = c.checkPages(ctx, func(t *Tx) (err error) {
-		if d, err = describe(t); err == nil {
-			_, err = checkSchema(t, fingerprint, max(d.Schema, Schema))
-		}
-		return err
-	}, found)
+	_, err = c.CheckPages(ctx, found)
+	if err == nil && first == nil {
+		err = c.view(func(t *Tx) (err error) {
+			if d, err = describe(t); err == nil {
+				_, err = checkSchema(t, fingerprint, max(d.Schema, Schema))
+			}
+			return err
+		})
+	}
 	if err == nil && first == nil && d.Schema == Schema {
 		_, err = c.Check(ctx, found)
 	}
@@ -210,20 +213,23 @@ func CheckFile(ctx context.Context, path, fingerprint string) (err error) {
 	return err
 }
 
-// checkPages checks how the database is stored, and calls read if it can be read.
-func (c *Copy) checkPages(ctx context.Context, read func(*Tx) error, report func(Finding)) error {
-	readable := false
-	err := c.beginCheck(ctx, func(t *Tx, check kv.Check) (err error) {
-		readable, err = check.Stored(ctx, func(subject, problem string) { report(Finding{"database", subject, problem}) })
+// CheckPages checks only the pages and the keys of a database of any schema. The summary has the numbers of files and
+// audit log entries that the database itself has counted.
+func (c *Copy) CheckPages(ctx context.Context, report func(Finding)) (summary CheckSummary, err error) {
+	err = c.beginCheck(ctx, func(t *Tx, check kv.Check) (err error) {
+		readable, err := check.Stored(ctx, func(subject, problem string) { report(Finding{"database", subject, problem}) })
+		summary.Corrupt, c.unreadable = !readable, !readable
 		if err != nil || !readable {
 			return err
 		}
-		return RecoverPanic(func() error { return read(t) })
-	})
-	if err != nil || !readable {
+		d, err := describe(t)
+		summary.Events, summary.Files = int(d.LastEvent), int(t.Count(CountFileRecords))
 		return err
+	})
+	if err != nil || c.unreadable {
+		return summary, err
 	}
-	return c.db.CheckOrder(ctx, func(problem error) { report(Finding{"database", "pages", problem.Error()}) })
+	return summary, c.db.CheckOrder(ctx, func(problem error) { report(Finding{"database", "pages", problem.Error()}) })
 }
 
 // View runs fn in a read transaction on the copy.

@@ -24,6 +24,8 @@ const (
 type contents struct {
 	Snapshots []string `json:"snapshots"`        // names, oldest first
 	Others    []string `json:"others,omitempty"` // directories to which the vault created later snapshots
+	// Labels are names that say what a snapshot is for, by snapshot.
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 func (a *Archive) readContents() (c contents, err error) {
@@ -63,7 +65,34 @@ func (a *Archive) updateKept(names []string) error {
 		return err
 	}
 	c.Snapshots = slices.Sorted(slices.Values(names))
+	maps.DeleteFunc(c.Labels, func(name, _ string) bool { return !slices.Contains(names, name) })
 	return a.writeContents(c)
+}
+
+// SetLabel labels the snapshot (see Archive.Labels) when it is committed.
+func (s *SnapshotWriter) SetLabel(label string) { s.label = label }
+
+// updateContents adds the committed snapshot and its label to the contents of the archive.
+func (s *SnapshotWriter) updateContents() error {
+	err := s.a.updateContents(s.missing)
+	if err != nil || s.label == "" {
+		return err
+	}
+	c, err := s.a.readContents()
+	if err != nil {
+		return err
+	}
+	if c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	c.Labels[s.info.Snapshot] = s.label
+	return s.a.writeContents(c)
+}
+
+// Labels returns the labels of snapshots, such as "before-upgrade-0.3.0". Prune keeps the newest labeled snapshot.
+func (a *Archive) Labels() (map[string]string, error) {
+	c, err := a.readContents()
+	return c.Labels, err
 }
 
 // Missing returns the names of the snapshots that are not in the archive although Prune

@@ -23,6 +23,7 @@ type testVault struct {
 	database  []byte
 	now       time.Time
 	version   string // of deedkeep; older ones don't write it
+	label     string // of the next snapshots
 	openCount int    // number of documents opened
 }
 
@@ -82,6 +83,7 @@ func (tv *testVault) tryBackUp(ctx context.Context, t testing.TB, dir string, op
 	if err != nil {
 		return info, 0, err
 	}
+	s.SetLabel(tv.label)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for _, d := range tv.digests() {
 		s.Plan(d, int64(len(tv.docs[d])))

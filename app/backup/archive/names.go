@@ -115,7 +115,8 @@ func (a *Archive) Snapshots() ([]string, error) {
 	return slices.Sorted(maps.Keys(manifests)), err
 }
 
-// findSnapshot returns the name of a snapshot and its manifest file. name may be Latest.
+// findSnapshot returns the name of a snapshot and its manifest file. name may be Latest or a
+// label.
 func (a *Archive) findSnapshot(name string) (snapshot, file string, err error) {
 	names, err := a.Snapshots()
 	if err != nil {
@@ -126,6 +127,13 @@ func (a *Archive) findSnapshot(name string) (snapshot, file string, err error) {
 	}
 	if name == Latest {
 		name = names[len(names)-1]
+	}
+	if labels, err := a.Labels(); err == nil { // the name may be a label
+		for _, snapshot := range names {
+			if labels[snapshot] == name {
+				name = snapshot
+			}
+		}
 	}
 	if !slices.Contains(names, name) {
 		return "", "", fmt.Errorf("%s: %w: no backup %.40q; the newest is %s", a.dir, ErrNotFound, name, names[len(names)-1])

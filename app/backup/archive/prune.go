@@ -60,7 +60,8 @@ type PruneResult struct {
 }
 
 // Prune removes the snapshots that r doesn't retain, manifests first, and then the blobs
-// that no snapshot references. It keeps the last snapshot before an upgrade for 90 days.
+// that no snapshot references. It keeps the newest labeled snapshot, and the last one before an
+// upgrade for 90 days.
 // It removes nothing if a remaining manifest can't be read
 // (ErrDamaged, ErrDecrypt), or while the archive is in use (ErrLocked). If Prune is
 // interrupted, the next Prune removes the rest. In a dry run, it only reports the files
@@ -89,6 +90,13 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 	if name := beforeUpgrade(names, created, schemas); name != "" {
 		keep[name] = true
 	}
+	labels, err := a.Labels()
+	if err != nil && !errors.Is(err, ErrDamaged) {
+		return p, err
+	}
+	if name, ok := newestLabeled(names, labels); ok {
+		keep[name] = true
+	}
 	used := map[string]bool{}
 	for _, name := range names {
 		if !keep[name] {
@@ -112,6 +120,16 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 	}
 	err = a.removeUnusedBlobs(ctx, used, dryRun, &p, progress)
 	return p, err
+}
+
+// newestLabeled returns the newest of the snapshots that has a label. names are sorted by age.
+func newestLabeled(names []string, labels map[string]string) (name string, ok bool) {
+	for _, name := range slices.Backward(names) {
+		if labels[name] != "" {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // upgradeKeep is how long Prune keeps the last snapshot before an upgrade.

@@ -198,3 +198,38 @@ func TestPruneAfterClockWasAhead(t *testing.T) {
 		t.Errorf("checkSnapshot: %v", err)
 	}
 }
+
+// A labeled snapshot stays until there is a newer one with a label, and can be found by its label.
+func TestPruneKeepsLabeledSnapshot(t *testing.T) {
+	for name, opts := range allFormats(t) {
+		t.Run(name, func(t *testing.T) {
+			h := newTestVault()
+			opts.Now = func() time.Time { return h.now }
+			dir := filepath.Join(t.TempDir(), "b")
+			var labeled []string
+			for _, label := range []string{"before-upgrade-0.2.0", "before-upgrade-0.3.0"} {
+				h.label = label
+				backUpDaily(t, h, dir, opts, 1)
+				h.label = ""
+				backUpDaily(t, h, dir, opts, 3)
+				names, err := openArchive(t, dir, opts).Snapshots()
+				if err != nil {
+					t.Fatalf("list snapshots: %v", err)
+				}
+				labeled = append(labeled, names[len(names)-4])
+				h.now = h.now.AddDate(1, 0, 0)
+				backUpDaily(t, h, dir, opts, 1)
+				p, err := prune(t, dir, opts, Retention{Daily: 1})
+				if err != nil || len(p.Kept) != 2 || p.Kept[0] != labeled[len(labeled)-1] {
+					t.Errorf("Prune = %+v, %v; want to keep %s and the newest", p, err, labeled)
+				}
+				if info, err := openArchive(t, dir, opts).Info(label); err != nil || info.Snapshot != labeled[len(labeled)-1] {
+					t.Errorf("Info(%s) = %+v, %v; want %s", label, info, err, labeled)
+				}
+			}
+			if labels, err := openArchive(t, dir, opts).Labels(); err != nil || len(labels) != 1 || labels[labeled[1]] != "before-upgrade-0.3.0" {
+				t.Errorf("Labels = %v, %v; want only that of %s", labels, err, labeled[1])
+			}
+		})
+	}
+}

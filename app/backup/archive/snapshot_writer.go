@@ -24,6 +24,7 @@ type SnapshotWriter struct {
 	throttle     func(context.Context)
 	release      func()
 	info         Info
+	label        string
 	existing     map[[32]byte]existingBlob // by name
 	bytesToWrite int64                     // planned bytes that are not in the archive yet
 	newFiles     uint64                    // planned files that are not in the archive yet
@@ -323,7 +324,7 @@ func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, 
 	if err := writeError(durable.SyncDirIfSupported(s.a.path(snapsDir))); err != nil {
 		return Info{}, 0, err
 	}
-	return s.info, s.written, s.a.updateContents(s.missing)
+	return s.info, s.written, s.updateContents()
 }
 
 // Close releases the lock. If the snapshot was not committed, its blobs stay in the
