@@ -151,8 +151,8 @@ start the server. Guides ("deedkeep help GUIDE"):
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return argumentErrorf(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(),
 		s.demoCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
-		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.typesCommand(),
-		s.importCommand(), s.trashCommand(), s.serviceCommand())
+		s.backupCommand(), s.restoreCommand(), s.rollbackCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(),
+		s.typesCommand(), s.importCommand(), s.trashCommand(), s.serviceCommand())
 	root.SetHelpCommand(s.helpCommand(root))
 	checkArgCounts(root)
 	s.registerCompletions(root)

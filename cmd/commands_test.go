@@ -173,6 +173,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		{"trash restore", "99"}, {"trash purge", "99 --yes"}, {"trash empty", "--yes"},
 		{"backup create", "--to " + backups}, {"backup list", "--from " + backups}, {"backup verify", "--from " + backups},
 		{"backup drill", "--from " + backups}, {"backup prune", "--dry-run --keep-daily 1 --from " + backups},
+		{"rollback", ""},
 		{"restore", "latest --file 1 -o " + filepath.Join(scratch, "back.txt") + " --from " + backups},
 	}
 	// Exit codes of commands that may find a problem in this environment.

@@ -109,6 +109,15 @@ type Restored struct {
 	Seconds   float64 `json:"seconds"`
 }
 
+// Rollback is the result of restoring the database from before an upgrade. Copy and Kept are names of files in the data
+// directory: the copy that is the database again, and the upgraded database. If RolledBack is false, nothing was changed.
+type Rollback struct {
+	RolledBack  bool   `json:"rolled_back"`
+	Copy        string `json:"copy"`
+	Kept        string `json:"kept"`
+	LostEntries int64  `json:"lost_entries"` // audit log entries since the upgrade
+}
+
 // RestoredFile is one restored document.
 type RestoredFile struct {
 	ID       int64  `json:"id"`

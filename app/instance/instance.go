@@ -10,6 +10,7 @@
 //	    vault.db          records (app/store), 0600
 //	    vault.db.clean    exists while no process has the database open, after a clean stop (app/kv/boltkv/pagecache)
 //	    vault.db.before-…  the database before the last upgrade, removed at the next one (app/store)
+//	    vault.db.after-…  the upgraded database that a rollback replaced, removed at the next upgrade
 //	    secret.key        the key of IDs and links (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
 //	    text/ab/ab12…     OCR results of documents (app/blobstore); rebuilt if missing, which takes a long time; in backups

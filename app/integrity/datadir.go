@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/extract"
 	"deedkeep/app/search"
+	"deedkeep/app/store"
 	"deedkeep/app/txn"
 	"deedkeep/app/vault/storage"
 )
@@ -42,7 +43,7 @@ func CheckDataDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	database := false
+	database, copied := false, false
 	unknownName := ""
 	for _, e := range entries {
 		name := e.Name()
@@ -55,6 +56,8 @@ func CheckDataDir(dir string) error {
 			}
 		case name == "vault.db":
 			database = true
+		case strings.HasPrefix(name, "vault.db"+store.CopySuffix):
+			copied = true
 		case !isKnownFile(name) && unknownName == "":
 			unknownName = name
 		}
@@ -62,6 +65,9 @@ func CheckDataDir(dir string) error {
 	switch {
 	case database:
 		return nil
+	case copied:
+		return fmt.Errorf("%s has no vault.db, only a copy from before an upgrade; "+
+			`to complete an interrupted rollback, run "deedkeep rollback" again`, dir)
 	case unknownName != "":
 		return fmt.Errorf("%s is not empty and not a data directory of deedkeep (it contains %q); choose an empty directory", dir, unknownName)
 	}

@@ -125,8 +125,8 @@ func checkSchema(t *Tx, fingerprint string, want uint64) (schema uint64, err err
 		return 0, fmt.Errorf("this vault has schema %d, which is from before the first version of deedkeep; "+
 			"start deedkeep of commit %s with it once, and then this version", schema, lastOldCommit)
 	case schema > want:
-		return 0, fmt.Errorf("this vault was written by a newer version of deedkeep (schema %d; this version supports up to %d); install that version or a later one",
-			schema, want)
+		return 0, fmt.Errorf("this vault was written by a newer version of deedkeep (schema %d; this version supports up to %d); "+
+			`install that version or a later one, or go back to the data from before the upgrade with "deedkeep rollback"`, schema, want)
 	case string(meta.Get(keySecret)) != fingerprint:
 		return 0, errors.New("secret.key doesn't belong to this database; restore the original file (all IDs and links depend on it)")
 	}
