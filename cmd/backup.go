@@ -128,8 +128,9 @@ func (s *shell) backupList() *cobra.Command {
 		Use:   "list",
 		Short: "List backups, oldest first",
 		Long: `List backups, oldest first. The list shows the version of deedkeep that created each
-backup or its data, and the schema of its database. Each version can restore backups with its own or
-an earlier schema. The list also shows missing backups that deedkeep didn't delete.
+backup or its data, and the schema of its database. Each version can restore backups with
+its own or an earlier schema. The list also shows missing backups that deedkeep didn't
+delete.
 Warnings name other directories with newer backups of the same server.
 
 Exit code 3: a backup is missing.`,
@@ -294,8 +295,9 @@ func (s *shell) backupPrune() *cobra.Command {
 backup of each of the last days, weeks, and months (in UTC) that have one. It never
 deletes the newest backup, and keeps the last one before an upgrade for 90 days, because
 the old version can't restore later ones. It keeps a backup with a name, such as
-before-upgrade-0.3.0, until there is a newer one with a name. It also deletes documents that no remaining
-backup uses.
+before-upgrade-0.3.0, until there is a newer one with a name. It also deletes documents
+that no remaining backup uses.
+
 Without flags, the settings backup.keep_daily, backup.keep_weekly, and
 backup.keep_monthly apply.`,
 		Example: "  deedkeep backup prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12\n  deedkeep backup prune --dry-run",
