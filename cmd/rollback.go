@@ -51,7 +51,8 @@ func (s *shell) rollback(ctx context.Context, discard bool) error {
 	if err := checkNoServer(ctx, c); err != nil {
 		return err
 	}
-	r, err := instance.RollBack(ctx, instance.Options{Dir: c.Data, Now: time.Now, Rand: rand.Reader, Log: s.logger(c, slog.LevelWarn)}, discard)
+	r, err := instance.RollBack(ctx,
+		instance.Options{Dir: c.Data, Now: time.Now, Rand: rand.Reader, Log: s.logger(c, slog.LevelWarn)}, discard)
 	if err != nil {
 		return err
 	}

@@ -160,17 +160,18 @@ func invokedProgram() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := exec.LookPath(os.Args[0])
+	running, err := os.Stat(program)
 	if err != nil {
-		return program, nil
-	}
-	if found, err = filepath.Abs(found); err != nil {
 		return "", err
 	}
-	invoked, err := os.Stat(found)
-	running, runningErr := os.Stat(program)
-	if err == nil && runningErr == nil && os.SameFile(invoked, running) {
-		return found, nil
+	found, err := exec.LookPath(os.Args[0])
+	if err == nil {
+		found, err = filepath.Abs(found)
+	}
+	if err == nil {
+		if invoked, statErr := os.Stat(found); statErr == nil && os.SameFile(invoked, running) { // #nosec G703 -- only compared
+			return found, nil
+		}
 	}
 	return program, nil
 }

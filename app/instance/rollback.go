@@ -211,7 +211,7 @@ func (rb *rollback) prepareCopy(ctx context.Context, r RollbackResult) error {
 		}
 		return t.AddEvent(model.Event{At: rb.opts.Now().UTC(), Actor: model.Actor{Kind: "operator"}, Kind: rolledBack, Detail: detail})
 	})
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	_ = os.Remove(rb.copy + ".clean") // of no use under the name of the copy

@@ -27,9 +27,9 @@ type launchd struct {
 const launchdUser = "_deedkeep"
 
 func (l *launchd) path() string {
-	return filepath.Join(l.root, "/Library/LaunchDaemons", l.name+".plist")
+	return filepath.Join(l.root, "Library", "LaunchDaemons", l.name+".plist")
 }
-func (l *launchd) log() string { return filepath.Join(l.root, "/var/log", l.name+".log") }
+func (l *launchd) log() string { return filepath.Join(l.root, "var", "log", l.name+".log") }
 
 // plist returns the description of the service. launchd starts the server again if it fails.
 func (l *launchd) plist(o Options) string {

@@ -48,7 +48,7 @@ type machine struct {
 
 // runCommand runs a command of the system and returns its output. The error has its messages.
 func runCommand(ctx context.Context, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, name, args...) // #nosec G204 -- the names are constants
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Run(); err != nil {
@@ -91,7 +91,8 @@ func (m machine) prepareData(ctx context.Context, o Options, fallback string, ad
 		name = fallback
 	}
 	if !userPattern.MatchString(name) || name == "root" {
-		return "", fmt.Errorf("%q can't be the account of the service; choose one with up to 31 lower-case letters and digits that isn't root", name)
+		return "", fmt.Errorf("%q can't be the account of the service; choose one with up to 31 lower-case letters and digits "+
+			"that isn't root", name)
 	}
 	account, err := m.account(ctx, name, add)
 	if err != nil {

@@ -95,22 +95,22 @@ func isRunning(values map[string]string) bool {
 
 // requireSystemd returns an error if this process can't change services.
 func (s *systemd) requireSystemd() error {
-	if _, err := os.Stat(filepath.Join(s.root, "/run/systemd/system")); err != nil {
+	if _, err := os.Stat(filepath.Join(s.root, "run", "systemd", "system")); err != nil {
 		return errors.New("systemd isn't running on this machine; in a container, start the server with: deedkeep serve")
 	}
 	return s.requireRoot()
 }
 
 // require is like find, but returns an error if the service isn't installed or can't be changed.
-func (s *systemd) require() (installedUnit, error) {
+func (s *systemd) require() error {
 	if err := s.requireSystemd(); err != nil {
-		return installedUnit{}, err
+		return err
 	}
 	u, err := s.find()
 	if err == nil && !u.Installed {
 		err = errNotInstalled(s.name)
 	}
-	return u, err
+	return err
 }
 
 func (s *systemd) Install(ctx context.Context, o Options) error {
@@ -233,7 +233,7 @@ func (s *systemd) Uninstall(ctx context.Context) error {
 }
 
 func (s *systemd) Start(ctx context.Context) error {
-	if _, err := s.require(); err != nil {
+	if err := s.require(); err != nil {
 		return err
 	}
 	values, err := s.properties(ctx)
@@ -256,7 +256,7 @@ func (s *systemd) start(ctx context.Context, values map[string]string) error {
 }
 
 func (s *systemd) Stop(ctx context.Context) error {
-	if _, err := s.require(); err != nil {
+	if err := s.require(); err != nil {
 		return err
 	}
 	return s.stop(ctx)
@@ -279,7 +279,7 @@ func (s *systemd) stop(ctx context.Context) error {
 }
 
 func (s *systemd) Restart(ctx context.Context) error {
-	if _, err := s.require(); err != nil {
+	if err := s.require(); err != nil {
 		return err
 	}
 	return s.restart(ctx)

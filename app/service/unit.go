@@ -122,7 +122,7 @@ func splitUnit(line string) (words []string) {
 // unitPaths returns the places of units with this name: those of the administrator and of packages.
 func unitPaths(root, name string) (own string, packaged []string) {
 	file := name + ".service"
-	return filepath.Join(root, "/etc/systemd/system", file), []string{
-		filepath.Join(root, "/usr/lib/systemd/system", file), filepath.Join(root, "/lib/systemd/system", file),
+	return filepath.Join(root, "etc", "systemd", "system", file), []string{
+		filepath.Join(root, "usr", "lib", "systemd", "system", file), filepath.Join(root, "lib", "systemd", "system", file),
 	}
 }

@@ -54,7 +54,7 @@ func TestHashChainOfEveryPastSchemaIsValid(t *testing.T) {
 			if schema < Schema {
 				want++ // the migration
 			}
-			if len(flaws) > 0 || uint64(c.Entries) != want || c.LastSeq != want || len(c.LastHash) != 64 {
+			if len(flaws) > 0 || c.Entries != want || c.LastSeq != want || len(c.LastHash) != 64 {
 				t.Errorf("got %d entries up to %d, head %q, flaws %v; want %d", c.Entries, c.LastSeq, c.LastHash, flaws, want)
 			}
 		})

@@ -261,7 +261,7 @@ func (s *Store) migrate(ctx context.Context, schema uint64, opts Options) error 
 		s.failure = nil
 		s.mu.Unlock()
 	}
-	if err = errors.Join(err, ctx.Err()); err != nil {
+	if err := errors.Join(err, ctx.Err()); err != nil {
 		return err
 	}
 	s.writeMu.Lock()

@@ -74,10 +74,10 @@ func TestLogo(t *testing.T) {
 	shown := `<img class="logo" src="` + address + `" alt="Kern &amp; Vail">`
 	h.request(t, 200, "GET", "/sign-in").has(t, shown)
 	viewer.get(t, 200, abstract+"/print", `<address class="print-firm">`+shown+"<b>Kern &amp; Vail</b>")
-	image := h.request(t, 200, "GET", address)
-	image.checkHeaders(t, map[string]string{"Content-Type": "image/png", "X-Content-Type-Options": "nosniff",
+	shownImage := h.request(t, 200, "GET", address)
+	shownImage.checkHeaders(t, map[string]string{"Content-Type": "image/png", "X-Content-Type-Options": "nosniff",
 		"Cache-Control": "private, max-age=31536000, immutable"})
-	if _, err := png.Decode(bytes.NewReader(image.body)); err != nil {
+	if _, err := png.Decode(bytes.NewReader(shownImage.body)); err != nil {
 		t.Errorf("the logo: %v", err)
 	}
 	admin.get(t, 200, "/admin/activity", "Logo: added")

@@ -53,7 +53,8 @@ func (p *Pages) bulkOrders() recordList {
 
 func (p *Pages) bulkAbstracts() recordList {
 	return recordList{
-		name: vault.AbstractOps.Name, singular: "abstract", plural: "abstracts", list: "/abstracts", filters: abstractFilters, ids: p.IDs.Abstracts,
+		name: vault.AbstractOps.Name, singular: "abstract", plural: "abstracts", list: "/abstracts", filters: abstractFilters,
+		ids: p.IDs.Abstracts,
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
 			list, q := abstractList{listing: askedListing(asked, abstractSorts, "-created")}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
