@@ -71,6 +71,7 @@ func TestBrowser(t *testing.T) {
 		{"import runsheet", testImportRunsheet},
 		{"paste many rows", testPasteManyRows},
 		{"enter order", testEnterOrder},
+		{"change many orders", testChangeManyOrders},
 		{"edit template", testEditTemplate},
 		{"typed fields", testTypedFields},
 		{"leave warning", testLeaveWarning},
