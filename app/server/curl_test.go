@@ -78,7 +78,7 @@ func wantStatus(s api.Sample) string {
 	case s.Method == "DELETE", s.Method == "PATCH" && strings.HasPrefix(s.Path, "/uploads"):
 		return "204"
 	case s.Method == "POST" && !strings.HasSuffix(s.Path, "/restore") && !strings.HasSuffix(s.Path, "/runsheet") &&
-		!strings.HasSuffix(s.Path, "/void"):
+		!strings.HasSuffix(s.Path, "/void") && !strings.HasSuffix(s.Path, "/bulk"):
 		return "201"
 	case strings.HasSuffix(s.Path, "/searchable.pdf"):
 		return "409" // OCR is off, and the document has no text

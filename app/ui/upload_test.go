@@ -276,6 +276,7 @@ func TestTusServerStops(t *testing.T) {
 	if status := h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode; status != 423 {
 		t.Errorf("status of a second write = %d, want 423", status)
 	}
+	time.Sleep(300 * time.Millisecond) // the first write has the lock, but may not have read its bytes yet
 	began := time.Now()
 	h.vault.Uploads.Pause()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: "PATCH"})
