@@ -23,7 +23,7 @@ func New(name string, report Report) (Manager, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	m := machine{report: report, run: runCommand, lookup: user.Lookup, lookupID: user.LookupId, uid: os.Geteuid(), chown: os.Chown,
+	m := machine{root: "/", report: report, run: runCommand, lookup: user.Lookup, lookupID: user.LookupId, uid: os.Geteuid(), chown: os.Chown,
 		readable: canRead}
 	switch runtime.GOOS {
 	case "linux":
@@ -36,7 +36,7 @@ func New(name string, report Report) (Manager, error) {
 
 // machine is this machine, or what takes its place in tests.
 type machine struct {
-	root     string // "" or the directory that takes the place of /
+	root     string // "/" or the directory that takes its place
 	report   Report
 	run      func(ctx context.Context, name string, args ...string) (string, error)
 	lookup   func(name string) (*user.User, error)
