@@ -67,7 +67,7 @@ systemctl() {
 	*) return 1 ;;
 	esac
 }
-managed() { # installs the service, twice, with a systemd that only remembers what it is told
+managed() { # installs the service twice, with a stand-in for systemctl that stores only its state
 	command deedkeep "$@"
 	command deedkeep "$@" >again.out
 	if grep -E '^(wrote|created|enabled|started|restarted) ' again.out; then return 1; fi
