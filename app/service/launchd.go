@@ -252,6 +252,11 @@ func (l *launchd) require() error {
 	if err := l.requireRoot(); err != nil {
 		return err
 	}
+	return l.installed()
+}
+
+// installed returns an error if the service isn't installed.
+func (l *launchd) installed() error {
 	s, _, err := l.find()
 	if err == nil && !s.Installed {
 		err = errNotInstalled(l.name)
@@ -304,9 +309,5 @@ func (l *launchd) Logs(lines int, follow bool) ([]string, error) {
 	if follow {
 		command = append(command, "-F")
 	}
-	s, _, err := l.find()
-	if err == nil && !s.Installed {
-		err = errNotInstalled(l.name)
-	}
-	return append(command, l.log()), err
+	return append(command, l.log()), l.installed()
 }

@@ -106,6 +106,11 @@ func (s *systemd) require() error {
 	if err := s.requireSystemd(); err != nil {
 		return err
 	}
+	return s.installed()
+}
+
+// installed returns an error if the service isn't installed.
+func (s *systemd) installed() error {
 	u, err := s.find()
 	if err == nil && !u.Installed {
 		err = errNotInstalled(s.name)
@@ -307,13 +312,9 @@ func (s *systemd) control(ctx context.Context, action string) error {
 }
 
 func (s *systemd) Logs(lines int, follow bool) ([]string, error) {
-	u, err := s.find()
-	if err == nil && !u.Installed {
-		err = errNotInstalled(s.name)
-	}
 	command := []string{"journalctl", "--unit", s.unit(), "--no-pager", "--lines=" + strconv.Itoa(lines)}
 	if follow {
 		command = append(command, "--follow")
 	}
-	return command, err
+	return command, s.installed()
 }
