@@ -145,9 +145,10 @@ func (p *Pages) changeMany(r *page.Request, of recordList) error {
 	if len(undo.Edits)+len(undo.Trashed) > 0 {
 		token := rand.Text()
 		if err := bulk.Store(r.Context(), p.App.Vault, bulkKey(token), undo); err != nil {
-			return err
+			p.App.Log.Warn("can't store what undoes a bulk change", "error", err) // the records are changed already
+		} else {
+			address = page.UndoAddress("/undo/bulk", url.Values{"key": {token}})
 		}
-		address = page.UndoAddress("/undo/bulk", url.Values{"key": {token}})
 	}
 	return p.RedirectWithUndo(r, back, of.outcome(r.Context(), list, done), address)
 }
