@@ -118,6 +118,7 @@ func (f *firm) screens() []screen {
 		{name: "admin-setup-access", path: "/admin/setup/access", as: admin},
 		{name: "admin-setup-backup", path: "/admin/setup/backup", as: admin},
 		{name: "admin-setup-done", path: "/admin/setup/done", as: admin},
+		{name: "admin-setup-example", path: "/admin/setup/example", as: admin},
 		{name: "admin-settings-firm", path: "/admin/settings/firm", as: admin},
 		{name: "admin-settings-access", path: "/admin/settings/access", as: admin},
 		{name: "admin-settings-backup", path: "/admin/settings/backup", as: admin},
@@ -134,7 +135,7 @@ var nonPageRoutes = map[string]string{
 	"GET /documents/{n}/pages/{page}/text":  "text of a page",
 	"GET /documents/{n}/pages/{page}/words": "words of a page",
 	"/screenshots/{name}":                   "image", "/zip": "archive", ".csv": "CSV", ".xlsx": "Excel",
-	"GET /instruments/{n}": "redirect", "GET /admin/settings/restart": "redirect", "/uploads/{id}": "resumable upload",
+	"/logo/{version}": "image", "GET /instruments/{n}": "redirect", "GET /admin/settings/restart": "redirect", "/uploads/{id}": "resumable upload",
 }
 
 // Every route for a page is listed in screens, so every page is tested.
