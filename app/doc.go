@@ -32,6 +32,7 @@
 //	11    app/instance   an open data directory and the services in it            github.com/gofrs/flock deedkeep/app/store
 //	10    app/backup     backups: create, list, schedule, prune                   deedkeep/app/store
 //	9     app/integrity  verify, repair, scrub, checks of the data directory      deedkeep/app/store
+//	8     app/lists      lists as tables: columns, and rows as files              -
 //	8     app/jobs       processing of documents, previews, missing texts         deedkeep/app/store
 //	7     app/search     search service, and indexing of what changes             deedkeep/app/store
 //	7     app/upload     resumable uploads                                        deedkeep/app/store
@@ -72,6 +73,7 @@
 //	1     app/ocr        words on page images, read by Tesseract as WebAssembly   github.com/tetratelabs/wazero
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/search/index inverted index                                         -
+//	1     app/spreadsheet tables as CSV and Excel files, written row by row       github.com/xuri/excelize/v2
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	0     app/apitypes   JSON shapes of /v1                                       -
 //	0     app/blob       what app/blobstore needs of the place that keeps blobs  -

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/vault"
@@ -84,12 +85,34 @@ func (h abstractHandler) attach(r *request) (response, error) {
 var abstractListSpec = listSpec{
 	recordType: "abstracts",
 	search:     searchOptional,
-	sorts:      []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}},
-	filters:    slices.Concat(byRecordColumns(), []filter{byNumber("template_id", model.ColumnTemplate)}, byCreated(), byUpdated()),
+	sorts: []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}, {"file_number", model.SortFileNumber},
+		{"parcel", model.SortParcel}, {"address", model.SortAddress}},
+	filters: slices.Concat(byRecordColumns(), []filter{byNumber("template_id", model.ColumnTemplate)}, byCreated(), byUpdated()),
 }
 
 func (h abstractHandler) list(r *request) (response, error) {
 	return listPage(h.server, r, abstractListSpec, h.service.List, h.search.Abstracts, func(f vault.AbstractWithFiles) apitypes.Abstract { return h.server.abstract(r, f) })
+}
+
+// files returns the routes of the list as a file.
+func (h abstractHandler) files() []route {
+	list := h.server.App.Lists
+	return fileRoutes(h.server, "/abstracts", abstractListSpec, list.Abstracts, list.ListAbstracts,
+		func(r *request, lq listQuery) func(context.Context, vault.Query) (vault.Page[lists.Abstract], error) {
+			return func(ctx context.Context, q vault.Query) (page vault.Page[lists.Abstract], err error) {
+				found, err := searching(r, lq, h.search.Abstracts)(ctx, q)
+				if err != nil {
+					return page, err
+				}
+				var abstracts []model.Abstract
+				for _, hit := range found.Items {
+					abstracts = append(abstracts, hit.Abstract)
+				}
+				page.Next = found.Next
+				page.Items, err = list.WithHeadings(ctx, abstracts)
+				return page, err
+			}
+		})
 }
 
 func (h abstractHandler) detach(r *request) (response, error) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,7 +109,7 @@ func routes(s *server) []route {
 	events := eventHandler{s, v.Events}
 	search := searchHandler{s, v.Search}
 	uploads := uploadHandler{s, v.Uploads}
-	return append([]route{
+	return slices.Concat([]route{
 		{"GET", "/abstract-templates", templates.list},
 		{"GET", "/abstract-templates/:n", templates.get},
 		{"GET", "/abstracts", abstracts.list},
@@ -151,21 +152,19 @@ func routes(s *server) []route {
 		{"GET", "/search", search.search},
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
-	}, titleWorkRoutes(s)...)
+	}, titleWorkRoutes(s), abstracts.files(), orders.files(), newInstrumentHandler(s).files())
 }
 
 // titleWorkRoutes returns the routes for what an abstractor produces: instruments, runsheets, and the
 // other parts of an abstract.
 func titleWorkRoutes(s *server) []route {
 	instruments, work, notes := newInstrumentHandler(s), titleWorkHandler{s, s.App.TitleWork}, noteHandler{s, s.App.Notes}
-	return []route{
+	return append(instruments.runsheetFiles(), []route{
 		{"GET", "/abstracts/:id/instruments", instruments.listOfAbstract},
 		{"POST", "/abstracts/:id/instruments", instruments.create},
 		{"PUT", "/abstracts/:id/instruments/sequence", instruments.setSequence},
 		{"GET", "/abstracts/:id/runsheet", instruments.runsheet},
 		{"POST", readRunsheetPath, instruments.readRunsheetFile},
-		{"GET", "/abstracts/:id/runsheet.csv", instruments.runsheetCSV},
-		{"GET", "/abstracts/:id/runsheet.xlsx", instruments.runsheetExcel},
 		{"GET", "/abstracts/:id/order", work.show(work.orderResponse)},
 		{"PUT", "/abstracts/:id/order", work.setOrder},
 		{"DELETE", "/abstracts/:id/order", work.removeOrder},
@@ -198,7 +197,7 @@ func titleWorkRoutes(s *server) []route {
 		{"PATCH", "/instruments/:n", instruments.patch},
 		{"DELETE", "/instruments/:n", instruments.trash},
 		{"POST", "/instruments/:n/restore", instruments.restore},
-	}
+	}...)
 }
 
 // mount registers all routes. It adds a HEAD route for each GET route and an OPTIONS route

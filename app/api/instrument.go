@@ -2,9 +2,8 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
-	"io"
-	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,8 +11,10 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
+	"deedkeep/app/spreadsheet"
 	"deedkeep/app/vault"
 )
 
@@ -123,27 +124,22 @@ func (h instrumentHandler) readRunsheet(r *request) (vault.Runsheet, error) {
 	return h.service.Runsheet(r.Context(), id)
 }
 
-func (h instrumentHandler) runsheetCSV(r *request) (response, error) {
-	return h.export(r, "text/csv; charset=utf-8", "runsheet.csv", runsheet.WriteCSV)
-}
-
-func (h instrumentHandler) runsheetExcel(r *request) (response, error) {
-	return h.export(r, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "runsheet.xlsx", runsheet.WriteExcel)
-}
-
-// export returns the runsheet of an abstract as a file.
-func (h instrumentHandler) export(r *request, media, filename string,
-	write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) (response, error) {
-	id, err := r.opaqueID(h.server.abstracts)
-	if err != nil {
-		return response{}, err
+// runsheetFiles returns the routes of the runsheet as a file.
+func (h instrumentHandler) runsheetFiles() (routes []route) {
+	for _, f := range spreadsheet.Formats() {
+		routes = append(routes, route{"GET", "/abstracts/:id/runsheet" + f.Extension, func(r *request) (response, error) {
+			id, err := r.opaqueID(h.server.abstracts)
+			if err != nil {
+				return response{}, err
+			}
+			rows, err := h.service.Rows(r.Context(), id)
+			if err != nil {
+				return response{}, err
+			}
+			return fileResponse(r, "runsheet", f, runsheet.File(rows)), nil
+		}})
 	}
-	rows, err := h.service.Rows(r.Context(), id)
-	if err != nil {
-		return response{}, err
-	}
-	header := map[string]string{"Content-Disposition": `attachment; filename="` + filename + `"`, "X-Content-Type-Options": "nosniff"}
-	return response{status: http.StatusOK, header: header, media: media, stream: func(w io.Writer) error { return write(w, rows) }}, nil
+	return routes
 }
 
 func (h instrumentHandler) create(r *request) (response, error) {
@@ -232,4 +228,13 @@ func (h instrumentHandler) list(r *request) (response, error) {
 			return h.server.instrument(i)
 		})
 	return resp.lacking(lacking), err
+}
+
+// files returns the routes of the list as a file.
+func (h instrumentHandler) files() []route {
+	list := h.server.App.Lists
+	return fileRoutes(h.server, "/instruments", instrumentListSpec, list.Instruments, list.InstrumentPages(h.service.List),
+		func(r *request, lq listQuery) func(context.Context, vault.Query) (vault.Page[lists.Instrument], error) {
+			return list.InstrumentPages(searching(r, lq, h.server.App.Search.Instruments))
+		})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,8 +13,10 @@ import (
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/spreadsheet"
 	"deedkeep/app/vault"
 )
 
@@ -33,6 +36,7 @@ type listSpec struct {
 	search      searchMode
 	unsupported []string // parameters of other lists that are rejected here instead of ignored
 	afterParam  string   // parameter for requesting the entries after a sequence number; "" if the list has no such parameter
+	asFile      bool     // the list is sent as a file, which has all pages and the requested columns
 }
 
 // sortOption is a sort order and its name in the sort parameter.
@@ -49,6 +53,7 @@ type listQuery struct {
 	index       *apitypes.Index // state of the search index; nil if the list is not searched
 	scope       string          // identifies this list for its cursors: record type, sort order, filters, and text
 	otherParams []decode.Pair   // all query parameters except the cursor
+	columns     []string        // requested columns of a file
 }
 
 // list parses the query of a list request. The error lists all invalid parameters. If a
@@ -85,6 +90,11 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 			}
 		}
 	}
+	if l.asFile {
+		lq.columns = splitColumns(values[columnsParam])
+		delete(values, "per_page")
+		delete(values, "cursor")
+	}
 	if text := values["per_page"]; text != "" {
 		lq.Limit = perPage(text, &invalid)
 	}
@@ -102,6 +112,9 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 // parameters are ignored.
 func (l listSpec) parameters() []string {
 	names := append([]string{"per_page", "cursor", "q"}, l.unsupported...)
+	if l.asFile {
+		names = []string{columnsParam, "q"}
+	}
 	if len(l.sorts) > 0 {
 		names = append(names, "sort")
 	}
@@ -230,16 +243,98 @@ func listPage[T, W any](s *server, r *request, spec listSpec, list func(context.
 		return response{}, err
 	}
 	if lq.searched {
-		list = func(ctx context.Context, q vault.Query) (vault.Page[T], error) {
-			found, err := find(ctx, r.actor, lq.search(q), q.MaxBytes)
-			return listed(found), err
-		}
+		list = searching(r, lq, find)
 	}
 	page, err := readPage(s, r, lq.Query, list)
 	if err != nil {
 		return response{}, err
 	}
 	return okResponse(newPage(s, r, lq, page, shape))
+}
+
+// searching returns a function that reads a page of the search of a list.
+func searching[T any](r *request, lq listQuery, find func(context.Context, model.Actor, search.Query, int) (search.Page[T], error)) func(
+	context.Context, vault.Query) (vault.Page[T], error) {
+	return func(ctx context.Context, q vault.Query) (vault.Page[T], error) {
+		found, err := find(ctx, r.actor, lq.search(q), q.MaxBytes)
+		return listed(found), err
+	}
+}
+
+// columnsParam is the parameter with the columns of a file.
+const columnsParam = "columns"
+
+func splitColumns(text string) (names []string) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// fileRoutes returns the routes that send a list as a file.
+func fileRoutes[T any](s *server, path string, spec listSpec, table func(context.Context) (lists.Table[T], error),
+	list func(context.Context, vault.Query) (vault.Page[T], error),
+	find func(*request, listQuery) func(context.Context, vault.Query) (vault.Page[T], error)) (routes []route) {
+	spec.asFile = true
+	for _, f := range spreadsheet.Formats() {
+		routes = append(routes, route{"GET", path + f.Extension, func(r *request) (response, error) {
+			lq, err := s.list(r, spec)
+			if err != nil {
+				return response{}, err
+			}
+			r.endTurn()
+			all, err := table(r.Context())
+			if err != nil {
+				return response{}, err
+			}
+			columns, unknown := all.Find(lq.columns)
+			if len(unknown) > 0 {
+				return response{}, errs.InvalidField(columnsParam, errs.InvalidChoice)
+			}
+			if len(columns) == 0 {
+				columns = all.InFile()
+			}
+			read := list
+			if lq.searched {
+				read = find(r, lq)
+			}
+			rows, err := lists.Rows(r.Context(), lq.Query, inTurns(s, r, read))
+			if err != nil {
+				return response{}, err
+			}
+			file := all.File(columns, rows)
+			return fileResponse(r, spec.recordType, f, file), nil
+		}})
+	}
+	return routes
+}
+
+// inTurns returns a function that waits for a turn before each page it reads, so that a client which downloads slowly
+// keeps no one waiting.
+func inTurns[T any](s *server, r *request, read func(context.Context, vault.Query) (vault.Page[T], error)) func(context.Context,
+	vault.Query) (vault.Page[T], error) {
+	return func(ctx context.Context, q vault.Query) (vault.Page[T], error) {
+		done, err := s.turns.Take(ctx, r.actor.Record())
+		if err != nil {
+			return vault.Page[T]{}, err
+		}
+		defer done()
+		return read(ctx, q)
+	}
+}
+
+// fileResponse returns the response that sends a table as a file.
+func fileResponse(r *request, name string, f spreadsheet.Format, table spreadsheet.Table) response {
+	header := map[string]string{"Content-Disposition": `attachment; filename="` + name + f.Extension + `"`,
+		"X-Content-Type-Options": "nosniff"}
+	return response{status: http.StatusOK, header: header, media: f.Media, stream: func(w io.Writer) error {
+		if r.Method == http.MethodHead {
+			return nil
+		}
+		return f.Write(w, table)
+	}}
 }
 
 // newPage returns the response body for a page, including the cursors and links of the next

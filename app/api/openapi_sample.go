@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -100,8 +101,11 @@ func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, 
 	return strings.Join(lines, " \\\n  "), nil
 }
 
+// ofOneList matches a reference to a parameter that only one list and its files have.
+var ofOneList = regexp.MustCompile(`[a-z]List[A-Z]\w*$`)
+
 // address returns the URL of an operation with example values for its path parameters, its
-// required query parameters, and the query parameters that are declared inline.
+// required query parameters, and the query parameters that only it or only one list has.
 func (s sampler) address(path string, item, operation *yaml.Node) (string, error) {
 	query := ""
 	for _, list := range []*yaml.Node{member(item, "parameters"), member(operation, "parameters")} {
@@ -118,7 +122,8 @@ func (s sampler) address(path string, item, operation *yaml.Node) (string, error
 				}
 				path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(example.Value))
 			case "query":
-				if example != nil && (p == node || scalar(member(p, "required")) == "true") {
+				own := p == node || ofOneList.MatchString(scalar(member(node, "$ref")))
+				if example != nil && (own || scalar(member(p, "required")) == "true") {
 					query += "&" + name + "=" + url.QueryEscape(example.Value)
 				}
 			}

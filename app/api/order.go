@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -70,13 +71,21 @@ var orderListSpec = listSpec{
 	recordType: "orders",
 	search:     searchOptional,
 	sorts: []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}, {"due_date", model.SortDue},
-		{"order_number", model.SortOrderNumber}},
+		{"order_number", model.SortOrderNumber}, {"parcel", model.SortParcel}, {"address", model.SortAddress}},
 	filters: slices.Concat(byRecordColumns(), []filter{notWithSearch(byText(model.ColumnOrderNumber, model.MaxNameLength))},
 		byCreated(), byUpdated()),
 }
 
 func (h orderHandler) list(r *request) (response, error) {
 	return listPage(h.server, r, orderListSpec, h.service.List, h.search.Orders, h.server.order)
+}
+
+// files returns the routes of the list as a file.
+func (h orderHandler) files() []route {
+	return fileRoutes(h.server, "/orders", orderListSpec, h.server.App.Lists.Orders, h.service.List,
+		func(r *request, lq listQuery) func(context.Context, vault.Query) (vault.Page[model.Order], error) {
+			return searching(r, lq, h.search.Orders)
+		})
 }
 
 func (s *server) orderResponse(status int, o model.Order) response {

@@ -52,9 +52,11 @@ import (
 	"deedkeep/app/blob/disk"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/integrity"
 	"deedkeep/app/jobs"
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/search"
@@ -127,6 +129,7 @@ type Instance struct {
 	Stored     *settings.Service
 	Purger     *purge.Purger
 	Search     *search.Service
+	Lists      *lists.Service
 	Previews   *jobs.Previews
 	Processing *jobs.Processor
 	OCR        *jobs.OCR
@@ -267,6 +270,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	})
 	in.Purger = purge.New(in.Vault)
 	in.Search = search.New(in.Vault, set.Search, in.Events)
+	in.Lists = lists.New(in.Vault, encode.NewIDCodec(in.Secrets), in.Stored.Location)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
 	set.OCR.Hours.Zone = in.Stored.Location

@@ -8,7 +8,6 @@ package runsheet
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"deedkeep/app/model"
@@ -61,9 +60,6 @@ var columns = func() []column {
 	}
 	return append(list, column{field: LeaveOut, FileColumn: model.FileColumn{Title: "Documents", Aliases: []string{"Tools"}}})
 }()
-
-// written are the columns of the files that WriteCSV and WriteExcel write.
-var written = slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.Width == 0 })
 
 // relations formats relations like "releases 3; references Bk 1022 Pg 311". A number alone is the
 // No. of another row.

@@ -14,6 +14,8 @@ import (
 	"github.com/xuri/excelize/v2"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"deedkeep/app/spreadsheet"
 )
 
 // Limits of the files that are read.
@@ -101,7 +103,7 @@ func ReadCSV(raw []byte, limits Limits) (Table, error) {
 		}
 		line, _ := table.FieldPos(0)
 		for n, cell := range cells {
-			cells[n] = unescapeCell(cell)
+			cells[n] = spreadsheet.Unescape(cell)
 		}
 		if err := r.add(line, cells); err != nil {
 			return Table{}, err

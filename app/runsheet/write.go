@@ -1,38 +1,60 @@
 package runsheet
 
 import (
-	"encoding/csv"
 	"io"
 	"iter"
 
-	"deedkeep/app/apitypes"
+	"deedkeep/app/spreadsheet"
 )
 
-// WriteCSV writes a runsheet as CSV (RFC 4180) that starts with a byte order mark, so that Excel
-// reads it as UTF-8. Cells that a spreadsheet would take for a formula start with an apostrophe.
+// WriteCSV writes a runsheet as a CSV file; see spreadsheet.WriteCSV.
 func WriteCSV(w io.Writer, rows iter.Seq2[*Row, error]) error {
-	if _, err := io.WriteString(w, apitypes.ByteOrderMark); err != nil {
-		return err
+	return spreadsheet.WriteCSV(w, File(rows))
+}
+
+// WriteExcel writes a runsheet as an Excel workbook; see spreadsheet.WriteExcel.
+func WriteExcel(w io.Writer, rows iter.Seq2[*Row, error]) error {
+	return spreadsheet.WriteExcel(w, File(rows))
+}
+
+// File returns the content of a file with the given rows.
+func File(rows iter.Seq2[*Row, error]) spreadsheet.Table {
+	t := spreadsheet.Table{Name: "Runsheet"}
+	columns := FileColumns()
+	for _, c := range columns {
+		t.Columns = append(t.Columns, spreadsheet.Column{Title: c.Title, Width: c.Width, Amount: c.Field == "consideration"})
 	}
-	table := csv.NewWriter(w)
-	line := make([]string, len(written))
-	for n, c := range written {
-		line[n] = c.Title
-	}
-	if err := table.Write(line); err != nil {
-		return err
-	}
-	for row, err := range rows {
-		if err != nil {
-			return err
+	cells := make([]string, len(columns))
+	t.Rows = func(yield func([]string, error) bool) {
+		for row, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for n, c := range columns {
+				cells[n] = c.Value(row)
+			}
+			if !yield(cells, nil) {
+				return
+			}
 		}
-		for n, c := range written {
-			line[n] = escapeCell(c.value(row))
-		}
-		if err := table.Write(line); err != nil {
-			return err
+	}
+	return t
+}
+
+// FileColumn is a column of the files that WriteCSV and WriteExcel write.
+type FileColumn struct {
+	Field, Title string
+	Width        float64 // in characters
+	Value        func(*Row) string
+}
+
+// FileColumns returns the columns of the files that WriteCSV and WriteExcel write.
+func FileColumns() (list []FileColumn) {
+	for _, c := range columns {
+		if c.Width > 0 {
+			list = append(list, FileColumn{c.field, c.Title, c.Width, c.value})
 		}
 	}
-	table.Flush()
-	return table.Error()
+	return list
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"github.com/xuri/excelize/v2"
 
@@ -127,19 +126,20 @@ func TestFormulas(t *testing.T) {
 		t.Fatalf("open: %v", err)
 	}
 	defer func() { _ = f.Close() }()
-	rows, err := f.GetRows(sheetName)
+	rows, err := f.GetRows("Runsheet")
 	if err != nil || len(rows) != len(values)+1 {
 		t.Fatalf("GetRows = %d rows, %v, want %d", len(rows), err, len(values)+1)
 	}
-	last := slices.IndexFunc(written, func(c column) bool { return c.field == "remarks" })
+	columns := FileColumns()
+	last := slices.IndexFunc(columns, func(c FileColumn) bool { return c.Field == "remarks" })
 	for n, value := range values {
 		if got := rows[n+1][last]; got != value && strings.TrimSpace(got) != strings.TrimSpace(value) {
 			t.Errorf("cell = %q, want %q", got, value)
 		}
-		for c := range written {
+		for c := range columns {
 			name, _ := excelize.CoordinatesToCellName(c+1, n+2)
-			formula, err := f.GetCellFormula(sheetName, name)
-			kind, kindErr := f.GetCellType(sheetName, name)
+			formula, err := f.GetCellFormula("Runsheet", name)
+			kind, kindErr := f.GetCellType("Runsheet", name)
 			if formula != "" || err != nil || kindErr != nil || kind != excelize.CellTypeInlineString && kind != excelize.CellTypeUnset {
 				t.Errorf("cell %s: formula %q, type %v, %v, %v, want text", name, formula, kind, err, kindErr)
 			}
@@ -175,33 +175,6 @@ func TestRoundTripOfSeparators(t *testing.T) {
 		want, _ := json.Marshal([]any{row.Remarks, row.Grantors, row.OtherParties, row.Relations})
 		if have, _ := json.Marshal([]any{got.Remarks, got.Grantors, got.OtherParties, got.Relations}); !bytes.Equal(have, want) {
 			t.Errorf("%s: read\n%s, want\n%s", format, have, want)
-		}
-	}
-}
-
-// A text that is too long for a cell of Excel says so at its end.
-func TestLongCell(t *testing.T) {
-	short := strings.Repeat("x", excelize.TotalCellChars)
-	for _, row := range []struct {
-		name, value string
-		cut         bool
-	}{{"longest", short, false}, {"longest in UTF-16", strings.Repeat("é", excelize.TotalCellChars), false}, {"too long", short + "y", true},
-		{"too long in UTF-16", strings.Repeat("🏠", excelize.TotalCellChars/2+1), true},
-		{"too long and shifted", "x" + strings.Repeat("🏠", excelize.TotalCellChars/2+1), true}} {
-		var b bytes.Buffer
-		if err := WriteExcel(&b, rowsOf(Row{Position: 1, Type: mortgageType, Instrument: model.Instrument{Remarks: row.value}})); err != nil {
-			t.Fatalf("%s: %v", row.name, err)
-		}
-		table, err := readExcel(b.Bytes(), limits)
-		entries := table.Read(options).Entries
-		if err != nil || len(entries) != 1 {
-			t.Fatalf("%s: read = %d entries, %v, want 1", row.name, len(entries), err)
-		}
-		got := entries[0].Fields["remarks"].Value
-		units := len(utf16.Encode([]rune(got)))
-		if cut := strings.HasSuffix(got, cutNote); cut != row.cut || !cut && got != row.value || units > excelize.TotalCellChars ||
-			strings.Contains(got, "\ufffd") {
-			t.Errorf("%s: cell has %d units, cut off: %t, ends with %q, want cut off: %t", row.name, units, cut, got[len(got)-10:], row.cut)
 		}
 	}
 }

@@ -117,15 +117,15 @@ func (w *windowsService) requireAdministrator() error {
 }
 
 // require returns an error if the service isn't installed or this process can't change it.
-func (w *windowsService) require(ctx context.Context) error {
+func (w *windowsService) require(ctx context.Context) (State, error) {
 	if err := w.requireAdministrator(); err != nil {
-		return err
+		return State{}, err
 	}
 	state, err := w.State(ctx)
 	if err == nil && !state.Installed {
 		err = errNotInstalled(w.name)
 	}
-	return err
+	return state, err
 }
 
 // library returns the service with what the library needs to create it.
@@ -325,7 +325,7 @@ func (w *windowsService) query() (state svc.State, err error) {
 }
 
 func (w *windowsService) Start(ctx context.Context) error {
-	if err := w.require(ctx); err != nil {
+	if _, err := w.require(ctx); err != nil {
 		return err
 	}
 	state, err := w.query()
@@ -360,7 +360,7 @@ func (w *windowsService) Start(ctx context.Context) error {
 }
 
 func (w *windowsService) Stop(ctx context.Context) error {
-	if err := w.require(ctx); err != nil {
+	if _, err := w.require(ctx); err != nil {
 		return err
 	}
 	state, err := w.query()
@@ -391,7 +391,7 @@ func (w *windowsService) Restart(ctx context.Context) error {
 
 func (w *windowsService) Logs(lines int, follow bool) ([]string, error) {
 	if follow {
-		return nil, errors.New("can't print new events as they come on Windows; leave out --follow, or use the Event Viewer")
+		return nil, errors.New("Windows can't print new events as they come; leave out --follow, or use the Event Viewer")
 	}
 	return []string{"wevtutil", "query-events", "Application", "/query:*[System[Provider[@Name='" + w.name + "']]]",
 		"/count:" + strconv.Itoa(lines), "/reversedirection:true", "/format:text"}, nil

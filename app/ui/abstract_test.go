@@ -95,9 +95,9 @@ func TestAbstractList(t *testing.T) {
 	day := func(n int) string { return h.clock.Now().Local().AddDate(0, 0, n).Format(time.DateOnly) }
 	for _, c := range []struct{ name, query, want string }{
 		{"newest first", "", "2026-2 2026-1 2026-3"},
-		{"by creation", "?sort=created", "2026-3 2026-1 2026-2"},
-		{"by file number", "?sort=file", "2026-1 2026-2 2026-3"},
-		{"by file number, descending", "?sort=-file", "2026-3 2026-2 2026-1"},
+		{"by creation", "?sort=created_at", "2026-3 2026-1 2026-2"},
+		{"by file number", "?sort=file_number", "2026-1 2026-2 2026-3"},
+		{"by file number, descending", "?sort=-file_number", "2026-3 2026-2 2026-1"},
 		{"by address", "?sort=address", "2026-2 2026-1 2026-3"},
 		{"unknown sort", "?sort=magic", "2026-2 2026-1 2026-3"},
 		{"status", "?status=in+exam", "2026-3"},
@@ -136,7 +136,7 @@ func TestAbstractList(t *testing.T) {
 	h.request(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).checkHeaders(t,
 		map[string]string{"Location": "/abstracts?from=" + day(0)})
 	h.request(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "isn&#39;t a date", `id="from-problem"`)
-	h.request(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
+	h.request(t, 200, "GET", "/abstracts?sort=file_number", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file_number"`)
 	// Submitting the filter form redirects to an address without empty parameters, or to the only
 	// match.
 	h.request(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).checkHeaders(t,
@@ -169,7 +169,7 @@ func TestAbstractPages(t *testing.T) {
 		}
 		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
 	}
-	for _, sort := range []string{"-created", "file"} {
+	for _, sort := range []string{"-created_at", "file_number"} {
 		var all []string
 		path, last := "/abstracts?county=albany&sort="+sort, reply{}
 		for range 5 {

@@ -2,9 +2,6 @@ package instruments
 
 import (
 	"fmt"
-	"io"
-	"iter"
-	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,6 +10,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
+	"deedkeep/app/spreadsheet"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -134,35 +132,19 @@ func (p *Pages) restoreInstrument(r *page.Request) error {
 	return p.RedirectWithNotice(r, p.rowPath(i.Instrument), notice)
 }
 
-func (p *Pages) runsheetCSV(r *page.Request) error {
-	return p.export(r, ".csv", "text/csv; charset=utf-8", runsheet.WriteCSV)
-}
-
-func (p *Pages) runsheetExcel(r *page.Request) error {
-	return p.export(r, ".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", runsheet.WriteExcel)
-}
-
-// export sends the runsheet of an abstract as a file. If an error occurs while it sends the file, it
-// aborts the connection, so that the browser doesn't mistake the file for complete.
-func (p *Pages) export(r *page.Request, extension, media string, write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) error {
-	record, err := p.App.Abstracts.Get(r.Context(), r.PathID)
-	if err != nil {
-		return err
+// runsheetFile returns the handler that sends the runsheet of an abstract as a file.
+func (p *Pages) runsheetFile(f spreadsheet.Format) page.HandlerFunc {
+	return func(r *page.Request) error {
+		record, err := p.App.Abstracts.Get(r.Context(), r.PathID)
+		if err != nil {
+			return err
+		}
+		rows, err := p.App.Instruments.Rows(r.Context(), r.PathID)
+		if err != nil {
+			return err
+		}
+		return p.SendTable(r, strings.TrimSpace("Runsheet "+plainName(record.Abstract.FileNumber())), f, runsheet.File(rows))
 	}
-	rows, err := p.App.Instruments.Rows(r.Context(), r.PathID)
-	if err != nil {
-		return err
-	}
-	name := strings.TrimSpace("Runsheet "+plainName(record.Abstract.FileNumber())) + extension
-	r.SetDataHeaders(media, page.DocumentPolicy, "private, no-store")
-	r.W.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	if r.Method == http.MethodHead {
-		return nil
-	}
-	if err := write(r.W, rows); err != nil {
-		p.AbortResponse(r, "runsheet", err)
-	}
-	return nil
 }
 
 // plainName returns a file number without characters that file names can't have.

@@ -3,6 +3,7 @@
 package instruments
 
 import (
+	"deedkeep/app/spreadsheet"
 	"deedkeep/app/ui/page"
 )
 
@@ -14,9 +15,12 @@ func New(s *page.Site) *Pages { return &Pages{s} }
 
 // Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
-	return []page.Route{
-		page.NewRoute("GET /abstracts/{id}/runsheet.csv", page.MayRead, p.runsheetCSV),
-		page.NewRoute("GET /abstracts/{id}/runsheet.xlsx", page.MayRead, p.runsheetExcel),
+	const runsheet = "GET /abstracts/{id}/runsheet"
+	var files []page.Route
+	for _, f := range spreadsheet.Formats() {
+		files = append(files, page.NewRoute(runsheet+f.Extension, page.MayRead, p.runsheetFile(f)))
+	}
+	return append(files, []page.Route{
 		page.NewRoute("GET /abstracts/{id}/instruments/new", page.MayWrite, p.newInstrumentPage),
 		page.NewRoute("POST /abstracts/{id}/instruments", page.MayWrite, p.createInstrument),
 		page.NewRoute("POST /abstracts/{id}/instruments/row", page.MayWrite, p.createRow),
@@ -30,5 +34,5 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /instruments/{n}/move", page.MayWrite, p.moveInstrument),
 		page.NewRoute("POST /instruments/{n}/trash", page.MayWrite, p.trashInstrument),
 		page.NewRoute("POST /instruments/{n}/restore", page.MayWrite, p.restoreInstrument),
-	}
+	}...)
 }

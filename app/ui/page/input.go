@@ -168,7 +168,7 @@ func SubmittedFields(fields []model.FieldValue, form url.Values, now time.Time) 
 func StoredInputs(defs []model.Field, values model.CustomValues) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
-		list = append(list, NewInput(def, StoredTexts(values[def.Key])))
+		list = append(list, NewInput(def, model.StoredTexts(values[def.Key])))
 	}
 	return list
 }

@@ -102,10 +102,10 @@ func TestNumberInput(t *testing.T) {
 			if sent != row.stored {
 				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, row.stored)
 			}
-			if got := FormatValues(model.Number, StoredTexts(json.RawMessage(sent))); got != row.shown {
+			if got := FormatValues(model.Number, model.StoredTexts(json.RawMessage(sent))); got != row.shown {
 				t.Errorf("FormatValues of %q = %q, want %q", row.typed, got, row.shown)
 			}
-			if in := NewInput(everyField[6], StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
+			if in := NewInput(everyField[6], model.StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
 				t.Errorf("Amount() of %q = %q, want %q", row.typed, in.Amount(), row.shown)
 			}
 		})
@@ -129,10 +129,10 @@ func TestMoneyInput(t *testing.T) {
 			if want := string(model.StringInput(row.stored).JSON()); sent != want {
 				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, want)
 			}
-			if got := FormatValues(model.Money, StoredTexts(json.RawMessage(sent))); got != row.shown {
+			if got := FormatValues(model.Money, model.StoredTexts(json.RawMessage(sent))); got != row.shown {
 				t.Errorf("FormatValues of %q = %q, want %q", row.typed, got, row.shown)
 			}
-			if in := NewInput(everyField[8], StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
+			if in := NewInput(everyField[8], model.StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
 				t.Errorf("Amount() of %q = %q, want %q", row.typed, in.Amount(), row.shown)
 			}
 		})
@@ -149,7 +149,7 @@ func TestStoredTexts(t *testing.T) {
 		{`["a","b"]`, []string{"a", "b"}}, {`{"x":1}`, []string{`{"x":1}`}}, {"[", []string{"["}},
 	} {
 		t.Run(c.raw, func(t *testing.T) {
-			if got := StoredTexts(json.RawMessage(c.raw)); !slices.Equal(got, c.want) {
+			if got := model.StoredTexts(json.RawMessage(c.raw)); !slices.Equal(got, c.want) {
 				t.Errorf("StoredTexts(%s) = %q, want %q", c.raw, got, c.want)
 			}
 		})

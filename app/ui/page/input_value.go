@@ -127,9 +127,6 @@ func normalizeMoney(text string) string {
 // separated by commas or spaces, or none are.
 var writtenNumberPattern = regexp.MustCompile(`^(-?)[\s\xA0]*\$?[\s\xA0]*([0-9]{1,3}(?:[, \xA0][0-9]{3})+|[0-9]+)(?:(\.[0-9]+)|\.)?$`)
 
-// StoredTexts returns the values of a stored custom field as text; see model.StoredTexts.
-func StoredTexts(raw json.RawMessage) []string { return model.StoredTexts(raw) }
-
 // FormatValues formats the stored values of a field of the given type.
 func FormatValues(kind model.FieldType, values []string) string {
 	if (kind == model.Number || kind == model.Money) && len(values) == 1 {

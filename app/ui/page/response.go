@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"deedkeep/app/httpx"
+	"deedkeep/app/spreadsheet"
 )
 
 // pagePolicy is the Content-Security-Policy of pages. Pages load assets from this server only.
@@ -175,4 +177,18 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 func (si *Site) APIDocs(r *Request) error {
 	return si.renderBlock(r, docsPolicy, http.StatusOK, "docs.html", "main",
 		pageData{Page: Page{Heading: "API reference"}, Example: si.App.IsExample()})
+}
+
+// SendTable sends a table as a file. If an error occurs while it sends the file, it aborts the connection, so that the
+// browser doesn't mistake the file for complete.
+func (si *Site) SendTable(r *Request, name string, f spreadsheet.Format, table spreadsheet.Table) error {
+	r.SetDataHeaders(f.Media, DocumentPolicy, "private, no-store")
+	r.W.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + f.Extension}))
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	if err := f.Write(r.W, table); err != nil {
+		si.AbortResponse(r, "table", err)
+	}
+	return nil
 }

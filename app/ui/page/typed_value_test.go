@@ -59,7 +59,7 @@ func FuzzTypedValues(f *testing.F) {
 		for _, kind := range []model.FieldType{model.Text, model.Paragraph, model.Date, model.Number, model.Money, model.Phone,
 			model.Checkbox, model.Multiselect} {
 			values := SubmittedValues(kind, "closing_date", []string{"", text}, testNow)
-			stored := StoredTexts(customInput(kind, values).JSON())
+			stored := model.StoredTexts(customInput(kind, values).JSON())
 			_ = FormatValues(kind, stored)
 			if kind != model.Checkbox && strings.ToValidUTF8(text, "") == text && Fingerprint(kind, values) != Fingerprint(kind, stored) {
 				t.Errorf("%s %q is stored as %q, which has another fingerprint", kind, values, stored)

@@ -32,6 +32,13 @@ type abstractView struct {
 	Prior                  priorView
 }
 
+// abstractRow is a link to an abstract.
+type abstractRow struct {
+	model.Abstract
+	Path, Heading string
+	Documents     int
+}
+
 // Aside returns the field groups shown next to the documents.
 func (a abstractView) Aside() []fieldGroup { return a.Groups[:1] }
 

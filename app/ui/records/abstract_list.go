@@ -1,9 +1,11 @@
 package records
 
 import (
+	"context"
 	"strconv"
 	"time"
 
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
@@ -11,41 +13,21 @@ import (
 	"deedkeep/app/vault"
 )
 
-const abstractsPerPage = 50
-
 // abstractList is the template data of the abstract list.
 type abstractList struct {
-	listing
-	Rows      []abstractRow
+	tableList
 	Templates []model.Template // includes retired templates because abstracts may still use them
 	People    []titlework.Person
-}
-
-// abstractRow is a row of the abstract list.
-type abstractRow struct {
-	model.Abstract
-	Path, Heading, Template string
-	Documents               int
-}
-
-// abstractSorts defines the table columns and their sort orders.
-var abstractSorts = []listSort{
-	{"File number", "", "file", model.SortFileNumber},
-	{"Address", "", "address", model.SortAddress},
-	{"County, state", "", "", ""},
-	{"Parcel ID", "", "parcel", model.SortParcel},
-	{"Template", "aside", "", ""},
-	{"Status", "", "", ""},
-	{"Documents", "num", "", ""},
-	{"Created", "", "created", model.SortCreated},
-	{"Updated", "aside", "", ""},
 }
 
 // abstractFilters are the names of the list's filters.
 var abstractFilters = []string{"q", "status", "template", "county", "state", "from", "to"}
 
-func (p *Pages) abstractListPage(r *page.Request) (err error) {
-	list := abstractList{listing: newListing(r, abstractSorts, "-created", abstractFilters...)}
+func (p *Pages) abstractListPage(r *page.Request) error {
+	list, reader, err := p.abstracts(r)
+	if err != nil {
+		return err
+	}
 	if list.Templates, err = p.App.Templates.All(r.Context()); err != nil {
 		return err
 	}
@@ -63,53 +45,46 @@ func (p *Pages) abstractListPage(r *page.Request) (err error) {
 	if list.People, err = p.work.Assignable(r.Context()); err != nil {
 		return err
 	}
-	if err := p.loadAbstracts(r, &list); err != nil {
+	if err := reader.show(p, r, &list.tableList); err != nil {
 		return err
 	}
-	only := ""
-	if len(list.Rows) == 1 {
-		only = list.Rows[0].Path
-	}
-	return p.showList(r, &list.listing, only, "abstracts.html", "results-update", page.Page{Heading: "Abstracts", Section: "abstracts", Data: &list})
+	return p.showList(r, &list.tableList, "abstracts.html", "results-update",
+		page.Page{Heading: "Abstracts", Section: "abstracts", Data: list})
 }
 
-// loadAbstracts reads the requested page of the abstract list.
-func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
-	q := vault.Query{Limit: abstractsPerPage}
-	if list.applyFilters(&q, p.LocalNow()); len(list.Problems) > 0 {
-		return nil
+// abstracts returns the list of abstracts that a request asks for, without rows, and what reads them.
+func (p *Pages) abstracts(r *page.Request) (*abstractList, listReader, error) {
+	list := &abstractList{tableList: newTable(r, abstractFilters...)}
+	s := listSource[lists.Abstract]{pages: p.App.Lists.ListAbstracts, path: func(a *lists.Abstract) string { return p.AbstractPath(a.ID) }}
+	var err error
+	if s.table, err = p.App.Lists.Abstracts(r.Context()); err != nil {
+		return nil, nil, err
 	}
-	var found vault.Page[model.Abstract]
-	if text := list.Asked.Get("q"); text != "" {
-		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
-			return p.App.Search.AbstractsByNumber(r.Context(), text, q)
-		}, func() ([]model.Abstract, bool, error) {
-			hits, err := p.App.Search.Abstracts(r.Context(), r.Actor, search.QueryFromList(text, q), 0)
-			list := make([]model.Abstract, 0, len(hits.Items))
-			for _, hit := range hits.Items {
-				list = append(list, hit.Abstract)
-			}
-			return list, hits.Next > 0, err
+	s.columns = useTable(&list.tableList, s.table)
+	list.applyFilters(&s.query, p.LocalNow())
+	s.byNumber = func(ctx context.Context, text string, q vault.Query) ([]lists.Abstract, bool, error) {
+		found, more, err := p.App.Search.AbstractsByNumber(ctx, text, q)
+		if err != nil {
+			return nil, false, err
+		}
+		rows, err := p.App.Lists.WithHeadings(ctx, found)
+		return rows, more, err
+	}
+	s.bySearch = func(ctx context.Context, text string, q vault.Query) ([]lists.Abstract, bool, error) {
+		hits, more, err := allHits(search.QueryFromList(text, q), func(sq search.Query) (search.Page[vault.AbstractWithFiles], error) {
+			return p.App.Search.Abstracts(ctx, r.Actor, sq, 0)
 		})
-	} else {
-		p.ApplyCursor(r, list.Asked, &q)
-		found, err = page.ReadNonEmpty(r.Context(), q, p.App.Abstracts.ListWithoutFiles)
-		list.Prev, list.Next = p.PageLinks(r, list.Asked, found.Prev, found.Next)
+		if err != nil {
+			return nil, false, err
+		}
+		found := make([]model.Abstract, 0, len(hits))
+		for _, hit := range hits {
+			found = append(found, hit.Abstract)
+		}
+		rows, err := p.App.Lists.WithHeadings(ctx, found)
+		return rows, more, err
 	}
-	if err != nil {
-		return err
-	}
-	headings, err := p.App.Abstracts.Headings(r.Context(), found.Items...)
-	if err != nil {
-		return err
-	}
-	for i, a := range found.Items {
-		list.Rows = append(list.Rows, abstractRow{
-			Abstract: a, Path: p.AbstractPath(a.ID), Heading: headings[i],
-			Template: templateName(list.Templates, a.TemplateID), Documents: len(a.Files),
-		})
-	}
-	return err
+	return list, s, nil
 }
 
 // applyFilters adds the requested filters and sort order to q.
@@ -122,14 +97,4 @@ func (l *abstractList) applyFilters(q *vault.Query, now time.Time) {
 	}
 	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, now)
 	l.applySort(q)
-}
-
-// templateName returns the name of the template with the given ID, or "" if there is none.
-func templateName(templates []model.Template, id uint64) string {
-	for _, t := range templates {
-		if t.ID == id {
-			return t.Name
-		}
-	}
-	return ""
 }

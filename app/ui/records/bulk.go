@@ -36,7 +36,7 @@ func (p *Pages) bulkOrders() recordList {
 	return recordList{
 		name: vault.OrderOps.Name, singular: "order", plural: "orders", list: "/orders", filters: orderFilters, ids: p.IDs.Orders,
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
-			list, q := orderList{listing: askedListing(asked, orderSorts, "-created_at")}, vault.Query{}
+			list, q := orderList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
 			return matchingIDs(r.Context(), q, p.App.Orders.List, func(o model.Order) uint64 { return o.ID })
 		},
@@ -56,7 +56,7 @@ func (p *Pages) bulkAbstracts() recordList {
 		name: vault.AbstractOps.Name, singular: "abstract", plural: "abstracts", list: "/abstracts", filters: abstractFilters,
 		ids: p.IDs.Abstracts,
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
-			list, q := abstractList{listing: askedListing(asked, abstractSorts, "-created")}, vault.Query{}
+			list, q := abstractList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
 			return matchingIDs(r.Context(), q, p.App.Abstracts.ListWithoutFiles, func(a model.Abstract) uint64 { return a.ID })
 		},

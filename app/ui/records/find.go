@@ -47,7 +47,7 @@ var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstrac
 // findPage serves the search page. If the search text is exactly the number of a single record, it
 // redirects to that record.
 func (p *Pages) findPage(r *page.Request) error {
-	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
+	list := &findPage{listing: newListing(r, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
 	known, err := p.App.Search.Find(r.Context(), list.Asked.Get("q"), vault.MaxFound)
 	if err != nil {

@@ -1,9 +1,8 @@
 package records
 
 import (
-	"cmp"
-	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,40 +17,30 @@ import (
 type listing struct {
 	Asked      url.Values
 	Problems   map[string]string // problems with the parameters in Asked, by parameter name
-	Columns    []sortColumn
-	Statuses   []string // statuses that the user can filter by
-	Filtered   bool     // there are filters, not only a sort order
-	More       bool     // there are more matches than are shown
-	ByWords    bool     // found by full-text search, not by the start of a number or address
-	Wordless   string   // why full-text search was not available; "" if it was
+	Statuses   []string          // statuses that the user can filter by
+	Filtered   bool              // there are filters, not only a sort order
+	More       bool              // there are more matches than are shown
+	ByWords    bool              // found by full-text search, not by the start of a number or address
+	Wordless   string            // why full-text search was not available; "" if it was
 	Prev, Next string
 	Here       string // address of this page of the list
 
-	path        string
-	sorts       []listSort
+	path        string // of the page
 	defaultSort string // the default sort order
 }
 
-// listSort defines a list column. If name is "", the list can't be sorted by this column.
-type listSort struct {
-	label, class, name string
-	by                 model.Sort
-}
-
-// sortColumn is a column heading with a link that sorts the list.
-type sortColumn struct{ Label, Class, Address, Aria string }
-
 // newListing parses the query of a list page. names are the names of the list's filters.
-func newListing(r *page.Request, sorts []listSort, initial string, names ...string) listing {
+func newListing(r *page.Request, initial string, names ...string) listing {
 	asked := page.ListParams(r, append(names, "sort")...)
-	l := askedListing(asked, sorts, initial)
-	l.Filtered, l.path, l.Here = len(asked) > 1 || len(asked) == 1 && !asked.Has("sort"), r.URL.Path, r.URL.RequestURI()
+	l := askedListing(asked, initial)
+	l.Filtered, l.Here = len(asked) > 1 || len(asked) == 1 && !asked.Has("sort"), r.URL.RequestURI()
+	l.path = strings.TrimSuffix(r.URL.Path, path.Ext(r.URL.Path))
 	return l
 }
 
 // askedListing returns the state of a list with filters.
-func askedListing(asked url.Values, sorts []listSort, initial string) listing {
-	return listing{Asked: asked, Problems: map[string]string{}, sorts: sorts, defaultSort: initial}
+func askedListing(asked url.Values, initial string) listing {
+	return listing{Asked: asked, Problems: map[string]string{}, defaultSort: initial}
 }
 
 // addFilters adds the requested filters by model.RecordColumns to q.
@@ -77,66 +66,6 @@ func (l *listing) setStatuses(statuses []string) {
 	} else {
 		l.Asked.Set("status", statuses[at])
 	}
-}
-
-// applySort applies the requested sort order. If it is unknown, the default is used.
-func (l *listing) applySort(q *vault.Query) {
-	if !l.sortBy(q, l.Asked.Get("sort")) {
-		l.Asked.Del("sort")
-		l.sortBy(q, l.defaultSort)
-	}
-}
-
-func (l *listing) sortBy(q *vault.Query, asked string) bool {
-	name, down := strings.CutPrefix(asked, "-")
-	at := slices.IndexFunc(l.sorts, func(s listSort) bool { return s.by != "" && s.name == name })
-	if at >= 0 {
-		q.Sort, q.Descending = l.sorts[at].by, down
-	}
-	return at >= 0
-}
-
-// setColumns sets the column headings. Clicking the heading of the current sort column reverses the
-// sort order. Search results can't be sorted.
-func (l *listing) setColumns() {
-	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.defaultSort), "-")
-	for _, s := range l.sorts {
-		column := sortColumn{Label: s.label, Class: s.class}
-		if s.name != "" && l.Asked.Get("q") == "" {
-			to := s.name
-			switch {
-			case s.name == now && down:
-				column.Aria = "descending"
-			case s.name == now:
-				column.Aria, to = "ascending", "-"+to
-			case s.by == model.SortCreated:
-				to = "-" + to
-			}
-			if to == l.defaultSort {
-				to = ""
-			}
-			column.Address = l.addressWith("sort", to)
-		}
-		l.Columns = append(l.Columns, column)
-	}
-}
-
-// showList renders a list or, for a script, only its results. A submitted form is redirected to an
-// address without empty parameters or, if a number or name was searched for, to the only match.
-func (p *Pages) showList(r *page.Request, l *listing, onlyMatch, name, block string, content page.Page) error {
-	if !r.IsPart() && r.URL.Query().Has("go") {
-		if onlyMatch != "" && l.Asked.Has("q") && !l.ByWords {
-			return r.Redirect(onlyMatch)
-		}
-		return r.Redirect(l.addressWith())
-	}
-	l.setColumns()
-	if r.IsPart() {
-		r.W.Header().Set("HX-Push-Url", l.addressWith())
-		return p.RenderPart(r, http.StatusOK, name, block, content.Data)
-	}
-	content.Styles, content.Scripts = []string{"record.css"}, []string{"choose.js", "bulk.js"}
-	return p.RenderPage(r, http.StatusOK, name, content)
 }
 
 // addressWith returns the address of the list with some parameters replaced. pairs contains

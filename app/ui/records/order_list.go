@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"time"
 
 	"deedkeep/app/model"
@@ -9,12 +10,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-const ordersPerPage = 50
-
 // orderList is the template data of the order list.
 type orderList struct {
-	listing
-	Rows  []model.Order
+	tableList
 	Views []orderTab
 }
 
@@ -30,61 +28,46 @@ const (
 	showOverdue = "overdue"
 )
 
-// orderSorts defines the table columns and their sort orders.
-var orderSorts = []listSort{
-	{"Order", "", "order_number", model.SortOrderNumber},
-	{"Address", "", "address", model.SortAddress},
-	{"County, state", "", "", ""},
-	{"Parcel ID", "aside", "parcel", model.SortParcel},
-	{"Status", "", "", ""},
-	{"Due", "", "due_date", model.SortDue},
-	{"Created", "aside", "created_at", model.SortCreated},
-}
-
 // orderFilters are the names of the list's filters.
 var orderFilters = []string{"q", "status", "county", "state", "due_from", "due_to", "show"}
 
 func (p *Pages) orderListPage(r *page.Request) error {
-	list := orderList{listing: newListing(r, orderSorts, "-created_at", orderFilters...)}
+	list, reader, err := p.orders(r)
+	if err != nil {
+		return err
+	}
 	statuses, err := p.App.Orders.Statuses(r.Context())
 	if err != nil {
 		return err
 	}
 	list.setStatuses(statuses)
-	if err := p.loadOrders(r, &list); err != nil {
+	if err := reader.show(p, r, &list.tableList); err != nil {
 		return err
 	}
 	list.setTabs()
-	only := ""
-	if len(list.Rows) == 1 {
-		only = p.OrderPath(list.Rows[0].ID)
-	}
-	return p.showList(r, &list.listing, only, "orders.html", "order-results-update", page.Page{Heading: "Orders", Section: "orders", Data: &list})
+	return p.showList(r, &list.tableList, "orders.html", "order-results-update", page.Page{Heading: "Orders", Section: "orders", Data: list})
 }
 
-// loadOrders reads the requested page of the order list.
-func (p *Pages) loadOrders(r *page.Request, list *orderList) (err error) {
-	q := vault.Query{Limit: ordersPerPage}
-	if list.applyFilters(&q, p.LocalNow()); len(list.Problems) > 0 {
-		return nil
+// orders returns the list of orders that a request asks for, without rows, and what reads them.
+func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
+	list := &orderList{tableList: newTable(r, orderFilters...)}
+	s := listSource[model.Order]{pages: p.App.Orders.List, path: func(o *model.Order) string { return p.OrderPath(o.ID) }}
+	var err error
+	if s.table, err = p.App.Lists.Orders(r.Context()); err != nil {
+		return nil, nil, err
 	}
-	if text := list.Asked.Get("q"); text != "" {
-		list.Rows, err = searchRows(&list.listing, text, func() ([]model.Order, bool, error) {
-			return p.App.Search.OrdersByNumber(r.Context(), text, q)
-		}, func() ([]model.Order, bool, error) {
-			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
-				return nil, false, nil // full-text search doesn't support these filters
-			}
-			found, err := p.App.Search.Orders(r.Context(), r.Actor, search.QueryFromList(text, q), q.MaxBytes)
-			return found.Items, found.Next > 0, err
+	s.columns = useTable(&list.tableList, s.table)
+	list.applyFilters(&s.query, p.LocalNow())
+	s.byNumber = p.App.Search.OrdersByNumber
+	s.bySearch = func(ctx context.Context, text string, q vault.Query) ([]model.Order, bool, error) {
+		if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
+			return nil, false, nil // full-text search doesn't support these filters
+		}
+		return allHits(search.QueryFromList(text, q), func(sq search.Query) (search.Page[model.Order], error) {
+			return p.App.Search.Orders(ctx, r.Actor, sq, q.MaxBytes)
 		})
-		return err
 	}
-	p.ApplyCursor(r, list.Asked, &q)
-	found, err := page.ReadNonEmpty(r.Context(), q, p.App.Orders.List)
-	list.Rows = found.Items
-	list.Prev, list.Next = p.PageLinks(r, list.Asked, found.Prev, found.Next)
-	return err
+	return list, s, nil
 }
 
 // applyFilters adds the requested filters and sort order to q. By default, open and overdue orders

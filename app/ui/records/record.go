@@ -85,7 +85,7 @@ func newFieldGroups(property, details, notes fieldGroup, defs, others []model.Fi
 		if at := slices.IndexFunc(others, func(f model.Field) bool { return f.Key == key }); at >= 0 {
 			def = others[at]
 		}
-		details.Kept = append(details.Kept, page.NewInput(def, page.StoredTexts(raw)))
+		details.Kept = append(details.Kept, page.NewInput(def, model.StoredTexts(raw)))
 	}
 	slices.SortFunc(details.Kept, func(a, b page.Input) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.DeleteFunc([]fieldGroup{property, details, notes}, func(g fieldGroup) bool { return len(g.Fields)+len(g.Kept) == 0 })

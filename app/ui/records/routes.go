@@ -30,7 +30,7 @@ func New(s *page.Site, showDocument documentHandler, readSheet sheetReader) *Pag
 
 // Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
-	return []page.Route{
+	return append(p.fileRoutes(), []page.Route{
 		page.NewRoute("GET /{$}", page.MayRead, p.dashboardPage),
 		page.NewRoute("POST /undo", page.MayWrite, p.undoEdit),
 		page.NewRoute("POST /undo/bulk", page.MayWrite, p.undoMany),
@@ -80,5 +80,22 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /documents/{n}/move", page.MayRead, p.movePage),
 		page.NewRoute("POST /documents/move", page.MayWrite, p.moveDocuments),
 		page.NewRoute("POST /documents/trash", page.MayWrite, p.trashDocuments),
-	}
+	}...)
+}
+
+// fileRoutes returns the routes that send lists as files.
+func (p *Pages) fileRoutes() []page.Route {
+	return append(p.listFiles("/orders", func(r *page.Request) (*tableList, listReader, error) {
+		list, reader, err := p.orders(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &list.tableList, reader, nil
+	}), p.listFiles("/abstracts", func(r *page.Request) (*tableList, listReader, error) {
+		list, reader, err := p.abstracts(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &list.tableList, reader, nil
+	})...)
 }

@@ -111,7 +111,7 @@ func (s source) certificateInputs(form url.Values, problems map[string]string, n
 	for _, def := range certificateFields {
 		def = s.certificateField(def)
 		stored, _ := s.template.CertificateField(def.Key)
-		values := page.StoredTexts(s.abstract.Custom[stored.Key])
+		values := model.StoredTexts(s.abstract.Custom[stored.Key])
 		if form != nil {
 			values = page.SubmittedValues(def.Type, def.Key, form[def.Key], now)
 		} else if def.Type != model.Multiselect && len(values) > 1 {

@@ -97,7 +97,7 @@ type paragraph struct{ Label, Text string }
 func (s source) paragraph(key string) paragraph {
 	for _, def := range s.template.Fields {
 		if def.Key == key {
-			return paragraph{def.Label, page.FormatValues(def.Type, page.StoredTexts(s.abstract.Custom[key]))}
+			return paragraph{def.Label, page.FormatValues(def.Type, model.StoredTexts(s.abstract.Custom[key]))}
 		}
 	}
 	return paragraph{}

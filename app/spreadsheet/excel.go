@@ -1,4 +1,4 @@
-package runsheet
+package spreadsheet
 
 import (
 	"archive/zip"
@@ -15,10 +15,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-const (
-	sheetName = "Runsheet"                 // of the only sheet of a workbook
-	sheetPath = "xl/worksheets/sheet1.xml" // its part in the package
-)
+// sheetPath is the part of the only sheet in the package of a workbook.
+const sheetPath = "xl/worksheets/sheet1.xml"
 
 // WriteExcel holds that much in memory. A row that exceeds the bytes is written, too.
 const (
@@ -26,17 +24,17 @@ const (
 	bytesPerPart = 1 << 20 // of text
 )
 
-// WriteExcel writes a runsheet as an Excel workbook (.xlsx) with one sheet. All cells but the
+// WriteExcel writes a table as an Excel workbook (.xlsx) with one sheet. All cells but the
 // amounts are text, so that no cell is a formula and numbers keep their leading zeros.
 //
 // It writes rows while it reads them. A StreamWriter of excelize would store all of them in memory
 // and in a temporary file first, so each one writes only a few rows. The sheet is put together
 // from what they wrote: the start of the first one, the rows of all, and the end of the last one.
-func WriteExcel(w io.Writer, rows iter.Seq2[*Row, error]) error {
-	next, stop := iter.Pull2(rows)
+func WriteExcel(w io.Writer, t Table) error {
+	next, stop := iter.Pull2(t.Rows)
 	defer stop()
 	book := zip.NewWriter(w)
-	p, more, err := writePart(1, next)
+	p, more, err := t.writePart(1, next)
 	if err != nil {
 		return err
 	}
@@ -57,7 +55,7 @@ func WriteExcel(w io.Writer, rows iter.Seq2[*Row, error]) error {
 		if !more {
 			break
 		}
-		if p, more, err = writePart(p.next, next); err != nil {
+		if p, more, err = t.writePart(p.next, next); err != nil {
 			return err
 		}
 	}
@@ -75,8 +73,8 @@ type part struct {
 }
 
 // writePart writes the next rows of a sheet, starting with row first. Row 1 is the header. more reports whether there may be more rows.
-func writePart(first int, next func() (*Row, error, bool)) (p part, more bool, err error) {
-	s, err := newSheet()
+func (t Table) writePart(first int, next func() ([]string, error, bool)) (p part, more bool, err error) {
+	s, err := t.newSheet()
 	if err != nil {
 		return part{}, false, err
 	}
@@ -93,7 +91,7 @@ func writePart(first int, next func() (*Row, error, bool)) (p part, more bool, e
 				p, err = s.finish()
 				return p, false, err
 			}
-			line = s.line(row, &size)
+			line = s.line(t.Columns, row, &size)
 		}
 		if err := s.stream.SetRow("A"+strconv.Itoa(at), line); err != nil {
 			return part{}, false, fmt.Errorf("row %d: %w", at, err)
@@ -112,16 +110,16 @@ type sheet struct {
 	text, amount int // styles of cells
 }
 
-func newSheet() (*sheet, error) {
+func (t Table) newSheet() (*sheet, error) {
 	s := &sheet{book: excelize.NewFile()}
-	if err := s.prepare(); err != nil {
+	if err := s.prepare(t); err != nil {
 		return nil, errors.Join(err, s.book.Close())
 	}
 	return s, nil
 }
 
 // prepare defines the styles and the columns.
-func (s *sheet) prepare() error {
+func (s *sheet) prepare(t Table) error {
 	const textFormat = 49 // "@"
 	amountFormat := "#,##0.00"
 	bold := 0
@@ -139,14 +137,14 @@ func (s *sheet) prepare() error {
 		}
 		*style.id = id
 	}
-	if err := s.book.SetSheetName("Sheet1", sheetName); err != nil {
+	if err := s.book.SetSheetName("Sheet1", t.Name); err != nil {
 		return err
 	}
-	stream, err := s.book.NewStreamWriter(sheetName)
+	stream, err := s.book.NewStreamWriter(t.Name)
 	if err != nil {
 		return err
 	}
-	for n, c := range written {
+	for n, c := range t.Columns {
 		if err := stream.SetColWidth(n+1, n+1, c.Width); err != nil {
 			return err
 		}
@@ -156,17 +154,17 @@ func (s *sheet) prepare() error {
 	return stream.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"})
 }
 
-// line returns the cells of a row and adds their bytes to size. Amounts are numbers.
-func (s *sheet) line(row *Row, size *int) []any {
-	line := make([]any, len(written))
-	for n, c := range written {
-		value := c.value(row)
+// line returns the cells of a row and adds their bytes to size.
+func (s *sheet) line(columns []Column, row []string, size *int) []any {
+	line := make([]any, len(columns))
+	for n, c := range columns {
+		value := row[n]
 		if value == "" {
 			continue
 		}
 		*size += len(value)
 		line[n] = excelize.Cell{StyleID: s.text, Value: cutCell(value)}
-		if c.field == "consideration" {
+		if c.Amount {
 			if amount, err := strconv.ParseFloat(value, 64); err == nil {
 				line[n] = excelize.Cell{StyleID: s.amount, Value: amount}
 			}

@@ -1,0 +1,40 @@
+package lists
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"deedkeep/app/model"
+)
+
+// Orders returns the table of orders.
+func (s *Service) Orders(ctx context.Context) (Table[model.Order], error) {
+	defs, err := s.vault.Orders.Fields(ctx)
+	if err != nil {
+		return Table[model.Order]{}, err
+	}
+	t := Table[model.Order]{Name: "Orders", zone: s.zone, hidden: []string{"id"}, derived: []string{columnLocation, columnCounty}}
+	sorts := map[string]model.Sort{"order_number": model.SortOrderNumber, "due_date": model.SortDue}
+	parcel := ""
+	for _, f := range defs {
+		if (model.Order{Custom: model.CustomValues{f.Key: probe}}).ParcelID() != "" {
+			parcel = "custom_fields." + f.Key
+			sorts[parcel] = model.SortParcel
+		}
+	}
+	t.Columns = sortable(slices.Concat(
+		[]Column[model.Order]{
+			{Name: "id", Label: "ID", Width: medium, Text: func(o *model.Order) string { return s.ids.Orders.Encode(o.ID) }},
+			{Name: "status", Label: "Status", Type: model.Choice, Width: narrow, Text: func(o *model.Order) string { return o.Status }},
+		},
+		fieldColumns(func(o *model.Order) []model.FieldValue { return o.FieldValues() }),
+		placeColumns(func(o *model.Order) model.Property { return o.Property }),
+		customColumns(defs, func(o *model.Order) model.CustomValues { return o.Custom }),
+		timeColumns(func(o *model.Order) time.Time { return o.CreatedAt }, func(o *model.Order) time.Time { return o.UpdatedAt }),
+	), sorts)
+	created := string(model.SortCreated)
+	t.Page, t.Aside = []string{"order_number", columnLocation, columnCounty, parcel, "status", "due_date", created}, []string{parcel, created}
+	t.Page = slices.DeleteFunc(t.Page, func(name string) bool { return name == "" })
+	return t, nil
+}

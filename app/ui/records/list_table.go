@@ -1,0 +1,264 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"deedkeep/app/lists"
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/spreadsheet"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// tableList is the state of a list page that shows its records as a table.
+type tableList struct {
+	listing
+	Columns []sortColumn
+	Rows    []tableRow
+
+	sorts []string // names of the sort orders
+}
+
+// newTable parses the query of a list page. filters are the names of the list's filters.
+func newTable(r *page.Request, filters ...string) tableList {
+	return tableList{listing: newListing(r, "-created_at", filters...)}
+}
+
+// sortColumn is a column heading with a link that sorts the list.
+type sortColumn struct {
+	Label, Class, Address, Aria string
+
+	sort  string // name of the sort order; "" if the list can't be sorted by this column
+	times bool   // sorted with the newest first
+}
+
+// tableRow is a row of a list.
+type tableRow struct {
+	Path, Name string // of the record
+	Cells      []tableCell
+}
+
+// tableCell is a cell of a row besides the name of the record.
+type tableCell struct {
+	Label, Class string // of the column
+	Kind         string // status, due, time, or "" for Text
+	Text         string
+	At           time.Time
+	Record       any
+}
+
+// maxCell is the maximum number of characters of a cell. Files have the complete text.
+const maxCell = 200
+
+// useTable sets the column headings and the sort orders of a list, and returns its columns.
+func useTable[T any](l *tableList, t lists.Table[T]) []lists.Column[T] {
+	for _, c := range t.Columns {
+		if c.Sort != "" {
+			l.sorts = append(l.sorts, c.Sort)
+		}
+	}
+	columns, _ := t.Find(t.Page)
+	for _, c := range columns {
+		l.Columns = append(l.Columns, sortColumn{Label: c.Label, Class: columnClass(t, c), sort: c.Sort, times: c.At != nil})
+	}
+	return columns
+}
+
+// columnClass returns the style of a column.
+func columnClass[T any](t lists.Table[T], c lists.Column[T]) string {
+	switch {
+	case c.Type == model.Number, c.Type == model.Money:
+		return "num"
+	case slices.Contains(t.Aside, c.Name):
+		return "aside"
+	}
+	return ""
+}
+
+// addRows adds the rows of records. The first column names the record.
+func addRows[T any](l *tableList, columns []lists.Column[T], records []T, path func(*T) string) {
+	for n := range records {
+		record := &records[n]
+		row := tableRow{Path: path(record), Name: page.FormatValues(columns[0].Type, columns[0].Values(record))}
+		for at, c := range columns[1:] {
+			heading := l.Columns[at+1]
+			cell := tableCell{Label: heading.Label, Class: heading.Class, Record: record}
+			switch {
+			case c.At != nil:
+				cell.Kind, cell.At = "time", c.At(record)
+			case c.Name == "status" && c.Type == model.Choice:
+				cell.Kind, cell.Text = "status", c.Text(record)
+			case c.Name == "due_date":
+				cell.Kind = "due"
+			default:
+				cell.Text = page.Truncate(page.FormatValues(c.Type, c.Values(record)), maxCell)
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		l.Rows = append(l.Rows, row)
+	}
+}
+
+// applySort applies the requested sort order. If it is unknown, the default is used.
+func (l *tableList) applySort(q *vault.Query) {
+	if !l.sortBy(q, l.Asked.Get("sort")) {
+		l.Asked.Del("sort")
+		l.sortBy(q, l.defaultSort)
+	}
+}
+
+func (l *tableList) sortBy(q *vault.Query, asked string) bool {
+	name, down := strings.CutPrefix(asked, "-")
+	if !slices.Contains(l.sorts, name) {
+		return false
+	}
+	q.Sort, q.Descending = model.Sort(name), down
+	return true
+}
+
+// linkColumns adds links to the column headings. Clicking the heading of the current sort column reverses the
+// sort order. Search results can't be sorted.
+func (l *tableList) linkColumns() {
+	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.defaultSort), "-")
+	for n := range l.Columns {
+		column := &l.Columns[n]
+		if column.sort == "" || l.Asked.Get("q") != "" {
+			continue
+		}
+		to := column.sort
+		switch {
+		case to == now && down:
+			column.Aria = "descending"
+		case to == now:
+			column.Aria, to = "ascending", "-"+to
+		case column.times:
+			to = "-" + to
+		}
+		if to == l.defaultSort {
+			to = ""
+		}
+		column.Address = l.addressWith("sort", to)
+	}
+}
+
+// File returns the address of the list as a file.
+func (l tableList) File(extension string) string { return page.WithQuery(l.path+extension, l.Asked) }
+
+// showList renders a list or, for a script, only its results. A submitted form is redirected to an
+// address without empty parameters or, if a number or name was searched for, to the only match.
+func (p *Pages) showList(r *page.Request, l *tableList, name, block string, content page.Page) error {
+	if !r.IsPart() && r.URL.Query().Has("go") {
+		if len(l.Rows) == 1 && l.Asked.Has("q") && !l.ByWords {
+			return r.Redirect(l.Rows[0].Path)
+		}
+		return r.Redirect(l.addressWith())
+	}
+	l.linkColumns()
+	if r.IsPart() {
+		r.W.Header().Set("HX-Push-Url", l.addressWith())
+		return p.RenderPart(r, http.StatusOK, name, block, content.Data)
+	}
+	content.Styles, content.Scripts = []string{"record.css"}, []string{"choose.js", "bulk.js"}
+	return p.RenderPage(r, http.StatusOK, name, content)
+}
+
+// recordsPerPage is the number of rows of a list page.
+const recordsPerPage = 50
+
+// listReader reads the rows of a list.
+type listReader interface {
+	show(p *Pages, r *page.Request, l *tableList) error                // adds the rows of the requested page
+	file(ctx context.Context, l *tableList) (spreadsheet.Table, error) // has the rows of all pages
+}
+
+// listSource reads the records of a list and shows them as rows of a table.
+type listSource[T any] struct {
+	table   lists.Table[T]
+	columns []lists.Column[T]
+	query   vault.Query
+	pages   func(context.Context, vault.Query) (vault.Page[T], error)
+	path    func(*T) string
+
+	// These find at most Query.Limit records for the text of the filter q. more says that there are others.
+	byNumber, bySearch func(ctx context.Context, text string, q vault.Query) (found []T, more bool, err error)
+}
+
+func (s listSource[T]) find(ctx context.Context, l *tableList, limit int) ([]T, error) {
+	text, q := l.Asked.Get("q"), s.query
+	q.Limit = limit
+	return searchRows(&l.listing, text, func() ([]T, bool, error) { return s.byNumber(ctx, text, q) },
+		func() ([]T, bool, error) { return s.bySearch(ctx, text, q) })
+}
+
+func (s listSource[T]) show(p *Pages, r *page.Request, l *tableList) error {
+	if len(l.Problems) > 0 {
+		return nil
+	}
+	if l.Asked.Get("q") != "" {
+		records, err := s.find(r.Context(), l, recordsPerPage)
+		addRows(l, s.columns, records, s.path)
+		return err
+	}
+	q := s.query
+	q.Limit = recordsPerPage
+	p.ApplyCursor(r, l.Asked, &q)
+	found, err := page.ReadNonEmpty(r.Context(), q, s.pages)
+	addRows(l, s.columns, found.Items, s.path)
+	l.Prev, l.Next = p.PageLinks(r, l.Asked, found.Prev, found.Next)
+	return err
+}
+
+func (s listSource[T]) file(ctx context.Context, l *tableList) (spreadsheet.Table, error) {
+	if l.Asked.Get("q") == "" {
+		rows, err := lists.Rows(ctx, s.query, s.pages)
+		return s.table.File(s.columns, rows), err
+	}
+	found, err := s.find(ctx, l, search.MaxHits)
+	return s.table.File(s.columns, func(yield func(T, error) bool) {
+		for _, record := range found {
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}), err
+}
+
+// allHits returns up to q.Limit results of a search.
+func allHits[T any](q search.Query, find func(search.Query) (search.Page[T], error)) (items []T, more bool, err error) {
+	for limit := q.Limit; ; {
+		q.Limit = limit - len(items)
+		found, err := find(q)
+		items = append(items, found.Items...)
+		if err != nil || found.Next == 0 || len(items) >= limit {
+			return items, found.Next > 0, err
+		}
+		q.Offset = found.Next
+	}
+}
+
+// listFiles returns the routes that send a list as a file. list reads the request.
+func (p *Pages) listFiles(address string, list func(*page.Request) (*tableList, listReader, error)) (routes []page.Route) {
+	for _, f := range spreadsheet.Formats() {
+		routes = append(routes, page.NewRoute("GET "+address+f.Extension, page.MayRead, func(r *page.Request) error {
+			l, reader, err := list(r)
+			if err != nil {
+				return err
+			}
+			if len(l.Problems) > 0 {
+				return r.Redirect(l.addressWith()) // the page shows the problems
+			}
+			table, err := reader.file(r.Context(), l)
+			if err != nil {
+				return err
+			}
+			return p.SendTable(r, table.Name, f, table)
+		}))
+	}
+	return routes
+}
