@@ -391,7 +391,7 @@ func (w *windowsService) Restart(ctx context.Context) error {
 
 func (w *windowsService) Logs(lines int, follow bool) ([]string, error) {
 	if follow {
-		return nil, errors.New("Windows can't print new events as they come; leave out --follow, or use the Event Viewer")
+		return nil, errors.New("can't print new events as they come on Windows; leave out --follow, or use the Event Viewer")
 	}
 	return []string{"wevtutil", "query-events", "Application", "/query:*[System[Provider[@Name='" + w.name + "']]]",
 		"/count:" + strconv.Itoa(lines), "/reversedirection:true", "/format:text"}, nil
