@@ -122,6 +122,8 @@ func (f *firm) screens() []screen {
 		{name: "admin-settings-firm", path: "/admin/settings/firm", as: admin},
 		{name: "admin-settings-access", path: "/admin/settings/access", as: admin},
 		{name: "admin-settings-backup", path: "/admin/settings/backup", as: admin},
+		{name: "admin-settings-users", path: "/admin/settings/users", as: admin},
+		{name: "admin-settings-patterns", path: "/admin/settings/patterns", as: admin},
 	}
 }
 

@@ -61,7 +61,13 @@ func preflightBackup(c config.Config) error {
 }
 
 // storedProblems returns the problems of settings that can be stored in the data directory.
-func storedProblems(c config.Config) config.Problems { return backupProblems(c).found }
+func storedProblems(c config.Config) config.Problems {
+	problems := backupProblems(c)
+	if c.Backup.To != "" && !filepath.IsAbs(c.Backup.To) { // no one on a page knows in which directory the server runs
+		problems.add("backup.to", errors.New(`must be a complete path, such as /mnt/backups or D:\backups`))
+	}
+	return problems.found
+}
 
 func backupProblems(c config.Config) problemList {
 	problems := problemList{of: c}

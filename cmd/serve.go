@@ -31,7 +31,6 @@ import (
 	"deedkeep/app/search"
 	"deedkeep/app/server"
 	"deedkeep/app/upload"
-	"deedkeep/app/vault"
 )
 
 func (s *shell) serveCommand() *cobra.Command {
@@ -356,19 +355,15 @@ func (s *shell) checkLocalDisk(c config.Config) error {
 	return nil
 }
 
-// vaultSettings returns the settings that apply to the vault.
+// vaultSettings returns the settings that apply to the vault until a restart.
 func vaultSettings(c config.Config) instance.Settings {
 	host := "" // remains empty if public_url isn't set
 	if address, err := url.Parse(c.PublicURL); err == nil {
 		host = address.Hostname()
 	}
-	templates, err := c.Retention.ByTemplate()
-	if err != nil {
-		panic(err) // can't happen, because config.Load validates the setting
-	}
 	from, to, err := c.OCR.Period()
 	if err != nil {
-		panic(err) // can't happen, for the same reason
+		panic(err) // can't happen, because config.Load validates the setting
 	}
 	limits := document.DefaultInspectLimits()
 	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
@@ -383,14 +378,10 @@ func vaultSettings(c config.Config) instance.Settings {
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
-		Backup: backupSettings(c),
-		Users: auth.UserRules{
-			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireTwoFactor: c.Users.RequireTwoFactor, KnownAddress: c.Users.KnownAddress,
-			Host: host,
-		},
-		Uploads:     upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
-		TrashPeriod: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates},
-		Spare: int64(c.Disk.Spare), IdempotencyPeriod: c.Idempotency.Keep,
+		Backup:  backupSettings(c),
+		Users:   auth.UserRules{Host: host},
+		Uploads: upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
+		Spare:   int64(c.Disk.Spare), IdempotencyPeriod: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every},
 		OCR:   jobs.OCRSettings{Workers: c.OCR.Workers, Hours: jobs.DailyPeriod{From: from, To: to}},
 		Search: search.Settings{

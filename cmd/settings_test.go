@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/config"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vaulttest"
@@ -59,6 +60,26 @@ func TestStoredSettings(t *testing.T) {
 	}
 	if want := "WARNING: ignored: Settings page: backup.to: "; !strings.Contains(p.messages.String(), want) {
 		t.Errorf("messages of the server: got %s, want %s", p.messages, want)
+	}
+}
+
+// A folder for backups on the Settings page must be a complete path. In config.yaml, it may be relative to where the server
+// starts.
+func TestStoredBackupFolder(t *testing.T) {
+	for _, row := range []struct{ to, want string }{
+		{filepath.Join(t.TempDir(), "backups"), ""}, {"", ""},
+		{"backups", "backup.to: must be a complete path"}, {"../../etc", "backup.to: must be a complete path"},
+		{"./data/../x", "backup.to: must be a complete path"},
+	} {
+		c := config.Default()
+		c.Data, c.Backup.To = t.TempDir(), row.to
+		got := ""
+		if problems := storedProblems(c); len(problems) > 0 {
+			got = problems[0].String()
+		}
+		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
+			t.Errorf("storedProblems with %q: got %q, want %q", row.to, got, row.want)
+		}
 	}
 }
 

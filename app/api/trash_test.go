@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
 )
 
 // The trash lists how long retention protects a record and which abstract a file belonged
@@ -13,7 +13,7 @@ import (
 func TestTrashUnderRetention(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {
-		cfg.vault.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour}
+		cfg.vault.Load = vaulttest.With(map[string]string{"retention.keep": "20y"})
 	})
 	id := srv.createID(t, abstractCall(201, "", fieldPart("address", "12 Elm"), filePart("files", "a.pdf", pdf(1)),
 		filePart("files", "b.pdf", pdf(2))))

@@ -51,7 +51,7 @@ func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Tim
 
 // userKnowsAddress reports whether the user signed in from the address recently.
 func (u *Users) userKnowsAddress(user model.User, address string, now time.Time) bool {
-	from, since := network(address), now.Add(-u.auth.rules.KnownAddress)
+	from, since := network(address), now.Add(-u.auth.rules.KnownAddress())
 	return slices.ContainsFunc(user.KnownAddresses, func(k model.KnownAddress) bool { return k.Network == from && k.At.After(since) })
 }
 
@@ -61,7 +61,7 @@ const maxKnownAddresses = 10
 // rememberAddress adds the address to user. It drops addresses of too long ago, and then the oldest if there are more
 // than maxKnownAddresses. It allocates a new list, because the record may be shared. The caller stores the record.
 func (u *Users) rememberAddress(user *model.User, address string, now time.Time) {
-	prefix, ttl := network(address), u.auth.rules.KnownAddress
+	prefix, ttl := network(address), u.auth.rules.KnownAddress()
 	if ttl == 0 || prefix == unknownNetwork {
 		user.KnownAddresses = nil
 		return

@@ -153,7 +153,7 @@ func TestKnownAddressExpires(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			clock, opts := vaulttest.NewClock(), vaulttest.Options(t)
-			opts.Now, opts.Settings.Users.KnownAddress = clock.Now, tt.ttl
+			opts.Now, opts.Load = clock.Now, vaulttest.With(map[string]string{"users.known_address": tt.ttl.String()})
 			v, err := instance.Open(t.Context(), opts)
 			if err != nil {
 				t.Fatalf("open instance: %v", err)

@@ -116,7 +116,7 @@ func (s *Sessions) liveSessions(t *store.Tx, user uint64) []model.Session {
 	all := t.SessionsOfUser(user)
 	list := make([]model.Session, 0, len(all))
 	for _, session := range all {
-		if session.LastSeenAt = s.lastSeen(session); session.Active(s.auth.Now(), s.auth.SessionLimits) {
+		if session.LastSeenAt = s.lastSeen(session); session.Active(s.auth.Now(), s.auth.SessionLimits()) {
 			list = append(list, session)
 		}
 	}
@@ -322,7 +322,7 @@ func (s *Sessions) prune(ctx context.Context) error {
 }
 
 func (s *Sessions) expired(t *store.Tx) (list []model.Session) {
-	now, limits := s.auth.Now(), s.auth.SessionLimits
+	now, limits := s.auth.Now(), s.auth.SessionLimits()
 	t.EachSession(func(session model.Session) bool {
 		if session.LastSeenAt = s.lastSeen(session); !session.Active(now, limits) {
 			list = append(list, session)

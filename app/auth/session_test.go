@@ -46,15 +46,15 @@ func TestSessionSignOut(t *testing.T) {
 func TestSessionLimits(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		limits    model.SessionLimits
+		settings  map[string]string
 		idle, max time.Duration
 	}{
-		"by default": {model.SessionLimits{}, 12 * time.Hour, 14 * 24 * time.Hour},
-		"set":        {model.SessionLimits{Idle: time.Hour, Max: 3 * time.Hour}, time.Hour, 3 * time.Hour},
+		"by default": {nil, 12 * time.Hour, 14 * 24 * time.Hour},
+		"set":        {map[string]string{"users.session_idle": "1h", "users.session_max": "3h"}, time.Hour, 3 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.Session = tt.limits })
+			p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Load = vaulttest.With(tt.settings) })
 			p.CreateUser(t, "kim", model.RoleAdmin)
 			idle, used := p.SignIn(t, "kim"), p.SignIn(t, "kim")
 			start := p.Clock.Now()

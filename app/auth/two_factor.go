@@ -30,7 +30,7 @@ var (
 
 // TwoFactorRequired reports whether the settings require two-factor authentication for
 // all users.
-func (u *Users) TwoFactorRequired() bool { return u.auth.rules.RequireTwoFactor }
+func (u *Users) TwoFactorRequired() bool { return u.auth.RequireTwoFactor() }
 
 // BeginTwoFactor starts the setup of two-factor authentication for the signed-in user.
 // password must be the user's password. The setup takes effect when ConfirmTwoFactor is
@@ -107,7 +107,7 @@ func (u *Users) RemoveTwoFactor(ctx context.Context, actor model.Actor, password
 		switch {
 		case user.TwoFactor == nil:
 			return errNoTwoFactor
-		case u.auth.rules.RequireTwoFactor:
+		case u.auth.RequireTwoFactor():
 			return errTwoFactorRequired
 		}
 		return nil

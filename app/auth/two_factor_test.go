@@ -151,7 +151,9 @@ func TestTwoFactorCodeLimitPerAccount(t *testing.T) {
 
 func TestTwoFactorRequired(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) {
+		o.Load = vaulttest.With(map[string]string{"users.require_two_factor": "true"})
+	})
 	p.CreateUser(t, "kim", model.RoleAdmin)
 	in := p.SignIn(t, "kim")
 	actor := p.Authenticate(t, in.Token)

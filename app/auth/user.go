@@ -25,25 +25,11 @@ type Users struct {
 	challenges challenges
 }
 
-// UserRules are the settings for users and their sessions.
+// UserRules are the settings for sign-ins. Those for sessions are in txn.DB.
 type UserRules struct {
-	Session          model.SessionLimits // 0 values mean the defaults: 12 hours idle, 14 days in total
-	RequireTwoFactor bool
-	KnownAddress     time.Duration      // how long an address stays known after a sign-in; 0 disables it
-	Queue            secret.QueueLimits // limits of the password hashing queue
-	Host             string             // host name in public_url; passwords must not be based on it
-}
-
-// Limits returns the session limits with defaults applied.
-func (r UserRules) Limits() model.SessionLimits {
-	limits := r.Session
-	if limits.Idle == 0 {
-		limits.Idle = 12 * time.Hour
-	}
-	if limits.Max == 0 {
-		limits.Max = 14 * 24 * time.Hour
-	}
-	return limits
+	KnownAddress func() time.Duration // how long an address stays known after a sign-in; 0 disables it
+	Queue        secret.QueueLimits   // limits of the password hashing queue
+	Host         string               // host name in public_url; passwords must not be based on it
 }
 
 var (

@@ -159,7 +159,9 @@ func TestSweepWaitsForBackup(t *testing.T) {
 func TestPurgeDuringBackup(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
-	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Now, o.Settings.TrashPeriod = clock.Now, time.Hour })
+	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
+		o.Now, o.Load = clock.Now, vaulttest.With(map[string]string{"trash.keep": "1h"})
+	})
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Plat.pdf", "b"))
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, f.ID, vault.Match{}); err != nil {

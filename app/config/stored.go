@@ -57,16 +57,19 @@ var groups = []Group{
 		{"backup.text", "Back up the text of scanned pages", ""},
 		{"backup.recipients", "Encrypt for", "Age public keys (age1…), separated by commas. Blank for none."},
 	}},
-	{"retention", "Trash and retention", "How long records are kept.", false, []Editable{
-		{"trash.keep", "Time in the trash", "Such as 30d. Then records are deleted permanently, if retention allows it."},
+	{"retention", "Trash and retention", "How long records are kept.", true, []Editable{
+		{"trash.keep", "Time in the trash", "Such as 30d. Then records are deleted permanently, if retention allows it. " +
+			"A shorter time includes records that are in the trash now."},
 		{"retention.keep", "Retention of abstracts", "Such as 20y. Until then, nothing is deleted permanently. Once there are abstracts, it can only be extended here."},
 		{"retention.templates", "Retention by template", "Template ID and time, separated by commas, such as 3=7y."},
 	}},
-	{"users", "Sign-in and access limits", "Sessions, two-factor authentication, and rate limits.", false, []Editable{
+	{"users", "Sign-in", "Sessions and two-factor authentication.", true, []Editable{
 		{"users.require_two_factor", "Require two-factor authentication", "For all users, the next time they open a page."},
-		{"users.session_idle", "Idle time before a session ends", "Such as 12h."},
-		{"users.session_max", "Maximum length of a session", "Such as 14d."},
+		{"users.session_idle", "Idle time before a session ends", "Such as 12h. Sessions that have been idle for longer end immediately."},
+		{"users.session_max", "Maximum length of a session", "Such as 14d. Older sessions end immediately, even your own."},
 		{"users.known_address", "Remember an address after a sign-in for", "Such as 30d. 0s for never."},
+	}},
+	{"rates", "Rate limits and links", "How often API clients can call the server, and how long download links work.", false, []Editable{
 		{"rate.failing_keys", "Failed requests per minute from one address", ""},
 		{"rate.requests", "Requests per minute with one API key", "0 for no limit."},
 		{"links.ttl", "Lifetime of download links", "Such as 5m."},

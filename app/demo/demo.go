@@ -99,7 +99,7 @@ func (f *filler) addUsers() error {
 		}
 		f.result.Users = append(f.result.Users, User{User: user})
 		actor := f.actor
-		if p.role == model.RoleStaff && !f.RequireTwoFactor {
+		if p.role == model.RoleStaff && !f.RequireTwoFactor() {
 			in, err := f.Users.SignIn(f.ctx, auth.SignInDraft{Name: p.name, Password: password})
 			if err != nil {
 				return err

@@ -5,7 +5,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/extract"
-	"deedkeep/app/instance"
+	"deedkeep/app/settings"
 )
 
 // checkPatterns reports whether the administrator's patterns in the data directory are valid.
@@ -13,7 +13,7 @@ func checkPatterns(dir string) apitypes.Diagnosis {
 	if isMissing(dir, extract.PatternsFileName) {
 		return ok("patterns", "no county patterns")
 	}
-	_, problems := instance.ReadPatterns(dir)
+	problems := settings.ReadPatterns(dir).Problems
 	if len(problems) == 0 {
 		return ok("patterns", "county patterns are valid")
 	}

@@ -3,6 +3,7 @@ package extract
 import (
 	"errors"
 	"fmt"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ const PatternsFileName = "patterns.yaml"
 const (
 	maxPatterns      = 200
 	maxPatternLength = 1000
+	maxPatternSize   = 10_000 // of a compiled pattern: its memory, and the time for a match, grow with it
 )
 
 // Problem is a reason why a pattern file isn't valid.
@@ -136,11 +138,29 @@ func (r *Rules) parsePattern(node *yaml.Node) (p countyPattern, problems []Probl
 	if len(problems) > 0 {
 		return p, problems
 	}
+	for _, expression := range []string{rule.Find, rule.Near} {
+		if parsed, err := syntax.Parse(r.macros.expand(expression), syntax.Perl); err == nil && compiledSize(parsed) > maxPatternSize {
+			add(find, "the pattern repeats too much; use * or + instead of a large number in braces")
+			return p, problems
+		}
+	}
 	var err error
 	if p.pattern, err = rule.compile(r); err != nil {
 		add(find, "%v", err)
 	}
 	return p, problems
+}
+
+// compiledSize estimates the number of instructions of a compiled expression, without compiling it.
+func compiledSize(e *syntax.Regexp) int {
+	size := 1 + len(e.Rune)
+	for _, part := range e.Sub {
+		size += compiledSize(part)
+	}
+	if e.Op == syntax.OpRepeat {
+		size *= max(e.Min, e.Max, 1)
+	}
+	return size
 }
 
 // For returns the rules for the documents of a county. The county and the state may be "".

@@ -85,8 +85,6 @@ type Settings struct {
 	UniqueOrderNumber      bool
 	DiskReserve            uint64 // in bytes; if less disk space is free, nothing is written
 	Backup                 backup.Settings
-	TrashPeriod            time.Duration
-	Retention              vault.Retention
 	Spare                  int64         // size of the reserve file for a full disk, in bytes; 0: no file
 	IdempotencyPeriod      time.Duration // how long responses to requests with an Idempotency-Key are stored
 	Users                  auth.UserRules
@@ -229,8 +227,7 @@ func (o *opener) services(db *store.Store) (*Instance, error) {
 	in := &Instance{Secrets: o.keys, settings: opts.Settings, stop: func() {}}
 	in.DB = txn.NewDB(txn.DB{
 		Store: db, Dir: dir, Now: o.clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
-		Version:       opts.Settings.Backup.Version,
-		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireTwoFactor,
+		Version: opts.Settings.Backup.Version,
 	}, opts.Settings.Spare)
 	in.assemble(opts, blobs, previews, blobstore.NewOCRFiles(filepath.Join(dir, blobstore.OCRDirName)))
 	return in, nil
@@ -255,15 +252,17 @@ func openDatabase(ctx context.Context, path string, readOnly bool, opts store.Op
 func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blobstore.Previews, ocrFiles *blobstore.OCRFiles) {
 	set := opts.Settings
 	in.Events = audit.NewEvents(in.DB)
+	in.Stored = settings.New(in.DB, opts.Load, opts.Reader)
+	in.SessionLimits, in.RequireTwoFactor, set.Users.KnownAddress = in.Stored.SessionLimits, in.Stored.RequireTwoFactor, in.Stored.KnownAddress
 	in.auth = auth.NewAuth(in.DB, in.Secrets, set.Users, cmp.Or(opts.Passwords, secret.DefaultArgon2Params()), in.Events)
 	in.Users, in.Sessions, in.Keys = in.auth.Users, in.auth.Sessions, in.auth.Keys
-	in.Stored = settings.New(in.DB, opts.Load, opts.Reader)
 	in.Vault = vault.New(in.DB, vault.Options{
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
 			MaxInstrumentsPerAbstract: set.InstrumentsPerAbstract, ReadsScans: opts.OCRReader != nil,
-			InspectLimits: set.Inspect, Runsheet: set.Runsheet, ExtractRules: extractRules(opts.Dir, in.Log), Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
-			TrashPeriod: set.TrashPeriod, Retention: set.Retention, IdempotencyPeriod: set.IdempotencyPeriod,
+			InspectLimits: set.Inspect, Runsheet: set.Runsheet, ExtractRules: in.Stored.ExtractRules,
+			Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			TrashPeriod: in.Stored.TrashPeriod, Retention: in.retention, IdempotencyPeriod: set.IdempotencyPeriod,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, OCRFiles: ocrFiles,
 		Reader: opts.Reader, Zone: in.Stored.Location,
@@ -280,6 +279,12 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.scrubber = integrity.NewScrubber(in.Vault, set.Scrub.Every)
 	in.Integrity = &integrity.Checker{DB: in.DB, Vault: in.Vault, Search: in.Search, Scrubber: in.scrubber}
 	in.Backups = backup.NewBackups(in.Vault, in.Integrity, in.Secrets, set.Backup)
+}
+
+// retention returns the retention settings that are in effect.
+func (in *Instance) retention() vault.Retention {
+	keep, templates := in.Stored.Retention()
+	return vault.Retention{Default: keep, Templates: templates}
 }
 
 // logReread logs the result of comparing vault.db in the page cache with the disk when the store was opened.

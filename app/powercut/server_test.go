@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/config"
 	"deedkeep/app/instance"
 	"deedkeep/app/secret"
 	"deedkeep/app/vaulttest"
@@ -53,9 +54,9 @@ func TestMain(m *testing.M) {
 
 // options returns the options to open a vault that the server created.
 func options(dir string, now func() time.Time) instance.Options {
-	settings := vaulttest.Settings()
-	settings.TrashPeriod = trashKeep
-	return instance.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Rand(),
+	load := vaulttest.With(map[string]string{"trash.keep": config.FormatDuration(trashKeep)})
+	return instance.Options{Dir: dir, Create: true, Settings: vaulttest.Settings(), Load: load,
+		Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Rand(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }
 

@@ -160,7 +160,9 @@ func TestIndexFollowsChanges(t *testing.T) {
 func TestIndexFollowsPurge(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
-	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Now, o.Settings.TrashPeriod = clock.Now, time.Hour })
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
+		o.Now, o.Load = clock.Now, vaulttest.With(map[string]string{"trash.keep": "1h"})
+	})
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Survey.pdf", "2"), vaulttest.PDFDoc("Other survey.pdf", "3"))
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, f[0].ID, vault.Match{}); err != nil {
 		t.Fatalf("move file to trash: %v", err)

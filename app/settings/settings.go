@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 
 	"deedkeep/app/config"
 	"deedkeep/app/errs"
+	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
@@ -33,9 +35,18 @@ type Service struct {
 	running config.Config
 	images  ImageReader
 	mu      sync.Mutex // held while a change is stored and applied, so that both happen in the same sequence
-	current atomic.Pointer[config.Config]
-	zone    atomic.Pointer[time.Location]
+	current atomic.Pointer[applied]
 	logo    atomic.Pointer[Logo]
+
+	patterns atomic.Pointer[Patterns]
+	trying   sync.Mutex // held while patterns are tried
+}
+
+// applied are settings, with values that are parsed once.
+type applied struct {
+	config.Config
+	zone      *time.Location
+	retention map[uint64]time.Duration // by template ID
 }
 
 // New returns the service. If load is nil, nothing except stored settings applies. images reads uploaded logos.
@@ -49,14 +60,20 @@ func New(db *txn.DB, load Loader, images ImageReader) *Service {
 	s := &Service{db: db, load: load, running: config.Default(), images: images}
 	s.apply(s.running)
 	s.logo.Store(&Logo{})
+	s.patterns.Store(PatternsFile{rules: extract.DefaultRules()}.with(""))
 	return s
 }
 
-// Open reads the stored settings. They count as those of the running server.
+// Open reads the stored settings and the county patterns. The settings count as those of the running server.
 func (s *Service) Open(ctx context.Context) error {
 	err := s.Read(ctx)
+	if err != nil {
+		if c, errLoad := s.load(nil); errLoad == nil { // the settings file still applies if the database is damaged
+			s.apply(c)
+		}
+	}
 	s.running = s.Current()
-	return err
+	return errors.Join(err, s.readPatterns(ctx))
 }
 
 // Read reads the stored settings and the logo, and applies the settings that need no restart.
@@ -67,22 +84,25 @@ func (s *Service) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	image, err := store.Read(ctx, s.db.Store, (*store.Tx).Logo)
+	c, err := s.load(stored)
 	if err != nil {
 		return err
 	}
-	logo := newLogo(image)
-	s.logo.Store(&logo)
-	c, err := s.load(stored)
+	s.apply(c)
+	image, err := store.Read(ctx, s.db.Store, (*store.Tx).Logo)
 	if err == nil {
-		s.apply(c)
+		logo := newLogo(image)
+		s.logo.Store(&logo)
 	}
 	return err
 }
 
 func (s *Service) apply(c config.Config) {
-	s.zone.Store(c.Location())
-	s.current.Store(&c)
+	retention, err := c.Retention.ByTemplate()
+	if err != nil {
+		panic(err) // can't happen, because config.Load validates the setting
+	}
+	s.current.Store(&applied{Config: c, zone: c.Location(), retention: retention})
 }
 
 // Stored returns the stored settings.
@@ -91,7 +111,7 @@ func (s *Service) Stored(ctx context.Context) (map[string]string, error) {
 }
 
 // Current returns the settings that a server would start with now.
-func (s *Service) Current() config.Config { return *s.current.Load() }
+func (s *Service) Current() config.Config { return s.current.Load().Config }
 
 // Pending returns the settings that were changed since the server started and that need a restart to apply.
 func (s *Service) Pending() (pending []config.Editable) {
@@ -107,7 +127,28 @@ func (s *Service) Pending() (pending []config.Editable) {
 }
 
 // Location returns the time zone of the office or, if none was chosen, that of this machine.
-func (s *Service) Location() *time.Location { return s.zone.Load() }
+func (s *Service) Location() *time.Location { return s.current.Load().zone }
+
+// SessionLimits returns the limits of sessions.
+func (s *Service) SessionLimits() model.SessionLimits {
+	users := &s.current.Load().Users
+	return model.SessionLimits{Idle: users.SessionIdle, Max: users.SessionMax}
+}
+
+// RequireTwoFactor reports whether all users need two-factor authentication.
+func (s *Service) RequireTwoFactor() bool { return s.current.Load().Users.RequireTwoFactor }
+
+// KnownAddress returns how long an address stays known after a sign-in.
+func (s *Service) KnownAddress() time.Duration { return s.current.Load().Users.KnownAddress }
+
+// TrashPeriod returns how long records without retention stay in the trash.
+func (s *Service) TrashPeriod() time.Duration { return s.current.Load().Trash.Keep }
+
+// Retention returns how long abstracts are retained, and how long those of some templates are, by template ID.
+func (s *Service) Retention() (keep time.Duration, templates map[uint64]time.Duration) {
+	now := s.current.Load()
+	return now.Config.Retention.Keep, now.retention
+}
 
 // Version identifies the stored values of the keys, to detect that another user changed them.
 func (s *Service) Version(keys []string) string { return version(s.Current().Values(), keys) }
@@ -136,21 +177,41 @@ func (s *Service) ChooseTimeZone(ctx context.Context, actor model.Actor, name st
 	})
 }
 
-// GoBack stores the settings of a server that ran, because it can't start with those that are stored. cause says why. It
-// returns false if nothing differs.
+// GoBack stores the settings of a server that ran, because it can't start with those that are stored. cause says why.
+// Settings that took effect without a restart stay as they are. GoBack returns false if nothing else differs.
 func (s *Service) GoBack(ctx context.Context, old map[string]string, cause string) (changed bool, err error) {
-	next, err := s.load(old)
+	stored, err := s.Stored(ctx)
 	if err != nil {
 		return false, err
 	}
-	err = s.db.StoreFromReserve(ctx, nil, func(t *store.Tx) error {
-		stored, err := t.Settings()
-		if changed = !maps.Equal(stored, old); err != nil || !changed {
-			return err
-		}
-		return s.put(t, model.Event{Actor: model.Actor{Kind: "system"}, Detail: map[string]string{"reason": cause}}, old, s.Current(), next)
+	back := restarted(stored, old)
+	if maps.Equal(stored, back) {
+		return false, nil
+	}
+	next, err := s.load(back)
+	if err != nil {
+		return false, err
+	}
+	return true, s.db.StoreFromReserve(ctx, nil, func(t *store.Tx) error {
+		return s.put(t, model.Event{Actor: model.Actor{Kind: "system"}, Detail: map[string]string{"reason": cause}}, back, s.Current(), next)
 	})
-	return changed, err
+}
+
+// restarted returns stored with the old values of the settings that need a restart.
+func restarted(stored, old map[string]string) map[string]string {
+	back := maps.Clone(stored)
+	for _, g := range config.Groups() {
+		for _, key := range g.Keys() {
+			if value, was := old[key]; g.Immediate {
+				continue
+			} else if was {
+				back[key] = value
+			} else {
+				delete(back, key)
+			}
+		}
+	}
+	return back
 }
 
 // LogRestart stores an audit entry that says who restarts the server.
@@ -189,7 +250,7 @@ func (s *Service) change(ctx context.Context, actor model.Actor, values map[stri
 			if now, err := t.Settings(); err != nil || !maps.Equal(now, old) {
 				return errors.Join(err, errChanged)
 			}
-			if err := s.checkRetention(t, next); err != nil {
+			if err := s.checkRetention(t, was, next); err != nil {
 				return err
 			}
 			return s.put(t, model.Event{Actor: actor}, stored, was, next)
@@ -205,10 +266,10 @@ func (s *Service) change(ctx context.Context, actor model.Actor, values map[stri
 
 var errChanged = &errs.Error{Kind: errs.PreconditionFailed, Message: "These settings were changed in the meantime."}
 
-// checkRetention returns a problem if records could be deleted permanently earlier than with the settings of the running
-// server. Only the settings file can do that: an administrator's session that someone else uses must not be enough.
-func (s *Service) checkRetention(t *store.Tx, next config.Config) error {
-	key := shortened(next.Retention, s.running.Retention)
+// checkRetention returns a problem if records could be deleted permanently earlier than before. Only the settings file can do
+// that: an administrator's session that someone else uses must not be enough.
+func (s *Service) checkRetention(t *store.Tx, was, next config.Config) error {
+	key := shortened(next.Retention, was.Retention)
 	if key == "" || t.Count(store.CountAbstracts)+t.Count(store.CountTrashed) == 0 {
 		return nil
 	}
@@ -241,6 +302,9 @@ func shortened(r, old config.Retention) string {
 	return ""
 }
 
+// MaxValueBytes is the maximum length of a stored value. The longest are lists of age public keys.
+const MaxValueBytes = 4000
+
 // check sets the values in stored and returns the settings with them.
 func (s *Service) check(stored, values map[string]string, was config.Config) (next config.Config, err error) {
 	known := map[string]config.Setting{}
@@ -256,6 +320,8 @@ func (s *Service) check(stored, values map[string]string, was config.Config) (ne
 			return next, &errs.Error{Kind: errs.Conflict, Message: key + " is set by " + setting.Source + ". Change it there."}
 		case value == "" || value == setting.Default:
 			delete(stored, key)
+		case len(value) > MaxValueBytes:
+			return next, config.Problems{{Key: key, Reason: fmt.Sprintf("must have at most %d characters", MaxValueBytes)}}
 		default:
 			stored[key] = value
 		}

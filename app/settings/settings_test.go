@@ -145,7 +145,7 @@ func TestUnknownStoredValues(t *testing.T) {
 	}
 }
 
-// Once there are abstracts, retention can only be extended, also in steps that aren't in effect yet.
+// Once there are abstracts, retention can only be extended.
 func TestRetentionIsOnlyExtended(t *testing.T) {
 	t.Chdir(t.TempDir())
 	v := open(t, vaulttest.Options(t))
@@ -159,15 +159,42 @@ func TestRetentionIsOnlyExtended(t *testing.T) {
 	for _, row := range []struct{ key, value, problem string }{
 		{"retention.keep", "19y", "retention.keep: can't be shortened here"},
 		{"retention.keep", "30y", ""},
-		{"retention.keep", "20y", ""}, // 30y isn't in effect
-		{"retention.templates", "1=19y", "retention.templates: can't be shortened here"},
-		{"retention.templates", "1=25y, 2=0", "retention.templates: can't be shortened here"},
-		{"retention.templates", "1=25y", ""},
-		{"retention.templates", "", ""},
+		{"retention.keep", "20y", "retention.keep: can't be shortened here"}, // 30y is in effect
+		{"retention.templates", "1=29y", "retention.templates: can't be shortened here"},
+		{"retention.templates", "1=35y, 2=0", "retention.templates: can't be shortened here"},
+		{"retention.templates", "1=35y", ""},
+		{"retention.templates", "", "retention.templates: can't be shortened here"},
 	} {
 		err := change(row.key, row.value)
 		if row.problem == "" && err != nil || row.problem != "" && (err == nil || !strings.Contains(err.Error(), row.problem)) {
 			t.Errorf("%s = %s: got %v, want %q", row.key, row.value, err, row.problem)
 		}
+	}
+}
+
+// If a server can't start with changed settings, it goes back only with those that need a restart. The others were in
+// effect: a longer retention must not be lost.
+func TestGoBack(t *testing.T) {
+	t.Chdir(t.TempDir())
+	v := open(t, vaulttest.Options(t))
+	defer vaulttest.Close(t, v)
+	change := func(values map[string]string) {
+		t.Helper()
+		vaulttest.NoError(t, v.Stored.Change(t.Context(), vaulttest.Operator, values, ""))
+	}
+	change(map[string]string{"limits.pdf_pages": "70", "firm.name": "Kern"})
+	before, err := v.Stored.Stored(t.Context())
+	vaulttest.NoError(t, err)
+	change(map[string]string{"retention.keep": "30y", "firm.name": ""})
+	if changed, err := v.Stored.GoBack(t.Context(), before, "broken"); changed || err != nil {
+		t.Errorf("GoBack without settings that need a restart: got %v, %v, want false", changed, err)
+	}
+	change(map[string]string{"limits.pdf_pages": "80", "listen": ":1"})
+	if changed, err := v.Stored.GoBack(t.Context(), before, "broken"); !changed || err != nil {
+		t.Errorf("GoBack: got %v, %v, want true", changed, err)
+	}
+	stored, err := v.Stored.Stored(t.Context())
+	if want := map[string]string{"limits.pdf_pages": "70", "retention.keep": "30y"}; err != nil || !maps.Equal(stored, want) {
+		t.Errorf("Stored: got %v, %v, want %v", stored, err, want)
 	}
 }

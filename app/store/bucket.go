@@ -184,6 +184,7 @@ var (
 	keySettings        = []byte("settings")
 	keyExample         = []byte("example")
 	keyLogo            = []byte("logo")
+	keyPatterns        = []byte("patterns")
 )
 
 // formatCreated formats the vault's creation time for the meta bucket.

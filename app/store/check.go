@@ -122,7 +122,7 @@ func (ch *checker) checkMeta() {
 	}
 	ch.checkKeys(bucketMeta, keySchema, keySecret, keyCreated, keyVersion)
 	ch.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone,
-		keyExample, keySettings, keyLogo)
+		keyExample, keySettings, keyLogo, keyPatterns)
 	if _, err := ch.t.Generation(); err != nil {
 		ch.addFinding("workspace", string(keyGeneration), "%v", err)
 	}
@@ -131,6 +131,9 @@ func (ch *checker) checkMeta() {
 	}
 	if _, err := ch.t.Logo(); err != nil {
 		ch.addFinding("workspace", string(keyLogo), "%v", err)
+	}
+	if _, err := ch.t.Patterns(); err != nil {
+		ch.addFinding("workspace", string(keyPatterns), "%v", err)
 	}
 	ch.checkKeys(bucketCounters, counterKeys()...)
 }

@@ -109,6 +109,17 @@ func (t *Tx) PutLogo(image []byte) error {
 	return t.putSetting(keyLogo, image)
 }
 
+// Patterns returns the text of the county patterns, or "" if there are none.
+func (t *Tx) Patterns() (text string, err error) { return t.optionalSetting(keyPatterns) }
+
+// PutPatterns replaces the text of the county patterns. Without a text, it removes it.
+func (t *Tx) PutPatterns(text string) error {
+	if text == "" {
+		return t.bucket(bucketWorkspace).Delete(keyPatterns)
+	}
+	return t.putSetting(keyPatterns, text)
+}
+
 // IsExample reports whether the vault was marked as the vault of an example firm.
 func (t *Tx) IsExample() bool { return t.bucket(bucketWorkspace).Get(keyExample) != nil }
 

@@ -76,7 +76,7 @@ func (db *DB) LiveSession(t *store.Tx, hash []byte) (user model.User, session mo
 		return user, session, ErrUnauthenticated
 	}
 	session.LastSeenAt = db.LastSeen(session)
-	if !session.Active(db.Now(), db.SessionLimits) {
+	if !session.Active(db.Now(), db.SessionLimits()) {
 		return user, session, ErrUnauthenticated
 	}
 	user, err = t.User(session.UserID)
@@ -89,7 +89,7 @@ func (db *DB) LiveSession(t *store.Tx, hash []byte) (user model.User, session mo
 // MustEnroll reports whether the user must set up two-factor authentication because the
 // configuration requires it and the user hasn't set it up yet.
 func (db *DB) MustEnroll(user model.User) bool {
-	return db.RequireTwoFactor && user.TwoFactor == nil
+	return db.RequireTwoFactor() && user.TwoFactor == nil
 }
 
 // AuthorizeAdmin returns an error unless the actor is allowed to administer the vault. CLI

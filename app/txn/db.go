@@ -34,8 +34,9 @@ type DB struct {
 	Activity *Activity // uploads in progress, which have priority over background work
 	Tasks    *Tasks    // long-running tasks, which Close stops
 
-	SessionLimits    model.SessionLimits
-	RequireTwoFactor bool
+	// SessionLimits and RequireTwoFactor return the settings that are in effect. Until they are set, no session is valid.
+	SessionLimits    func() model.SessionLimits
+	RequireTwoFactor func() bool
 	// LastSeen returns when a session was last used. This time may not have been written to
 	// the database yet.
 	LastSeen func(model.Session) time.Time
@@ -60,6 +61,8 @@ func NewDB(db DB, reserveFile int64) *DB {
 	db.Activity, db.Tasks = &Activity{}, NewTasks()
 	db.Reserve = &Reserve{path: filepath.Join(db.Dir, ReserveFile), Size: reserveFile, rand: db.Rand}
 	db.Queued, db.Orphans, db.MissingText = NewSignal(), NewSignal(), NewSignal()
+	db.SessionLimits = func() (none model.SessionLimits) { return none }
+	db.RequireTwoFactor = func() bool { return false }
 	db.LastSeen = func(s model.Session) time.Time { return s.LastSeenAt }
 	db.RecordName = func(*store.Tx, string) string { return "" }
 	db.Describer = func(*store.Tx, model.Event) model.Describer { return model.Describer{} }

@@ -72,7 +72,7 @@ func TestPurgeOnFullDisk(t *testing.T) {
 			})
 			opts := vaulttest.Options(t)
 			opts.Dir, opts.Settings.DiskReserve, opts.Settings.Spare = filepath.Join(mount, "data"), 4<<20, 8<<20
-			opts.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year}
+			opts.Load = vaulttest.With(map[string]string{"retention.keep": "20y"})
 			v, err := instance.Open(t.Context(), opts)
 			vaulttest.NoError(t, err)
 			d := &fullDisk{v, mount}

@@ -7,12 +7,14 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/ui"
+	"deedkeep/app/vaulttest"
 )
 
 // accessExceptions lists routes whose access level isn't the one that expectedAccess derives from
@@ -90,7 +92,9 @@ var rolePermissions = map[model.Role][]string{
 
 func newAccessMatrix(t *testing.T, required bool) *accessMatrix {
 	t.Helper()
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = required })
+	h := newEmptyTestServer(t, func(o *instance.Options) {
+		o.Load = vaulttest.With(map[string]string{"users.require_two_factor": strconv.FormatBool(required)})
+	})
 	gate, err := ui.Gate(ui.Options{
 		App: h.vault, Links: h.links, Address: func(*http.Request) string { return "192.0.2.1" },
 		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil }, Now: h.clock.Now, Log: slog.New(slog.DiscardHandler),

@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/auth"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
 )
 
 // matches returns the text of the pattern's capture group for each match in the page. It fails the
@@ -136,7 +137,9 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 // set it up.
 func TestEnroll(t *testing.T) {
 	t.Parallel()
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
+	h := newEmptyTestServer(t, func(o *instance.Options) {
+		o.Load = vaulttest.With(map[string]string{"users.require_two_factor": "true"})
+	})
 	h.createUser(t, "Owner", model.RoleAdmin)
 	signedIn := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
 	signedIn.checkHeaders(t, map[string]string{"Location": "/me"})

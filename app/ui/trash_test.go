@@ -82,7 +82,7 @@ func TestRestoreExpired(t *testing.T) {
 // Staff can't.
 func TestPurge(t *testing.T) {
 	t.Parallel()
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour} })
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Load = vaulttest.With(map[string]string{"retention.keep": "20y"}) })
 	h.createUser(t, "Owner", model.RoleAdmin)
 	staff, admin := h.newUser(t, "sue", model.RoleStaff), h.newUser(t, "ada", model.RoleAdmin)
 	abstract := h.createAbstractAt(t, staff.actor, "12 Elm St").Abstract.ID
@@ -160,7 +160,7 @@ func TestTrashNamesAbstract(t *testing.T) {
 // The pages on which documents are moved and restored say until when the retention setting keeps them.
 func TestRetentionOfMovedDocumentIsShown(t *testing.T) {
 	t.Parallel()
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year} })
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Load = vaulttest.With(map[string]string{"retention.keep": "20y"}) })
 	h.createUser(t, "Owner", model.RoleAdmin)
 	record := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("old.pdf", "1"), vaulttest.PDFDoc("older.pdf", "2"))
 	h.clock.Advance(31 * vaulttest.Day)

@@ -218,11 +218,7 @@ func (ins *Instruments) partsOf(ctx context.Context, f model.File, d suggestionD
 	for f.Pages != nil && len(pages) < min(*f.Pages, extract.MaxDocumentPages) { // not read yet
 		pages = append(pages, extract.Page{})
 	}
-	rules := ins.v.Settings.ExtractRules
-	if rules == nil {
-		rules = extract.DefaultRules()
-	}
-	return extract.ReadAll(pages, rules.For(d.abstract.County, d.abstract.State), d.types, d.now), nil
+	return extract.ReadAll(pages, ins.v.Settings.ExtractRules().For(d.abstract.County, d.abstract.State), d.types, d.now), nil
 }
 
 // isRunsheet reports whether a document is a spreadsheet with the column headings of a runsheet.

@@ -70,7 +70,7 @@ func later(a, b time.Time) time.Time {
 // documents, or zero if there is none. They are purged together, so the newest document
 // determines the end.
 func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time, error) {
-	keep, from := v.Settings.Retention.forTemplate(a.TemplateID), a.CreatedAt
+	keep, from := v.Settings.Retention().forTemplate(a.TemplateID), a.CreatedAt
 	if keep <= 0 || len(a.Files) == 0 {
 		return later(a.RetainedUntil, addRetention(from, keep)), nil
 	}
@@ -107,7 +107,7 @@ func (v *Vault) fileRetainedBefore(f model.File) time.Time {
 	if !f.Retained {
 		return f.RetainedUntil
 	}
-	return later(f.RetainedUntil, addRetention(f.CreatedAt, v.Settings.Retention.longest()))
+	return later(f.RetainedUntil, addRetention(f.CreatedAt, v.Settings.Retention().longest()))
 }
 
 // instrumentRetainedUntil returns the end of the retention period of an instrument, or zero
@@ -145,10 +145,10 @@ func (v *Vault) retainedWhenRemoved(t *store.Tx, f model.File, now time.Time) (t
 	if f.AbstractID == 0 || !isRetainedAfter(f.CreatedAt, now) {
 		return time.Time{}, nil
 	}
-	keep := v.Settings.Retention.longest()
+	keep := v.Settings.Retention().longest()
 	switch a, err := t.AbstractIncludingTrash(f.AbstractID); {
 	case err == nil:
-		keep = v.Settings.Retention.forTemplate(a.TemplateID)
+		keep = v.Settings.Retention().forTemplate(a.TemplateID)
 	case errs.KindOf(err) != errs.NotFound && !errors.Is(err, store.ErrDamaged):
 		return time.Time{}, err
 	}
@@ -181,7 +181,7 @@ func isRetainedAfter(created, removed time.Time) bool {
 
 // trashedUntil returns the time when a record in the trash expires.
 func (v *Vault) trashedUntil(in model.Trashed, retained time.Time) time.Time {
-	until := in.At.Add(v.Settings.TrashPeriod)
+	until := in.At.Add(v.Settings.TrashPeriod())
 	if retained.After(until) {
 		return retained
 	}

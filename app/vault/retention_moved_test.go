@@ -29,7 +29,7 @@ func newLeaving(t *testing.T, age time.Duration) *leaving {
 	t.Helper()
 	clock, opts := vaulttest.NewClock(), vaulttest.Options(t)
 	opts.Now = clock.Now
-	opts.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year, Templates: map[uint64]time.Duration{2: 7 * vaulttest.Year}}
+	opts.Load = vaulttest.With(map[string]string{"retention.keep": "20y", "retention.templates": "2=7y"})
 	v := vaulttest.OpenUnchecked(t, opts)
 	l := &leaving{Instance: v, opts: opts, clock: clock}
 	t.Cleanup(func() { vaulttest.Close(t, l.Instance) })
@@ -89,10 +89,10 @@ func (l *leaving) lift(t *testing.T, kind string, id uint64) {
 }
 
 // reopen starts the vault with other retention settings.
-func (l *leaving) reopen(t *testing.T, r vault.Retention) {
+func (l *leaving) reopen(t *testing.T, retention string) {
 	t.Helper()
 	vaulttest.Close(t, l.Instance)
-	l.opts.Settings.Retention = r
+	l.opts.Load = vaulttest.With(map[string]string{"retention.keep": retention})
 	l.Instance = vaulttest.OpenUnchecked(t, l.opts)
 }
 
@@ -103,7 +103,7 @@ func (l *leaving) restoreBackup(t *testing.T) {
 	vaulttest.CreateBackup(t, l.Instance, from)
 	vaulttest.Close(t, l.Instance)
 	opts := vaulttest.RestoreOptions(t, from)
-	opts.Vault.Now, opts.Vault.Settings = l.opts.Now, l.opts.Settings
+	opts.Vault.Now, opts.Vault.Load = l.opts.Now, l.opts.Load
 	_, err := instance.Restore(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	l.opts, l.Instance = opts.Vault, vaulttest.OpenUnchecked(t, opts.Vault)
@@ -125,7 +125,7 @@ func TestRetentionOfDocumentThatLeaves(t *testing.T) {
 	years := func(n int) time.Time { return start.AddDate(n, 0, 0) }
 	const age = 5 * vaulttest.Year
 	none := model.FilePatch{AbstractID: model.Some(model.IDInput{})}
-	short := vault.Retention{Default: vaulttest.Year, Templates: map[uint64]time.Duration{2: vaulttest.Year}}
+	const short = "1y"
 	nowhere := vault.Destination{}
 	tests := []struct {
 		name  string
@@ -266,7 +266,7 @@ func TestRetentionOfDocumentThatLeaves(t *testing.T) {
 		}, years(20)},
 		{"a longer setting after it was detached", age, func(t *testing.T, l *leaving) (string, uint64) {
 			l.detach(t, l.long)
-			l.reopen(t, vault.Retention{Default: 30 * vaulttest.Year})
+			l.reopen(t, "30y")
 			return "file", l.file.ID
 		}, years(30)},
 		{"restored from a backup", age, func(t *testing.T, l *leaving) (string, uint64) {

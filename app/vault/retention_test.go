@@ -152,7 +152,7 @@ func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
 	opts.Now = clock.Now
-	opts.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year, Templates: map[uint64]time.Duration{2: 7 * vaulttest.Year}}
+	opts.Load = vaulttest.With(map[string]string{"retention.keep": "20y", "retention.templates": "2=7y"})
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	late, early := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2")),
@@ -195,7 +195,7 @@ func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 	vaulttest.Close(t, v)
 
 	// A shorter setting doesn't apply to a document that left its abstract before.
-	opts.Settings.Retention = vault.Retention{Default: vaulttest.Year}
+	opts.Load = vaulttest.With(map[string]string{"retention.keep": "1y"})
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
@@ -242,7 +242,7 @@ func TestRetentionOfTrashFromBefore(t *testing.T) {
 	_, err = v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "restore without retention", err, errs.NotFound)
 	vaulttest.Close(t, v)
-	opts.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year}
+	opts.Load = vaulttest.With(map[string]string{"retention.keep": "20y"})
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
@@ -265,7 +265,7 @@ func TestRetentionWithDamagedDocument(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
-	opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Default: vaulttest.Year}
+	opts.Now, opts.Load = clock.Now, vaulttest.With(map[string]string{"retention.keep": "1y"})
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
@@ -292,7 +292,7 @@ func TestRetentionWithMissingDocument(t *testing.T) {
 			t.Parallel()
 			clock := vaulttest.NewClock()
 			opts := vaulttest.Options(t)
-			opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Default: vaulttest.Year}
+			opts.Now, opts.Load = clock.Now, vaulttest.With(map[string]string{"retention.keep": "1y"})
 			v, err := instance.Open(t.Context(), opts)
 			vaulttest.NoError(t, err)
 			defer vaulttest.Close(t, v)

@@ -90,7 +90,7 @@ var trashTypes = map[string]struct {
 // ReadEntry reads the record that a trash entry refers to. If the record is damaged,
 // the result contains only the data from the entry.
 func (tr *Trash) ReadEntry(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
-	item = Trashed{Type: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(tr.v.Settings.TrashPeriod)}
+	item = Trashed{Type: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(tr.v.Settings.TrashPeriod())}
 	of, found := trashTypes[e.Type]
 	if !found {
 		return item, notInTrash(e.Type, e.ID)
@@ -181,10 +181,10 @@ func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, err
 }
 
 // Period returns how long records without retention stay in the trash.
-func (tr *Trash) Period() time.Duration { return tr.v.Settings.TrashPeriod }
+func (tr *Trash) Period() time.Duration { return tr.v.Settings.TrashPeriod() }
 
 // Retention returns the retention settings.
-func (tr *Trash) Retention() Retention { return tr.v.Settings.Retention }
+func (tr *Trash) Retention() Retention { return tr.v.Settings.Retention() }
 
 // Trashed returns a document in the trash, or NotFound.
 func (f *Files) Trashed(ctx context.Context, id uint64) (model.File, error) {

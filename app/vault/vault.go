@@ -55,12 +55,12 @@ type Settings struct {
 	ReadsScans                bool // pages without text are read by OCR
 	InspectLimits             document.InspectLimits
 	Runsheet                  runsheet.Limits
-	ExtractRules              *extract.Rules // nil: extract.DefaultRules
+	ExtractRules              func() *extract.Rules // with the county patterns that are in effect
 	Rules                     model.Rules
 	UniqueOrderNumber         bool
-	TrashPeriod               time.Duration
-	Retention                 Retention
-	IdempotencyPeriod         time.Duration // how long the responses to requests with an Idempotency-Key are stored
+	TrashPeriod               func() time.Duration // the setting that is in effect
+	Retention                 func() Retention     // the same
+	IdempotencyPeriod         time.Duration        // how long the responses to requests with an Idempotency-Key are stored
 }
 
 // Vault provides access to the records and documents in a data directory. It is safe for

@@ -4,19 +4,20 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
 
-	"deedkeep/app/auth"
+	"deedkeep/app/config"
 	"deedkeep/app/document"
 	"deedkeep/app/instance"
 	"deedkeep/app/integrity"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
-	"deedkeep/app/vault"
+	"deedkeep/app/settings"
 )
 
 // These are lengths of time for tests of retention.
@@ -67,21 +68,29 @@ func (l *lockedRand) Read(p []byte) (int, error) {
 	return l.source.Read(p)
 }
 
-// Settings returns the default settings, adjusted for tests: no disk reserve, no reserve file, no retention, and a
-// longer search timeout for busy machines.
+// Settings returns the default settings, adjusted for tests: no disk reserve, no reserve file, and a longer search timeout
+// for busy machines.
 func Settings() instance.Settings {
 	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
-		Runsheet: runsheet.DefaultLimits(),
-		Users:    auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashPeriod: 30 * 24 * time.Hour, IdempotencyPeriod: 24 * time.Hour,
-		Search: search.Settings{Deadline: 20 * time.Second}}
+		Runsheet: runsheet.DefaultLimits(), IdempotencyPeriod: 24 * time.Hour, Search: search.Settings{Deadline: 20 * time.Second}}
+}
+
+// With returns a Loader with other defaults, by key. Without "retention.keep", nothing is retained.
+func With(defaults map[string]string) settings.Loader {
+	return func(stored map[string]string) (config.Config, error) {
+		all := map[string]string{"retention.keep": "0s"}
+		maps.Copy(all, defaults)
+		maps.Copy(all, stored)
+		return config.Load(config.Source{Stored: func(string) (map[string]string, error) { return all, nil }})
+	}
 }
 
 // Options returns options for a test vault with its own directory, a test clock, deterministic random bytes, cheap
-// password hashes, and a Reader that doesn't start worker processes.
+// password hashes, no retention, and a Reader that doesn't start worker processes.
 func Options(t testing.TB) instance.Options {
 	t.Helper()
 	return instance.Options{
-		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Rand: Rand(),
+		Dir: t.TempDir(), Create: true, Settings: Settings(), Load: With(nil), Reader: Reader{}, Now: NewClock().Now, Rand: Rand(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: discardLogger(),
 	}
 }
@@ -183,7 +192,7 @@ func OpenWithRetention(t *testing.T) (*instance.Instance, instance.Options, *Clo
 	clock := NewClock()
 	v, opts := OpenVerified(t, func(o *instance.Options) {
 		o.Now = clock.Now
-		o.Settings.Retention = vault.Retention{Default: 20 * Year, Templates: map[uint64]time.Duration{2: 7 * Year}}
+		o.Load = With(map[string]string{"retention.keep": "20y", "retention.templates": "2=7y"})
 	})
 	return v, opts, clock
 }

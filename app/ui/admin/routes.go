@@ -72,6 +72,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/settings/{group}", page.MayAdminister, p.changeSettings),
 		page.NewRawRoute("POST /admin/settings/firm", page.MayAdminister, p.changeFirm),
 		page.NewRoute("GET /logo/{version}", page.Anyone, p.logo),
+		page.NewRoute("GET /admin/settings/patterns", page.MayAdminister, p.patternsPage),
+		page.NewRoute("POST /admin/settings/patterns", page.MayAdminister, p.changePatterns),
 		page.NewRoute("GET /admin/settings/restart", page.MayAdminister, p.restartPage),
 		page.NewRoute("POST /admin/settings/restart", page.MayAdminister, p.restartServer),
 		page.NewRoute("GET /admin/setup/{step}", page.MayAdminister, p.setupPage),

@@ -1,10 +1,10 @@
 package admin
 
 import (
+	"cmp"
 	"errors"
-	"net"
+	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
@@ -33,6 +34,7 @@ type settingForm struct {
 	Fields  []settingField
 	Seen    string // version of the values that the form shows
 	Problem string
+	Confirm string // time in the trash that the user confirms by saving again
 
 	HasLogo     bool // the form also changes the logo
 	Logo        string
@@ -61,7 +63,7 @@ func (p *Pages) newSettingForm(group config.Group) settingForm {
 func (f *settingForm) restore(values map[string]string, problems config.Problems) {
 	for n := range f.Fields {
 		field := &f.Fields[n]
-		if value, submitted := values[field.Editable.Key]; submitted {
+		if value, submitted := values[field.Editable.Key]; submitted && len(value) <= settings.MaxValueBytes {
 			field.Value = value
 		}
 		for _, p := range problems {
@@ -115,6 +117,9 @@ func (p *Pages) saveSettings(r *page.Request, group config.Group) (form settingF
 	if err != nil {
 		return form, 0, err
 	}
+	if sure, err := p.confirmTrashPeriod(r, &form, values); !sure || err != nil {
+		return form, http.StatusUnprocessableEntity, err
+	}
 	err = p.App.Stored.Change(r.Context(), r.Actor, values, r.PostForm.Get("seen"), group.Keys()...)
 	if err == nil {
 		return form, 0, changeLogo()
@@ -131,6 +136,31 @@ func (p *Pages) saveSettings(r *page.Request, group config.Group) (form settingF
 		return form, httpx.StatusByKind[kind], nil
 	}
 	return form, 0, err
+}
+
+// confirmTrashPeriod returns false, with a question in the form, if a shorter time in the trash would soon delete records
+// permanently and the user hasn't confirmed that time. A typo must not do that.
+func (p *Pages) confirmTrashPeriod(r *page.Request, form *settingForm, values map[string]string) (sure bool, err error) {
+	const key = "trash.keep"
+	at := slices.IndexFunc(form.Fields, func(f settingField) bool { return f.Editable.Key == key })
+	value, submitted := values[key]
+	if at < 0 || !submitted || r.PostForm.Get("confirm") == value {
+		return true, nil
+	}
+	keep, err := config.ParseDuration(cmp.Or(strings.TrimSpace(value), form.Fields[at].Default))
+	if err != nil || keep >= p.App.Stored.TrashPeriod() {
+		return true, nil //nolint:nilerr // Change reports a value that isn't valid
+	}
+	health, err := p.App.Health(r.Context())
+	if err != nil || health.Status.Trashed == 0 {
+		return err == nil, err
+	}
+	form.restore(values, nil)
+	form.Confirm = value
+	form.Fields[at].Problem = fmt.Sprintf("%s in the trash. Those deleted earlier than %s ago are deleted permanently, "+
+		"except under retention. Save again to confirm.", apitypes.Count(health.Status.Trashed, "record is", "records are"),
+		page.FormatDuration(keep))
+	return false, nil
 }
 
 func requestedGroup(r *page.Request) (config.Group, error) {
@@ -174,7 +204,7 @@ func (p *Pages) changeSettings(r *page.Request) error {
 		return p.testBackup(r, page.SettingsPath+"/backup")
 	}
 	notice := "Settings saved."
-	if len(p.App.Stored.Pending()) > 0 {
+	if slices.ContainsFunc(p.App.Stored.Pending(), func(e config.Editable) bool { return slices.Contains(group.Keys(), e.Key) }) {
 		notice = "Settings saved. They apply when you restart the server."
 	}
 	return p.RedirectWithNotice(r, page.SettingsPath, notice)
@@ -219,75 +249,3 @@ const (
 	testBackupPoll = 50 * time.Millisecond
 	testBackupWait = 10 * time.Second
 )
-
-// restartServer restarts the server, unless the settings file or the environment has a problem.
-func (p *Pages) restartServer(r *page.Request) error {
-	if p.Restart == nil {
-		return &errs.Error{Kind: errs.Conflict, Message: "This server can't restart itself. Restart its service."}
-	}
-	if err := p.App.Stored.Read(r.Context()); err != nil {
-		return &errs.Error{Kind: errs.Conflict, Message: "The server wasn't restarted. " + sentence(err.Error()), Err: err}
-	}
-	if err := p.App.Stored.LogRestart(r.Context(), r.Actor); err != nil {
-		return err
-	}
-	p.Restart()
-	return r.Redirect(page.WithQuery(page.SettingsPath+"/restart", url.Values{"run": {p.Run}}))
-}
-
-// restartPage is shown until the server runs again. Then it leads back to the settings.
-func (p *Pages) restartPage(r *page.Request) error {
-	if r.URL.Query().Get("run") != p.Run {
-		notice := "The server has restarted."
-		if p.RestartError != "" {
-			notice = "" // the settings page explains it
-		}
-		return p.RedirectWithNotice(r, page.SettingsPath, notice)
-	}
-	return p.RenderPage(r, http.StatusOK, "restart.html", page.Page{
-		Heading: "Restarting", Section: "admin", Styles: adminStyles, Scripts: []string{"restart.js"},
-		Data: struct{ Here, Address string }{r.URL.RequestURI(), p.newAddress(r)},
-	})
-}
-
-// newAddress returns the address of the settings page after a restart, or "" if it remains what the browser uses.
-func (p *Pages) newAddress(r *page.Request) string {
-	pending := map[string]bool{}
-	for _, e := range p.App.Stored.Pending() {
-		pending[e.Key] = true
-	}
-	c := p.App.Stored.Current()
-	if !pending["listen"] && !pending["public_url"] && !pending["tls.self_signed"] && !pending["tls.automatic"] {
-		return ""
-	}
-	own, err := p.Origin(r.Request)
-	if err != nil || len(c.TrustedProxies) > 0 && c.PublicURL == "" { // the proxy decides the address
-		return ""
-	}
-	if next := nextOrigin(c, own); next != own {
-		return next + page.SettingsPath
-	}
-	return ""
-}
-
-// nextOrigin returns the scheme and host with which a browser reaches a server with other settings. own is the one with
-// which it reaches the server now.
-func nextOrigin(c config.Config, own string) string {
-	address, err := url.Parse(own)
-	listenHost, port, errListen := net.SplitHostPort(c.Listen)
-	if c.PublicURL != "" || err != nil || errListen != nil {
-		return c.Origin(c.Listen)
-	}
-	host := address.Hostname()
-	if ip, err := netip.ParseAddr(listenHost); err == nil && !ip.IsUnspecified() {
-		host = listenHost
-	}
-	scheme, usual := "http", "80"
-	if c.TLS.Enabled() {
-		scheme, usual = "https", "443"
-	}
-	if port == usual {
-		return scheme + "://" + host
-	}
-	return scheme + "://" + net.JoinHostPort(host, port)
-}

@@ -69,7 +69,7 @@ func (pu *Purger) runOnce(ctx context.Context) error {
 // refers to.
 func (pu *Purger) PurgeExpired(ctx context.Context) error {
 	// Times have microsecond precision, so this is the first time at which a record is not due yet.
-	due := pass{v: pu.v, actor: model.SystemActor(), before: pu.v.Now().Add(time.Microsecond - pu.v.Settings.TrashPeriod)}
+	due := pass{v: pu.v, actor: model.SystemActor(), before: pu.v.Now().Add(time.Microsecond - pu.v.Settings.TrashPeriod())}
 	purged, err := due.run(ctx)
 	if purged.records > 0 {
 		pu.v.Log.Info("trash purged", "records", purged.records, "files", purged.files)

@@ -31,6 +31,30 @@ func TestPurgeAbstractAndInstrument(t *testing.T) {
 	vaulttest.WantTrash(t, v)
 }
 
+// A purge that runs while the trash period becomes longer follows the new setting: it checks each record when it purges
+// it, not only when it starts.
+func TestLongerTrashPeriodDuringPurge(t *testing.T) {
+	t.Parallel()
+	v, _, clock := vaulttest.OpenWithClock(t)
+	vaulttest.CreateOrder(t, v, "A-1")
+	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	clock.Advance(vaulttest.TrashPeriod)
+	for changedAfter := range 4 { // once for the first record, and twice for each that is read
+		read := 0
+		v.Settings.TrashPeriod = func() time.Duration {
+			if read++; read > changedAfter {
+				return 2 * vaulttest.TrashPeriod
+			}
+			return vaulttest.TrashPeriod
+		}
+		vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
+		vaulttest.WantTrash(t, v, "order 1 A-1")
+	}
+	v.Settings.TrashPeriod = v.Stored.TrashPeriod
+	vaulttest.NoError(t, v.Purger.PurgeExpired(t.Context()))
+	vaulttest.WantTrash(t, v)
+}
+
 // An expired record in the trash can't be restored, whether or not it has been purged yet.
 func TestRestoreExpiredRecord(t *testing.T) {
 	t.Parallel()
