@@ -3,11 +3,14 @@ package settings_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +45,18 @@ func blank(t *testing.T, width, height int) []byte {
 	return out.Bytes()
 }
 
+// hugePNG returns a PNG whose header states a size, with the pixels of another one.
+func hugePNG(width, height uint32) []byte {
+	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), width), height)
+	header = append(header, 1, 0, 0, 0, 0)
+	chunk := func(content []byte) []byte {
+		out := binary.BigEndian.AppendUint32(nil, uint32(len(content)-4))
+		return binary.BigEndian.AppendUint32(append(out, content...), crc32.ChecksumIEEE(content))
+	}
+	pixels := []byte("IDAT\x78\x9c\x63\x00\x00\x00\x01\x00\x01")
+	return slices.Concat([]byte("\x89PNG\r\n\x1a\n"), chunk(header), chunk(pixels), chunk([]byte("IEND")))
+}
+
 // animation returns a GIF with two frames.
 func animation(t *testing.T) []byte {
 	t.Helper()
@@ -73,6 +88,10 @@ func TestReadLogo(t *testing.T) {
 		{"a line", blank(t, 3000, 2), 0, 0, "The logo is 3000 × 2 pixels."},
 		{"too wide", blank(t, 4100, 100), 0, 0, "The logo is 4100 × 100 pixels. Choose an image with 16 to 4000 pixels per side."},
 		{"far too large", blank(t, 5000, 5000), 0, 0, "Choose an image with "},
+		{"a header of 4,000 megapixels", hugePNG(65000, 65000), 0, 0, "Choose an image with "},
+		{"a header of the largest size", hugePNG(1<<31-1, 1<<31-1), 0, 0, "The logo is "},
+		{"a GIF of the largest size", []byte("GIF89a\xff\xff\xff\xff\x80\x00\x00\x00\x00\x00\xff\xff\xff," +
+			"\x00\x00\x00\x00\xff\xff\xff\xff\x00\x02\x02\x44\x01\x00;"), 0, 0, "The logo is "},
 		{"too many bytes", append(photo, make([]byte, settings.MaxLogoBytes)...), 0, 0, "The logo is larger than 1 MB."},
 		{"cut off", photo[:len(photo)/2], 0, 0, "The logo is damaged."},
 		{"only a header", photo[:30], 0, 0, "The logo is damaged."},
