@@ -130,6 +130,8 @@ func routes(s *server) []route {
 		{"PATCH", "/orders/:id", orders.patch},
 		{"DELETE", "/orders/:id", orders.trash},
 		{"POST", "/orders/:id/restore", orders.restore},
+		{"GET", "/orders/:id/assignment", orders.assignment},
+		{"PUT", "/orders/:id/assignment", orders.setAssignment},
 		{"GET", "/file-vault/folders", folders.list},
 		{"POST", "/file-vault/folders", folders.create},
 		{"GET", "/file-vault/folders/:n", folders.get},

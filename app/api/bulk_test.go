@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 )
 
 // outcomes returns the outcomes of a bulk change: an ID, and a message for those that failed.
@@ -130,4 +131,58 @@ func TestBulkRejectsRequests(t *testing.T) {
 	if got := decodeBody[apitypes.Failure](t, srv.do(t, bad)); got.Message != "The instruments field must be true or false." {
 		t.Errorf("message = %q", got.Message)
 	}
+}
+
+// An order has one assignee. The list can be filtered by it, and a bulk change sets it.
+func TestOrderAssignment(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	_, kim, err := srv.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "Kim", Role: model.RoleStaff})
+	if err != nil {
+		t.Fatalf("create user: %v", err)
+	}
+	assigned := fmt.Sprintf(`"assignee":%d`, kim.ID)
+	first := srv.createID(t, orderCall(`{"order_number":"T-1","due_date":"2026-07-01"}`, 201, ""))
+	second := srv.createID(t, orderCall(`{"order_number":"T-2"}`, 201, ""))
+	path := "/orders/" + first + "/assignment"
+	read := call{as: "read", method: "GET", path: "/v1" + path, status: 200}
+	read.want = `{"data":{"assignee":null,"due_date":"2026-07-01"}}`
+	tag := "If-Match: " + srv.do(t, read).Header.Get("ETag")
+	for _, body := range []string{`{}`, `{"due_date":"2026-08-01"}`} {
+		srv.do(t, jsonCall("PUT", path, body, 422).withHas(`"assignee":["The assignee field is required."]`))
+	}
+	srv.do(t, jsonCall("PUT", path, `{"assignee":99,"due_date":"x"}`, 422).withHas(`"assignee":[`, `"due_date":[`))
+	put := jsonCall("PUT", path, `{`+assigned+`}`, 200).withHas(assigned, `"due_date":"2026-07-01"`)
+	put.header = append(put.header, tag)
+	srv.do(t, put)
+	put.body, put.status, put.has = `{"assignee":null}`, 412, nil
+	srv.do(t, put)
+	srv.do(t, call{as: "events", method: "GET", path: "/v1/events?sort=-created_at&per_page=1", status: 200,
+		has: []string{`"kind":"order.changed"`, `"field":"assignee"`, "Assignee: (blank) → Kim"}})
+
+	list := func(query string, want ...string) {
+		t.Helper()
+		var numbers []string
+		for _, o := range decodeBody[apitypes.Page[apitypes.Order]](t, srv.do(t, call{as: "read", method: "GET", path: "/v1/orders?" + query,
+			status: 200})).Data {
+			numbers = append(numbers, o.OrderNumber)
+		}
+		if !reflect.DeepEqual(numbers, want) {
+			t.Errorf("%s: got %q, want %q", query, numbers, want)
+		}
+	}
+	list(fmt.Sprint("assignee=", kim.ID), "T-1")
+	list("assignee=null", "T-2")
+	list("assignee=77")
+	for query, want := range map[string]string{"assignee=me": "assignee", "assignee=1&q=T-1": "assignee"} {
+		srv.do(t, call{as: "read", method: "GET", path: "/v1/orders?" + query, status: 422, has: []string{`"` + want + `":[`}})
+	}
+
+	ids := fmt.Sprintf(`"ids":[%q,%q]`, first, second)
+	wantOutcomes(t, srv, "/orders/bulk", `{`+ids+`,"set":{"city":"Salem",`+assigned+`}}`, fmt.Sprintf("%q", first), fmt.Sprintf("%q", second))
+	list(fmt.Sprint("sort=order_number&assignee=", kim.ID), "T-1", "T-2")
+	wantOutcomes(t, srv, "/orders/bulk", `{`+ids+`,"set":{"assignee":null}}`, fmt.Sprintf("%q", first), fmt.Sprintf("%q", second))
+	list("sort=order_number&assignee=null", "T-1", "T-2")
+	read.want = `{"data":{"assignee":null,"due_date":"2026-07-01"}}`
+	srv.do(t, read)
 }

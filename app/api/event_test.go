@@ -290,6 +290,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		{"POST /orders/bulk", step{body: fmt.Sprintf(`{"ids":[%q],"set":{"city":"Salem"}}`, order), fields: "city"}},
 		{"POST /instruments/bulk", step{body: `{"ids":[1],"set":{"book":"77"}}`, fields: "book"}},
 		{"POST /file-vault/files/bulk", step{body: `{"ids":[1],"set":{"filename":"y.pdf"}}`, fields: "filename"}},
+		{"PUT /orders/{id}/assignment", step{body: `{"assignee":null,"due_date":"2026-11-30"}`, fields: "due_date"}},
 		{"POST /orders", step{body: `{"order_number":"T-3"}`, fields: whole}},
 		{"PATCH /file-vault/folders/{n}", step{path: "/file-vault/folders/5", body: `{"name":"Box 10"}`, fields: "name"}},
 		{"POST /file-vault/folders", step{body: `{"name":"Box 11"}`, fields: whole}},

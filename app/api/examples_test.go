@@ -88,7 +88,7 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	srv.do(t, r)
 }
 
-// prepareTitleWork creates the other records that an example about an abstract names, and returns what to replace in it.
+// prepareTitleWork creates the other records that an example names, and returns what to replace in it.
 func (srv *testServer) prepareTitleWork(t *testing.T, path, abstract string) *strings.Replacer {
 	t.Helper()
 	switch path {
@@ -96,7 +96,7 @@ func (srv *testServer) prepareTitleWork(t *testing.T, path, abstract string) *st
 		for range 3 {
 			srv.createInstrument(t, abstract, "{}")
 		}
-	case "/abstracts/{id}/assignment":
+	case "/abstracts/{id}/assignment", "/orders/{id}/assignment":
 		for n := range 7 {
 			draft := model.UserDraft{Name: fmt.Sprint("user", n), Role: model.RoleStaff}
 			if _, _, err := srv.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, draft); err != nil {

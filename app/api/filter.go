@@ -80,14 +80,25 @@ func byNumber(name string, column model.Column) filter {
 // byFolder returns a filter by folder ID. The value "null" selects the files that are not
 // in a folder and don't belong to an abstract.
 func byFolder(name string) filter {
-	number := byNumber(name, model.ColumnFolder)
-	return filter{name: name, read: func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
+	return orNull(byNumber(name, model.ColumnFolder), model.ColumnUnassigned)
+}
+
+// byAssignee returns a filter by user ID. The value "null" selects the orders without an assignee.
+func byAssignee() filter {
+	return orNull(byNumber(string(model.ColumnAssignee), model.ColumnAssignee), model.ColumnAssignee)
+}
+
+// orNull returns a copy of f that also accepts the value "null", which selects the records whose column is empty.
+func orNull(f filter, column model.Column) filter {
+	read := f.read
+	f.read = func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
 		if text == "null" {
-			addFilter(q, model.ColumnUnassigned, "")
+			addFilter(q, column, "")
 			return
 		}
-		number.read(s, text, q, invalid)
-	}}
+		read(s, text, q, invalid)
+	}
+	return f
 }
 
 // byAbstract returns a filter by the opaque ID of an abstract. The abstract does not have

@@ -177,6 +177,7 @@ func TestDescriptionMatchesAPITypes(t *testing.T) {
 		"Uploaded": apitypes.Uploaded{}, "UploadRefused": apitypes.Uploaded{}, "Folder": apitypes.Folder{},
 		"Folders": apitypes.Folders{}, "FolderCreated": apitypes.FolderCreated{},
 		"Order": apitypes.Order{}, "OrderBody": apitypes.OrderBody{}, "OrderFields": apitypes.OrderFields{},
+		"OrderAssignmentBody": apitypes.OrderAssignmentBody{}, "OrderAssignment": apitypes.OrderAssignment{},
 		"FolderBody": apitypes.FolderBody{}, "AbstractPage": apitypes.Page[apitypes.Abstract]{}, "OrderPage": apitypes.Page[apitypes.Order]{},
 		"FilePage": apitypes.Page[apitypes.File]{}, "TrashPage": apitypes.Page[apitypes.Trashed]{},
 		"EventPage": apitypes.Page[apitypes.Event]{}, "Links": apitypes.Links{}, "Meta": struct {

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/vault"
@@ -30,7 +31,47 @@ func newOrderHandler(s *server) orderHandler {
 		},
 		render: func(_ *request, o model.Order) response { return s.orderResponse(http.StatusOK, o) },
 		ids:    opaqueIDs(s.orders),
+		setMany: func(r *request, body patchBody) (func(context.Context, uint64) error, error) {
+			p := model.OrderPatch{Fields: inputs(body, append(model.OrderInputs(), assigneeField)...), Custom: body.custom(r)}
+			return func(ctx context.Context, id uint64) error {
+				_, err := v.Patch(ctx, r.actor, id, p, vault.Match{})
+				return err
+			}, nil
+		},
+		manyFields: []string{assigneeField},
 	}, v, s.App.Search}
+}
+
+// assigneeField is the member of an order's assignment that PATCH doesn't accept.
+const assigneeField = "assignee"
+
+func (h orderHandler) assignment(r *request) (response, error) {
+	_, o, err := h.read(r)
+	return h.assignmentResponse(o), err
+}
+
+// assignmentResponse returns the response for an assignment, which has the entity tag of its order.
+func (h orderHandler) assignmentResponse(o model.Order) response {
+	return response{status: http.StatusOK, header: h.etag.header(o.ID, o.Version), body: apitypes.OrderAssignmentBody{
+		Data: apitypes.OrderAssignment{Assignee: encode.OptionalID(o.AssigneeID), DueDate: encode.OptionalString(o.DueDate)}}}
+}
+
+// setAssignment sets the assignee of an order and, if it was sent, the due date.
+func (h orderHandler) setAssignment(r *request) (response, error) {
+	id, _, err := h.read(r) // respond 404 before reading the body
+	if err != nil {
+		return response{}, err
+	}
+	members := []string{assigneeField, "due_date"}
+	sent, err := r.object(h.server.Limits.JSON, members...)
+	if err != nil {
+		return response{}, err
+	}
+	if len(sent[assigneeField]) == 0 { // a misspelled member clears nothing
+		return response{}, errs.InvalidField(assigneeField, errs.Required)
+	}
+	o, err := h.change(r.Context(), r.actor, id, model.OrderPatch{Fields: inputs(sent, members...)}, h.etag.match(r.Header, id))
+	return h.assignmentResponse(o), err
 }
 
 func (h orderHandler) fields(r *request) (response, error) {
@@ -72,8 +113,8 @@ var orderListSpec = listSpec{
 	search:     searchOptional,
 	sorts: []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}, {"due_date", model.SortDue},
 		{"order_number", model.SortOrderNumber}, {"parcel", model.SortParcel}, {"address", model.SortAddress}},
-	filters: slices.Concat(byRecordColumns(), []filter{notWithSearch(byText(model.ColumnOrderNumber, model.MaxNameLength))},
-		byCreated(), byUpdated()),
+	filters: slices.Concat(byRecordColumns(), []filter{notWithSearch(byText(model.ColumnOrderNumber, model.MaxNameLength)),
+		notWithSearch(byAssignee())}, byCreated(), byUpdated()),
 }
 
 func (h orderHandler) list(r *request) (response, error) {

@@ -21,6 +21,17 @@ type OrderBody struct {
 	Data Order `json:"data"`
 }
 
+// OrderAssignmentBody is the response of GET and PUT /orders/{id}/assignment.
+type OrderAssignmentBody struct {
+	Data OrderAssignment `json:"data"`
+}
+
+// OrderAssignment says which user works on an order. DueDate has DateLayout.
+type OrderAssignment struct {
+	Assignee *int64  `json:"assignee"`
+	DueDate  *string `json:"due_date"`
+}
+
 // OrderFields is the response of GET /order-fields.
 type OrderFields struct {
 	CoreFields   List[Field] `json:"core_fields"`

@@ -13,6 +13,7 @@ const (
 	ColumnCounty      Column = "county"
 	ColumnState       Column = "state"
 	ColumnOrderNumber Column = "order_number"
+	ColumnAssignee    Column = "assignee"
 	ColumnFolder      Column = "folder_id"
 	ColumnAbstract    Column = "abstract_id"
 	ColumnUnassigned  Column = "nowhere" // not in any folder or abstract; the value of the filter is ignored

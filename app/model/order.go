@@ -17,6 +17,8 @@ type Order struct {
 	Number  string `json:"number"`
 	Status  string `json:"status"`
 	DueDate string `json:"due_date,omitempty"` // YYYY-MM-DD
+	// AssigneeID is the user who works on the order, or 0.
+	AssigneeID uint64 `json:"assignee_id,omitempty"`
 	Property
 	Custom    CustomValues `json:"custom,omitempty"`
 	Version   uint64       `json:"version"`
@@ -52,11 +54,14 @@ type OrderPatch struct {
 
 // Check applies the patch to old and returns all errors, not just the first. It doesn't check
 // that the number is unique, because that needs the store. Fields that weren't sent aren't
-// validated.
-func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules) (Order, errs.Fields) {
+// validated. canWork reports whether a user exists and may work on orders.
+func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules, canWork func(user uint64) bool) (Order, errs.Fields) {
 	f := validation{status: old.Status, statuses: statuses}
 	o := old
 	setTexts(&f, orderTexts, &o, p.Fields)
+	if in, sent := p.Fields[assigneeLabel.Name]; sent {
+		o.AssigneeID = f.worker(assigneeLabel.Name, in, canWork)
+	}
 	f.checkCustomKind(p.Custom.Value)
 	o.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
 	return o, f.Fields
@@ -77,7 +82,11 @@ var orderTexts = slices.Concat(
 	},
 	propertyFields(func(o *Order) *Property { return &o.Property }))
 
+// assigneeLabel is the field of OrderPatch.Fields that assigns the order to a user.
+var assigneeLabel = FieldLabel{Name: "assignee", Label: "Assignee", Refers: "user"}
+
 var loggedOrderFields = append(loggedTexts(orderTexts),
+	recordField[Order]{assigneeLabel, func(o *Order) any { return o.AssigneeID }},
 	recordField[Order]{FieldLabel{Name: customName}, func(o *Order) any { return o.Custom }})
 
 // Changes returns the differences between o and its new version, with API field names.

@@ -283,18 +283,24 @@ func CheckAssignment(members Inputs, canWork func(user uint64) bool) (Assignment
 		field string
 		value *uint64
 	}{{"searcher", &a.SearcherID}, {"examiner", &a.ExaminerID}} {
-		id, present, valid := members[person.field].asID()
-		switch {
-		case !valid:
-			f.Add(person.field, errs.NotInteger)
-		case present && !canWork(id):
-			f.Add(person.field, errs.InvalidChoice)
-		default:
-			*person.value = id
-		}
+		*person.value = f.worker(person.field, members[person.field], canWork)
 	}
 	a.DueDate = f.date("due_date", members["due_date"].asText())
 	return a, f.Fields
+}
+
+// worker returns the ID of a user who may work on a record, or 0 for none.
+func (v *validation) worker(field string, in Input, canWork func(user uint64) bool) uint64 {
+	id, present, valid := in.asID()
+	switch {
+	case !valid:
+		v.Add(field, errs.NotInteger)
+	case present && !canWork(id):
+		v.Add(field, errs.InvalidChoice)
+	default:
+		return id
+	}
+	return 0
 }
 
 // CheckCertificate validates the members of a certificate and returns all errors. now is the time in the office's

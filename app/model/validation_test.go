@@ -311,6 +311,11 @@ func TestOrderPatch(t *testing.T) {
 			[]string{"order_number: The order number field must be a string."}, nil},
 		{"no status", OrderPatch{Fields: Inputs{"status": Input{}}}, Rules{},
 			[]string{"status: The status field is required."}, nil},
+		{"an assignee", OrderPatch{Fields: Inputs{"assignee": StringInput("4")}}, Rules{}, nil, []string{`assignee null 4`}},
+		{"an assignee who can't work", OrderPatch{Fields: Inputs{"assignee": NumberInput(5)}}, Rules{},
+			[]string{"assignee: The selected assignee is invalid."}, nil},
+		{"an assignee of another type", OrderPatch{Fields: Inputs{"assignee": StringInput("Kim")}}, Rules{},
+			[]string{"assignee: The assignee field must be an integer."}, nil},
 		{"all wrong", OrderPatch{Fields: Inputs{"order_number": StringInput(strings.Repeat("é", 256)),
 			"status": StringInput("late"), "due_date": StringInput("2026-02-30"), "address": StringInput("a\x00")},
 			Custom: customOf(`{"fee":"x","note":null}`)}, Rules{EnforceRequired: true},
@@ -319,7 +324,7 @@ func TestOrderPatch(t *testing.T) {
 				"custom_fields.note: The note field is required.", "custom_fields.fee: The fee field must be a number."}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			now, rejected := row.patch.Check(old, statuses, defs, row.rules)
+			now, rejected := row.patch.Check(old, statuses, defs, row.rules, func(user uint64) bool { return user == 4 })
 			checkFieldErrors(t, rejected, row.rejected...)
 			if len(rejected) == 0 {
 				checkChanges(t, old.Changes(now), row.changes...)

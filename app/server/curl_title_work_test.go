@@ -53,8 +53,8 @@ func prepareTitleWork(t *testing.T, r *running, dir, path string, abstract uint6
 			t.Fatalf("certify: %v", err)
 		}
 	}
-	if path == "/abstracts/{id}/assignment" {
-		for _, member := range []string{`"searcher":4`, `"examiner":7`} {
+	if path == "/abstracts/{id}/assignment" || path == "/orders/{id}/assignment" {
+		for _, member := range []string{`"searcher":4`, `"examiner":7`, `"assignee":4`} {
 			name := fmt.Sprint("user", note.ID, len(replacements))
 			_, user, err := r.vault.Users.Create(t.Context(), operator, model.UserDraft{Name: name, Role: model.RoleStaff})
 			if err != nil {

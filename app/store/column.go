@@ -128,12 +128,20 @@ func (pred *predicate) matchesEntry(created uint64, columns []byte) bool {
 		return false
 	}
 	for i := range pred.filtered {
-		if pred.filtered[i] && (len(columns) < 4*i+4 || binary.BigEndian.Uint32(columns[4*i:]) != pred.wantHashes[i]) {
+		if pred.filtered[i] && columnHash(columns, i) != pred.wantHashes[i] {
 			return false
 		}
 	}
-	return !pred.openOnly || len(columns) >= 4*pred.statusColumn+4 &&
-		slices.Contains(pred.openStatuses, binary.BigEndian.Uint32(columns[4*pred.statusColumn:]))
+	return !pred.openOnly || slices.Contains(pred.openStatuses, columnHash(columns, pred.statusColumn))
+}
+
+// columnHash returns the hash of column i in the value of an index entry, which is 0 if the value doesn't contain the
+// column (indexLayout.laterColumns).
+func columnHash(columns []byte, i int) uint32 {
+	if len(columns) < 4*i+4 {
+		return 0
+	}
+	return binary.BigEndian.Uint32(columns[4*i:])
 }
 
 // newPredicate returns the predicate for the filters of a query. possible is false if two

@@ -36,7 +36,7 @@
 //	abstract_index/  list index: county y, template_id k, status s, state t
 //	abstract_sorted/ sort index: file number f, parcel p, address a, last change u
 //	orders/          id                   record model.Order
-//	order_index/     list index: order_number n, county y, status s, state t, due date d
+//	order_index/     list index: order_number n, county y, status s, state t, assignee w, due date d
 //	order_sorted/    sort index: parcel p, address a, due date of open orders o, last change u
 //	files/           id                   record model.File
 //	file_index/      list index: abstract_id a, folder_id f, unassigned o, is_processing q
@@ -73,7 +73,7 @@
 // contains the record's columns, so that a scan can apply filters without reading records:
 //
 //	key    tag (1) | filter or sort value | created (8) | id (8)
-//	value  columns, each as 4 bytes, in the order drawn above
+//	value  columns, each as 4 bytes, in the order drawn above; without the assignee if there is none
 //
 //	tag c  no filter or sort value                every record
 //	a column's tag, hash of the value (8)         every record with a value in the column

@@ -48,7 +48,7 @@ func TestMakeFixture(t *testing.T) {
 			tx.PutOrder(model.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: trashed}),
 			tx.PutOrder(model.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime,
 				UpdatedAt: revoked}),
-			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01",
+			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01", AssigneeID: 4,
 				Custom: model.CustomValues{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
 			tx.PutAbstract(model.Abstract{ID: 2, TemplateID: 1, Property: model.Property{Address: "7 Elm St.", City: "Troy"},
 				Custom: model.CustomValues{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
@@ -105,6 +105,10 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 						{model.ColumnOrderNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 ||
 					page.Items[0].ID != 1 {
 					t.Errorf("orders by number and status: got %+v, %v; want order 1", page, err)
+				}
+				unassigned, err := tx.ListOrders(Query{Limit: 9, Filters: []Filter{{model.ColumnAssignee, ""}}})
+				if want := 2 - max(schema-14, 0); err != nil || len(unassigned.Items) != want {
+					t.Errorf("unassigned orders: got %+v, %v; want %d", unassigned, err, want)
 				}
 				if page, err := tx.ListFiles(Query{Limit: 9,
 					Filters: []Filter{{model.ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 ||

@@ -14,7 +14,7 @@ import (
 // A list index has these entries for each record (see doc.go):
 //
 //	key    tag (1) | filter or sort value | created (8) | id (8)
-//	value  the record's columns, each the 32-bit form of its hash
+//	value  the record's columns, each the 32-bit form of its hash; see indexLayout.laterColumns
 //
 //	tag c, created    no value                 every record
 //	tag of a column   hash (8)                 every record with a value in the column
@@ -88,8 +88,11 @@ func textKey(normalized string) string {
 type indexLayout struct {
 	indexBucket []byte
 	columnTags  string // one tag per column
-	hasDue      bool
-	sortTags    string // one tag per entry; set only for a sort index
+	// laterColumns is how many of the last columns were added after databases had entries without them. A value omits
+	// those at its end that are empty, so that older entries stay valid.
+	laterColumns int
+	hasDue       bool
+	sortTags     string // one tag per entry; set only for a sort index
 }
 
 // maxEntries returns the maximum number of entries per record.
@@ -136,7 +139,11 @@ func (layout *indexLayout) appendKey(buf []byte, f *indexFields, i int) []byte {
 // encodeColumns returns the value that is stored in all entries of a record.
 func (layout *indexLayout) encodeColumns(f *indexFields) []byte {
 	raw := make([]byte, 0, 4*maxColumns)
-	for i := range len(layout.columnTags) {
+	n := len(layout.columnTags)
+	for n > len(layout.columnTags)-layout.laterColumns && f.hashes[n-1] == 0 {
+		n--
+	}
+	for i := range n {
 		raw = binary.BigEndian.AppendUint32(raw, f.hashes[i].hash32())
 	}
 	return raw

@@ -81,7 +81,11 @@ var orderModel = listModel[model.Order]{
 	due:     func(o model.Order) string { return cmp.Or(o.DueDate, "9999") },
 	number:  func(o model.Order) string { return model.Fold(o.Number) },
 	has: func(o model.Order, filter Filter) bool {
-		return matchesFilter(map[model.Column]string{model.ColumnCounty: o.County, model.ColumnState: o.State,
+		assignee := fmt.Sprint(o.AssigneeID)
+		if o.AssigneeID == 0 {
+			assignee = ""
+		}
+		return matchesFilter(map[model.Column]string{model.ColumnAssignee: assignee, model.ColumnCounty: o.County, model.ColumnState: o.State,
 			model.ColumnStatus:      o.Status,
 			model.ColumnOrderNumber: o.Number}, filter)
 	},
@@ -349,6 +353,8 @@ var (
 		[]Filter{{model.ColumnOrderNumber, "none"}}, []Filter{{model.ColumnCounty, "Albany"}},
 		[]Filter{{model.ColumnStatus, "active"}}, []Filter{{model.ColumnState,
 			""}}, []Filter{{model.ColumnOrderNumber, "a-1"}, {model.ColumnStatus, "active"}},
+		[]Filter{{model.ColumnAssignee, "4"}}, []Filter{{model.ColumnAssignee, ""}},
+		[]Filter{{model.ColumnAssignee, "44"}, {model.ColumnStatus, "active"}},
 		[]Filter{{model.ColumnStatus, "active"}, {model.ColumnState, "NM"}, {model.ColumnCounty, "Doña Ana"}})))
 	fileQueries = queries(created, []Filter{{model.ColumnUnassigned, ""}}, []Filter{{model.ColumnFolder, "2"}},
 		[]Filter{{model.ColumnProcessing, "true"}},

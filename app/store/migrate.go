@@ -22,7 +22,7 @@ import (
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 14
+const Schema = 15
 
 // FirstSchema is the oldest schema that can be migrated. No installation has an older one.
 const FirstSchema = 9
@@ -51,6 +51,8 @@ var migrations = []migration{
 	{schema: 13, run: moveTrashedNotes},
 	// Older versions would report the version of the program as damage.
 	{schema: 14, run: func(*Tx) error { return nil }},
+	// Older versions would drop the assignee of an order and report its entry in the list index as damage.
+	{schema: 15, run: func(*Tx) error { return nil }},
 }
 
 // moveTrashedNotes moves the notes in the trash to their own part of the index of notes by record.

@@ -142,6 +142,7 @@ func (o *oracle) stepOrder(tx *Tx, isNew, remove bool) (err error) {
 	order.Trashed = o.randomTrashed("")
 	order.Number = pick(o.rng, "A-1", "a-1", "A-10", "É 7", "é 7", "12", "12:3", fmt.Sprint("N-", o.rng.IntN(50)))
 	order.DueDate = pick(o.rng, "", "2026-06-15", "2026-06-14", "1969-12-31", "2031-01-01")
+	order.AssigneeID = pick(o.rng, uint64(0), 0, 4, 44)
 	order.Custom = o.randomFields("parcel_id")
 	order.UpdatedAt = o.randomTime()
 	o.orders[order.ID] = order

@@ -8,8 +8,8 @@ import (
 
 var orders = indexedTable[model.Order]{
 	table:       table[model.Order]{bucketOrders, "order"},
-	indexLayout: indexLayout{indexBucket: bucketOrderIndex, columnTags: "nyst", hasDue: true},
-	sortLayout:  indexLayout{indexBucket: bucketOrderSorts, columnTags: "nyst", sortTags: "paou"},
+	indexLayout: indexLayout{indexBucket: bucketOrderIndex, columnTags: "nystw", laterColumns: 1, hasDue: true},
+	sortLayout:  indexLayout{indexBucket: bucketOrderSorts, columnTags: "nystw", laterColumns: 1, sortTags: "paou"},
 	textSorts: []textSort[model.Order]{
 		{sort: model.SortParcel, normalize: model.NormalizeNumber, text: (*model.Order).ParcelID},
 		{sort: model.SortAddress, normalize: model.NormalizeText, text: func(o *model.Order) string { return o.LookupAddress() },
@@ -20,6 +20,7 @@ var orders = indexedTable[model.Order]{
 		{name: model.ColumnCounty, value: func(o *model.Order) columnValue { return parseValue(o.County) }},
 		{name: model.ColumnStatus, value: func(o *model.Order) columnValue { return parseValue(o.Status) }, counted: true},
 		{name: model.ColumnState, value: func(o *model.Order) columnValue { return parseValue(o.State) }},
+		{name: model.ColumnAssignee, value: func(o *model.Order) columnValue { return columnValue{number: o.AssigneeID} }},
 	},
 	fields: func(o *model.Order) indexFields {
 		return indexFields{created: sortableMicros(o.CreatedAt), id: o.ID, updated: sortableMicros(o.UpdatedAt), due: sortableDays(o.DueDate),
@@ -41,8 +42,8 @@ func (t *Tx) Order(id uint64) (model.Order, error) { return orders.getLive(t, id
 func (t *Tx) OrderIncludingTrash(id uint64) (model.Order, error) { return orders.get(t, id) }
 
 // ListOrders returns a page of live orders. It supports filters by model.ColumnStatus,
-// model.ColumnCounty, model.ColumnState, and model.ColumnOrderNumber, Query.OpenOnly, ranges for the due date
-// and the last change, and all sort orders except model.SortFileNumber and model.SortSequence.
+// model.ColumnCounty, model.ColumnState, model.ColumnOrderNumber, and model.ColumnAssignee, Query.OpenOnly, ranges for
+// the due date and the last change, and all sort orders except model.SortFileNumber and model.SortSequence.
 func (t *Tx) ListOrders(q Query) (Page[model.Order], error) { return orders.list(t, q) }
 
 // CountOpenOrders returns the number of live orders with an open status

@@ -29,7 +29,7 @@ func fillAll(t testing.TB, s *Store) {
 		property := model.Property{County: "Rensselaer", State: "NY"}
 		for i := range uint64(6) {
 			order := model.Order{ID: i + 1, Number: fmt.Sprint("B-", i), Status: "active", DueDate: "2026-06-15", Property: property,
-				CreatedAt: testTime}
+				AssigneeID: i % 3, CreatedAt: testTime}
 			abstract := model.Abstract{ID: i + 1, TemplateID: 1, Status: "New", Property: property, Files: []uint64{i + 1}, CreatedAt: testTime}
 			file := model.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2,
 				MIME: model.MIMEPDF, Processing: i == 2, CreatedAt: testTime}

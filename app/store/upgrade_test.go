@@ -91,7 +91,11 @@ func TestUpgradeKeepsCopy(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "vault.db")
 		before := writeFixture(t, path, schema)
-		from := Description{Schema: uint64(schema)}.Label()
+		description := Description{Schema: uint64(schema)}
+		if schema >= 14 {
+			description.Version = "v0.3.0"
+		}
+		from := description.Label()
 		for _, name := range []string{".before-0.1.0", ".after-0.2.0", ".new-copy-1", ".before-" + from} {
 			overwrite([]byte("left behind"))(t, path+name)
 		}

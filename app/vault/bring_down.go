@@ -135,14 +135,12 @@ func (d *bringDown) setPeople(t *store.Tx) error {
 		id   uint64
 		to   *uint64
 	}{{"searcher", d.work.Assignment.SearcherID, &d.people.SearcherID}, {"examiner", d.work.Assignment.ExaminerID, &d.people.ExaminerID}} {
-		switch user, err := t.User(person.id); {
+		switch {
 		case person.id == 0:
-		case err == nil && user.Enabled() && user.Role != model.RoleViewer:
+		case canWork(t)(person.id):
 			*person.to = person.id
-		case err == nil || errs.KindOf(err) == errs.NotFound:
-			d.notTaken = append(d.notTaken, "the "+person.role)
 		default:
-			return err
+			d.notTaken = append(d.notTaken, "the "+person.role)
 		}
 	}
 	if d.work.OrderID == 0 {

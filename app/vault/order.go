@@ -97,7 +97,7 @@ func (o *Orders) patched(p model.OrderPatch) func(*store.Tx, model.Order) (model
 		if err != nil {
 			return old, err
 		}
-		now, rejected := p.Check(old, definitions.Statuses, definitions.Fields, o.v.Settings.Rules)
+		now, rejected := p.Check(old, definitions.Statuses, definitions.Fields, o.v.Settings.Rules, canWork(t, old.AssigneeID))
 		if model.Fold(now.Number) != model.Fold(old.Number) {
 			rejected = o.checkUniqueNumber(t, now.Number, rejected)
 		}
@@ -106,7 +106,7 @@ func (o *Orders) patched(p model.OrderPatch) func(*store.Tx, model.Order) (model
 }
 
 // restoreFields restores the fields that an order had before a change. It returns Invalid if they aren't valid any longer,
-// or if order numbers must be unique and another order has the number now.
+// if the assignee can't work on it any longer, or if order numbers must be unique and another order has the number now.
 func (o *Orders) restoreFields(t *store.Tx, now, before model.Order) (model.Order, error) {
 	definitions, err := orderDefinitions(t)
 	if err != nil {
@@ -114,6 +114,9 @@ func (o *Orders) restoreFields(t *store.Tx, now, before model.Order) (model.Orde
 	}
 	rejected := model.CheckRestored(now.Status, before.Status, definitions.Statuses, now.Custom, before.Custom, definitions.Fields,
 		o.v.Settings.Rules)
+	if before.AssigneeID != 0 && !canWork(t, now.AssigneeID)(before.AssigneeID) {
+		rejected.Add("assignee", errs.InvalidChoice)
+	}
 	before.Version, before.UpdatedAt, before.Trashed = now.Version, now.UpdatedAt, now.Trashed
 	if model.Fold(now.Number) != model.Fold(before.Number) {
 		rejected = o.checkUniqueNumber(t, before.Number, rejected)

@@ -109,8 +109,15 @@ func (tw *TitleWork) changing(actor model.Actor, abstract uint64, part titlePart
 		if event == orderPart.event && now.OrderID == 0 {
 			event = "order_link.removed"
 		}
-		at := tw.v.Now()
-		if err := errors.Join(t.PutTitleWork(*now), tw.v.logTitleWork(t, at, actor, event, old, *now)); err != nil || edit == nil {
+		at, linked := tw.v.Now(), *now
+		if part.event == orderPart.event {
+			linked.Assignment = old.Assignment
+		}
+		err := errors.Join(t.PutTitleWork(*now), tw.v.logTitleWork(t, at, actor, event, old, linked))
+		if linked.Assignment != now.Assignment {
+			err = errors.Join(err, tw.v.logTitleWork(t, at, actor, assignmentPart.event, linked, *now))
+		}
+		if err != nil || edit == nil {
 			return err
 		}
 		var before model.TitleWork
@@ -125,18 +132,32 @@ func (v *Vault) logTitleWork(t *store.Tx, at time.Time, actor model.Actor, event
 		Changes: old.Changes(now)})
 }
 
-// SetOrder links an abstract to an order, or unlinks it if order is 0. It returns Invalid if there
-// is no such order.
+// SetOrder links an abstract to an order, or unlinks it if order is 0. If no one was ever assigned to the abstract, the
+// assignee of the order becomes its searcher. SetOrder returns Invalid if there is no such order.
 func (tw *TitleWork) SetOrder(ctx context.Context, actor model.Actor, abstract, order uint64, match Match) (model.TitleWork, error) {
 	return tw.change(ctx, actor, abstract, orderPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		if order != 0 {
-			if err := checkOrder(t, order); err != nil {
+			linked, err := checkOrder(t, order)
+			if err != nil {
 				return err
+			}
+			if searcher := searcherOf(t, linked); searcher != 0 && work.Versions.Assignment == 0 {
+				work.Assignment.SearcherID = searcher
+				work.Versions.Assignment++
 			}
 		}
 		work.OrderID = order
 		return nil
 	})
+}
+
+// searcherOf returns the user who searches the abstracts made for an order: its assignee. It returns 0 if there is none
+// who can work on abstracts.
+func searcherOf(t *store.Tx, o model.Order) uint64 {
+	if o.AssigneeID != 0 && canWork(t)(o.AssigneeID) {
+		return o.AssigneeID
+	}
+	return 0
 }
 
 // AbstractsOfOrder returns the live abstracts that are linked to an order, newest first. It returns
@@ -197,29 +218,41 @@ func assignmentInputs(a model.Assignment) model.Inputs {
 		"due_date": model.StringInput(a.DueDate)}
 }
 
-// checkAssignment replaces an assignment with the validated members. Only enabled users who may make
-// changes can work on an abstract, but people who already do stay valid.
+// checkAssignment replaces an assignment with the validated members.
 func checkAssignment(t *store.Tx, members model.Inputs, a *model.Assignment) error {
-	assignment, rejected := model.CheckAssignment(members, func(id uint64) bool {
-		u, err := t.User(id)
-		known := id == a.SearcherID || id == a.ExaminerID
-		return err == nil && (known || u.DisabledAt == nil && u.Role != model.RoleViewer)
-	})
+	assignment, rejected := model.CheckAssignment(members, canWork(t, a.SearcherID, a.ExaminerID))
 	*a = assignment
 	return rejected.Err()
 }
 
+// canWork returns the function that reports whether a user exists and can work on a record: enabled users who may make
+// changes, and the known ones, who already do.
+func canWork(t *store.Tx, known ...uint64) func(uint64) bool {
+	return func(id uint64) bool {
+		u, err := t.User(id)
+		return err == nil && (slices.Contains(known, id) || u.Enabled() && u.Role.Can(model.PermWrite))
+	}
+}
+
 // CreateForOrder is like Abstracts.Create. In the same transaction, it links the abstract to an order
-// and sets who works on it. It returns Invalid for the field order_id if there is no such order.
+// and sets who works on it. Without a searcher in the assignment, the assignee of the order is the searcher.
+// CreateForOrder returns Invalid for the field order_id if there is no such order.
 func (tw *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order uint64, draft model.AbstractDraft,
 	assignment model.Inputs, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	var work model.TitleWork
 	check := func(t *store.Tx) error {
 		work = model.TitleWork{OrderID: order, Versions: model.TitleWorkVersions{Order: 1, Assignment: 1}}
-		if err := checkOrder(t, order); err != nil {
+		linked, err := checkOrder(t, order)
+		if err != nil {
 			return err
 		}
-		return checkAssignment(t, assignment, &work.Assignment)
+		if err := checkAssignment(t, assignment, &work.Assignment); err != nil {
+			return err
+		}
+		if _, sent := assignment["searcher"]; !sent {
+			work.Assignment.SearcherID = searcherOf(t, linked)
+		}
+		return nil
 	}
 	if err := tw.v.Store.View(ctx, check); err != nil { // before the documents are stored
 		return AbstractWithFiles{}, err
@@ -237,13 +270,13 @@ func (tw *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, orde
 	return tw.v.Abstracts.createWith(ctx, actor, draft, upload, idempotency, createHooks{check, link})
 }
 
-// checkOrder returns Invalid if there is no such order.
-func checkOrder(t *store.Tx, order uint64) error {
-	_, err := t.Order(order)
+// checkOrder returns an order, or Invalid if there is no such order.
+func checkOrder(t *store.Tx, order uint64) (model.Order, error) {
+	o, err := t.Order(order)
 	if errs.KindOf(err) == errs.NotFound {
-		return errs.InvalidField("order_id", errs.InvalidChoice)
+		err = errs.InvalidField("order_id", errs.InvalidChoice)
 	}
-	return err
+	return o, err
 }
 
 // AssignedAbstract is an abstract that a user searches or examines.

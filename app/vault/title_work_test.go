@@ -71,6 +71,68 @@ func TestCreateForOrder(t *testing.T) {
 	}
 }
 
+// Abstracts made for an order take over its assignee as the searcher, unless another one is chosen or the assignee can't
+// work on abstracts any longer.
+func TestAssigneeBecomesSearcher(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "Kim", model.RoleStaff)
+	p.CreateUser(t, "Lee", model.RoleStaff)
+	kim, lee := p.Actor(t, "Kim"), p.Actor(t, "Lee")
+	order := vaulttest.CreateOrder(t, p.Instance, "2026-1")
+	assign := func(members model.Inputs) error {
+		_, err := p.Orders.Patch(t.Context(), kim, order.ID, model.OrderPatch{Fields: members}, vault.Match{})
+		return err
+	}
+	vaulttest.WantKind(t, "an unknown assignee", assign(model.Inputs{"assignee": model.NumberInput(99)}), errs.Invalid)
+	vaulttest.NoError(t, assign(model.Inputs{"assignee": model.NumberInput(lee.ID)}))
+	vaulttest.WantLogged(t, p.Instance, fmt.Sprintf("order.changed order:%d assignee:null>%d", order.ID, lee.ID))
+
+	wantSearcher := func(what string, abstract, want uint64) {
+		t.Helper()
+		work, err := p.TitleWork.Get(t.Context(), abstract)
+		if err != nil || work.Assignment.SearcherID != want {
+			t.Errorf("%s: got %+v, %v; want searcher %d", what, work, err, want)
+		}
+	}
+	create := func(members model.Inputs) uint64 {
+		t.Helper()
+		created, err := p.TitleWork.CreateForOrder(t.Context(), kim, order.ID, model.AbstractDraft{}, members,
+			vaulttest.StageDocs(t, p.Instance), vault.Idempotency[vault.AbstractWithFiles]{})
+		vaulttest.NoError(t, err)
+		return created.Abstract.ID
+	}
+	wantSearcher("created", create(model.Inputs{}), lee.ID)
+	wantSearcher("created with a searcher", create(model.Inputs{"searcher": model.NumberInput(kim.ID)}), kim.ID)
+	wantSearcher("created without a searcher", create(model.Inputs{"searcher": {}}), 0)
+
+	link := func(abstract uint64) {
+		t.Helper()
+		_, err := p.TitleWork.SetOrder(t.Context(), kim, abstract, order.ID, vault.Match{})
+		vaulttest.NoError(t, err)
+	}
+	linked := vaulttest.CreateAbstract(t, p.Instance).Abstract.ID
+	link(linked)
+	wantSearcher("linked", linked, lee.ID)
+	vaulttest.WantLogged(t, p.Instance, fmt.Sprintf("assignment.changed abstract:%d searcher:null>%d", linked, lee.ID))
+	assigned := vaulttest.CreateAbstract(t, p.Instance).Abstract.ID
+	for _, searcher := range []uint64{kim.ID, 0} {
+		_, err := p.TitleWork.SetAssignment(t.Context(), kim, assigned, model.Inputs{"searcher": model.NumberInput(searcher)}, vault.Match{})
+		vaulttest.NoError(t, err)
+	}
+	link(assigned)
+	wantSearcher("linked after someone was assigned", assigned, 0)
+
+	_, err := p.Users.Disable(t.Context(), vaulttest.Operator, lee.ID)
+	vaulttest.NoError(t, err)
+	wantSearcher("created after the assignee was disabled", create(model.Inputs{}), 0)
+	vaulttest.NoError(t, assign(model.Inputs{"city": model.StringInput("Salem"), "assignee": model.NumberInput(lee.ID)}))
+	edits, err := p.Orders.Edit(t.Context(), kim, order.ID, model.OrderPatch{Fields: model.Inputs{"assignee": {}}})
+	vaulttest.NoError(t, err)
+	_, err = p.UndoEdit(t.Context(), kim, edits[0])
+	vaulttest.WantKind(t, "undo to a disabled assignee", err, errs.Invalid)
+}
+
 // A certificate is for the runsheet that it stores, even if others record instruments at the same
 // time.
 func TestCertifyChangingRunsheet(t *testing.T) {

@@ -93,7 +93,7 @@ type mergeOrder struct{ model.Order }
 func (o mergeOrder) groups() []fieldGroup { return orderGroups(o.Order, mergeFields) }
 
 func (o mergeOrder) apply(sent map[string][]string) (mergeRecord, errs.Fields) {
-	now, rejected := orderPatch(mergeFields, sent, time.Now()).Check(o.Order, nil, mergeFields, model.Rules{})
+	now, rejected := orderPatch(mergeFields, sent, time.Now()).Check(o.Order, nil, mergeFields, model.Rules{}, nil)
 	return mergeOrder{now}, rejected
 }
 
