@@ -24,6 +24,7 @@
 //	13    app/api        the /v1 API                                              github.com/gin-gonic/gin
 //	13    app/control    control socket: listener, client, handlers               -
 //	13    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
+//	13    app/ui/absence until when a user is away                                 -
 //	13    app/ui/instrumentform form of an instrument: fields, changes, problems  -
 //	13    app/ui/tablerow rows of pasted cells and of runsheet files, with corrections -
 //	12    app/demo       example firm: invented records, scans, and users        golang.org/x/image

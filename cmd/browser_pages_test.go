@@ -59,6 +59,7 @@ func (f *firm) screens() []screen {
 		{name: "abstract-notes", path: abstract + "/notes", as: staff},
 		{name: "abstract-printed", path: abstract + "/print", as: viewer},
 		{name: "work", path: "/work", as: staff},
+		{name: "failed", path: "/documents/failed", as: staff},
 		{name: "runsheet", path: "/abstracts/" + f.sheetAbstract, as: staff},
 		{name: "runsheet-viewer", path: "/abstracts/" + f.sheetAbstract, as: viewer},
 		{name: "runsheet-empty", path: abstract + "?view=runsheet", as: staff},

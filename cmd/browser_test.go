@@ -72,6 +72,7 @@ func TestBrowser(t *testing.T) {
 		{"paste many rows", testPasteManyRows},
 		{"enter order", testEnterOrder},
 		{"change many orders", testChangeManyOrders},
+		{"take orders", testTakeOrders},
 		{"edit template", testEditTemplate},
 		{"typed fields", testTypedFields},
 		{"leave warning", testLeaveWarning},

@@ -24,7 +24,7 @@ type searchHandler struct {
 var searchListSpec = listSpec{
 	recordType:  "search",
 	search:      searchRequired,
-	unsupported: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
+	unsupported: []string{"sort", "order_number", "assignee", "folder_id", "abstract_id", "is_processing"},
 	filters: slices.Concat([]filter{
 		byChoice("kind", model.ColumnKind, abstractType, orderType, fileType, instrumentType),
 		byNumber("template_id", model.ColumnTemplate),

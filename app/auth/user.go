@@ -180,6 +180,45 @@ func (u *Users) SetProfile(ctx context.Context, actor model.Actor, id uint64, pa
 	})
 }
 
+// SetAway says until when a user is away, or that the user isn't away if until is blank. Users set it for themselves,
+// and administrators for anyone. today is the date in the office's time zone (YYYY-MM-DD).
+func (u *Users) SetAway(ctx context.Context, actor model.Actor, id uint64, until model.Input, today string) (user model.User, err error) {
+	day, rejected := model.CheckAwayUntil(until, today)
+	set := func(t *store.Tx, user *model.User) error {
+		old := *user
+		user.AwayUntil = day
+		return u.auth.AddEntry(t, model.Event{At: u.auth.Now(), Actor: actor, Kind: "user.away_changed",
+			Record: model.RecordRef("user", user.ID), Changes: old.Changes(*user)})
+	}
+	check := func(_ *store.Tx, user model.User) (bool, error) { return user.AwayUntil != day, rejected.Err() }
+	if actor.Kind != model.ActorUser || actor.ID != id {
+		return u.update(ctx, actor, id, check, set)
+	}
+	err = u.updateSelf(ctx, actor, "", func(now model.User) error {
+		user = now
+		changed, err := check(nil, now)
+		if err == nil && !changed {
+			err = txn.ErrNoChange
+		}
+		return err
+	}, func(t *store.Tx, now *model.User) error {
+		defer func() { user = *now }()
+		return set(t, now)
+	})
+	if errors.Is(err, txn.ErrNoChange) {
+		err = nil
+	}
+	return user, err
+}
+
+// SetOrdersSeen stores that the signed-in user has seen the orders created before a time.
+func (u *Users) SetOrdersSeen(ctx context.Context, actor model.Actor, at time.Time) error {
+	return u.updateSelf(ctx, actor, "", nil, func(_ *store.Tx, user *model.User) error {
+		user.OrdersSeenAt = &at
+		return nil
+	})
+}
+
 // SetRole changes the role of a user. The new role takes effect with the next request.
 // SetRole returns Conflict if the user is the last administrator.
 func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {

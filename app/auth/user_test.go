@@ -296,6 +296,33 @@ func TestUserReset(t *testing.T) {
 	}
 }
 
+// Users say themselves until when they are away. Only administrators do it for others.
+func TestSetAway(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	kim, lee := p.CreateUser(t, "kim", model.RoleViewer), p.CreateUser(t, "lee", model.RoleStaff)
+	actor := p.Actor(t, "kim")
+	set := func(id uint64, until, today string) (model.User, error) {
+		return p.Users.SetAway(t.Context(), actor, id, model.StringInput(until), today)
+	}
+	for range 2 {
+		after, err := set(kim.ID, "2026-12-05", "2026-12-04")
+		if err != nil || !after.IsAway("2026-12-04") || after.IsAway("2026-12-05") {
+			t.Errorf("SetAway = %+v, %v; want to be away until Dec 5", after, err)
+		}
+	}
+	for _, until := range []string{"2026-12-04", "2026-11-01", "soon"} {
+		_, err := set(kim.ID, until, "2026-12-04")
+		vaulttest.WantKind(t, "away until "+until, err, errs.Invalid)
+	}
+	_, err := set(lee.ID, "2026-12-05", "2026-12-04")
+	vaulttest.WantKind(t, "SetAway for someone else", err, errs.Forbidden)
+	after, err := set(kim.ID, "", "2026-12-04")
+	if err != nil || after.AwayUntil != "" {
+		t.Errorf("SetAway = %+v, %v; want not to be away", after, err)
+	}
+}
+
 // Each change to a user adds one audit entry. A call that changes nothing adds none.
 func TestUserAuditEntries(t *testing.T) {
 	t.Parallel()
@@ -315,6 +342,9 @@ func TestUserAuditEntries(t *testing.T) {
 	name, title := "Kim Lee", "Examiner"
 	for range 2 {
 		must(p.Users.SetProfile(t.Context(), actor, kim.ID, model.ProfilePatch{FullName: &name, Title: &title}))
+	}
+	for range 2 {
+		must(p.Users.SetAway(t.Context(), actor, kim.ID, model.StringInput("2026-12-05"), "2026-12-01"))
 	}
 	for range 2 {
 		must(p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleStaff))
@@ -338,14 +368,14 @@ func TestUserAuditEntries(t *testing.T) {
 	want := []string{
 		"vault.created  by system", "user.created user:1 by operator:7", "user.created user:2 by operator:7",
 		"session.started user:2 by user:2", "user.renamed user:1 by user:2", "user.profile_changed user:1 by user:2",
-		"user.role_changed user:1 by user:2",
+		"user.away_changed user:1 by user:2", "user.role_changed user:1 by user:2",
 		"user.disabled user:1 by user:2", "user.enabled user:1 by user:2",
 		"user.password_changed user:2 by user:2", "session.ended user:2 by user:2",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("audit entries = %q, want %q", got, want)
 	}
-	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || user.Version != 6 {
-		t.Errorf("Get(%d) = %+v, %v; want version 6", kim.ID, user, err)
+	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || user.Version != 7 {
+		t.Errorf("Get(%d) = %+v, %v; want version 7", kim.ID, user, err)
 	}
 }

@@ -74,7 +74,7 @@ func (in *Instance) Dashboard(ctx context.Context, today string) (Dashboard, err
 		d.Orders, errOrders = vault.OrderStatuses(t)
 		d.Abstracts, errAbstracts = vault.AbstractStatuses(t)
 		d.Latest, errLatest = in.latestDocuments(t)
-		d.Failed, errFailed = in.failedDocuments(t)
+		d.Failed, errFailed = in.failedDocuments(t, dashboardItems)
 		return errors.Join(errOver, errDue, errOrders, errAbstracts, errLatest, errFailed)
 	})
 	if err != nil {
@@ -103,12 +103,17 @@ func (in *Instance) latestDocuments(t *store.Tx) ([]vault.Document, error) {
 	return in.WithLocations(t, page.Items), err
 }
 
-func (in *Instance) failedDocuments(t *store.Tx) ([]vault.Document, error) {
+// FailedDocuments returns the documents whose processing failed, like Dashboard.Failed, up to a fixed number.
+func (in *Instance) FailedDocuments(ctx context.Context) ([]vault.Document, error) {
+	return store.Read(ctx, in.Store, func(t *store.Tx) ([]vault.Document, error) { return in.failedDocuments(t, failedScanLimit) })
+}
+
+func (in *Instance) failedDocuments(t *store.Tx, limit int) ([]vault.Document, error) {
 	files, err := t.FailedFiles(1, failedScanLimit)
 	// Permanent failures can't be fixed, so the dashboard shows them for a week only.
 	since := in.Now().Add(-maxManualBackupAge)
 	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.Retryable() && f.CreatedAt.Before(since) })
-	return in.WithLocations(t, files[:min(len(files), dashboardItems)]), err
+	return in.WithLocations(t, files[:min(len(files), limit)]), err
 }
 
 // maxManualBackupAge is the maximum age of the last backup if no schedule is configured.

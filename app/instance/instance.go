@@ -269,7 +269,8 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	})
 	in.Purger = purge.New(in.Vault)
 	in.Search = search.New(in.Vault, set.Search, in.Events)
-	in.Lists = lists.New(in.Vault, encode.NewIDCodec(in.Secrets), in.Stored.Location)
+	in.Lists = lists.New(in.Vault, encode.NewIDCodec(in.Secrets), in.Stored.Location,
+		func(ctx context.Context) ([]model.User, error) { return in.Users.List(ctx) })
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
 	set.OCR.Hours.Zone = in.Stored.Location

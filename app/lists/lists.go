@@ -24,11 +24,13 @@ type Service struct {
 	vault *vault.Vault
 	ids   encode.IDCodec
 	zone  func() *time.Location
+	users func(context.Context) ([]model.User, error)
 }
 
-// New returns the service. zone returns the time zone of the office, for times in files.
-func New(v *vault.Vault, ids encode.IDCodec, zone func() *time.Location) *Service {
-	return &Service{vault: v, ids: ids, zone: zone}
+// New returns the service. zone returns the time zone of the office, for times in files, and users the users, to name
+// those who work on records.
+func New(v *vault.Vault, ids encode.IDCodec, zone func() *time.Location, users func(context.Context) ([]model.User, error)) *Service {
+	return &Service{vault: v, ids: ids, zone: zone, users: users}
 }
 
 // Column is a column of a list of records of type T.

@@ -14,6 +14,14 @@ func (s *Service) Orders(ctx context.Context) (Table[model.Order], error) {
 	if err != nil {
 		return Table[model.Order]{}, err
 	}
+	users, err := s.users(ctx)
+	if err != nil {
+		return Table[model.Order]{}, err
+	}
+	names := map[uint64]string{}
+	for _, u := range users {
+		names[u.ID] = u.DisplayName()
+	}
 	t := Table[model.Order]{Name: "Orders", zone: s.zone, hidden: []string{"id"}, derived: []string{columnLocation, columnCounty}}
 	sorts := map[string]model.Sort{"order_number": model.SortOrderNumber, "due_date": model.SortDue}
 	parcel := ""
@@ -27,6 +35,7 @@ func (s *Service) Orders(ctx context.Context) (Table[model.Order], error) {
 		[]Column[model.Order]{
 			{Name: "id", Label: "ID", Width: medium, Text: func(o *model.Order) string { return s.ids.Orders.Encode(o.ID) }},
 			{Name: "status", Label: "Status", Type: model.Choice, Width: narrow, Text: func(o *model.Order) string { return o.Status }},
+			{Name: "assignee", Label: "Assignee", Width: medium, Text: func(o *model.Order) string { return names[o.AssigneeID] }},
 		},
 		fieldColumns(func(o *model.Order) []model.FieldValue { return o.FieldValues() }),
 		placeColumns(func(o *model.Order) model.Property { return o.Property }),
@@ -34,7 +43,8 @@ func (s *Service) Orders(ctx context.Context) (Table[model.Order], error) {
 		timeColumns(func(o *model.Order) time.Time { return o.CreatedAt }, func(o *model.Order) time.Time { return o.UpdatedAt }),
 	), sorts)
 	created := string(model.SortCreated)
-	t.Page, t.Aside = []string{"order_number", columnLocation, columnCounty, parcel, "status", "due_date", created}, []string{parcel, created}
+	t.Page, t.Aside = []string{"order_number", columnLocation, columnCounty, parcel, "status", "assignee", "due_date", created},
+		[]string{parcel, created}
 	t.Page = slices.DeleteFunc(t.Page, func(name string) bool { return name == "" })
 	return t, nil
 }

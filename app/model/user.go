@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -60,6 +61,8 @@ type User struct {
 	CreatedAt        time.Time      `json:"created_at"`
 	LastSeenAt       *time.Time     `json:"last_seen_at,omitempty"` // accurate to the minute
 	DisabledAt       *time.Time     `json:"disabled_at,omitempty"`
+	OrdersSeenAt     *time.Time     `json:"orders_seen_at,omitempty"`  // orders created since then are new to the user
+	AwayUntil        string         `json:"away_until,omitempty"`      // first day (YYYY-MM-DD) on which the user works again; may be past
 	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // most recent first
 }
 
@@ -102,9 +105,26 @@ func (p ProfilePatch) Check(old Profile) (Profile, errs.Fields) {
 var userFields = []recordField[User]{
 	{FieldLabel{Name: "full_name", Label: "Full name"}, func(u *User) any { return u.FullName }},
 	{FieldLabel{Name: "title", Label: "Job title"}, func(u *User) any { return u.Title }},
+	{FieldLabel{Name: "away_until", Label: "Away until", Type: Date}, func(u *User) any { return u.AwayUntil }},
 }
 
-// Changes returns the differences between the profile of u and its new version.
+// DisplayName returns the full name, or the username if there is none.
+func (u User) DisplayName() string { return cmp.Or(u.FullName, u.Name) }
+
+// IsAway reports whether the user is away on a day (YYYY-MM-DD).
+func (u User) IsAway(day string) bool { return day < u.AwayUntil }
+
+// CheckAwayUntil validates User.AwayUntil. A blank value says that the user isn't away.
+func CheckAwayUntil(until Input, today string) (string, errs.Fields) {
+	var f validation
+	day := f.date("away_until", until.asText())
+	if day != "" && day <= today {
+		f.Add("away_until", "The {field} field must be a day after today.")
+	}
+	return day, f.Fields
+}
+
+// Changes returns the differences between the profile of u and its new version, and when the user is away.
 func (u User) Changes(to User) []Change { return compareRecords(userFields, u, to) }
 
 // TwoFactor is a two-factor authentication device: an app that shows a code every 30 seconds

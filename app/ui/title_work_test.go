@@ -158,7 +158,7 @@ func TestPeople(t *testing.T) {
 	if got := kim.post(t, 303, path+"/people", url.Values{"examiner": {me}, "searcher": {me}, "version": {"1"}}); got.location() != path {
 		t.Errorf("Location = %q, want the abstract", got.location())
 	}
-	kim.get(t, 200, "/").has(t, `<h2 id="my-work">My work</h2>`, "26-17", "Searcher and examiner")
+	kim.get(t, 200, "/").has(t, `<h2 id="my-work"><a href="/work">My work</a></h2>`, "26-17", "Searcher and examiner")
 	kim.get(t, 200, "/work").has(t, `href="`+path+`"`)
 	kim.post(t, 303, path+"/status", url.Values{"status": {"Complete"}})
 	kim.get(t, 200, "/").lacks(t, "My work")

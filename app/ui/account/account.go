@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/ui/absence"
 	"deedkeep/app/ui/page"
 )
 
@@ -19,7 +20,8 @@ type accountView struct {
 	Must     bool   // the user must set up two-factor authentication before anything else
 	Sessions []sessionRow
 	Problems map[string]string // by field name; "" is a problem with the entire form
-	Form     string            // the form that the problems belong to: password or factor
+	Form     string            // the form that the problems belong to: password, factor, or away
+	Away     absence.Form
 }
 
 // sessionRow is one of the user's sessions.
@@ -44,7 +46,8 @@ func (p *Pages) showAccount(r *page.Request, status int, form string, problems m
 	if err != nil {
 		return err
 	}
-	view := accountView{User: user, Once: rand.Text(), Required: p.App.Users.TwoFactorRequired(), Must: r.Role == "", Problems: problems, Form: form}
+	view := accountView{User: user, Once: rand.Text(), Required: p.App.Users.TwoFactorRequired(), Must: r.Role == "",
+		Problems: problems, Form: form, Away: absence.NewForm(p.Site, r, user, problems)}
 	if user.TwoFactor != nil {
 		view.Codes = len(user.TwoFactor.RecoveryHashes)
 	}
@@ -74,6 +77,15 @@ func (p *Pages) changePassword(r *page.Request) error {
 		return p.showAccountProblem(r, "password", err)
 	}
 	return p.RedirectWithNotice(r, "/me", "Password changed. You're signed out on all other devices.")
+}
+
+// setAway saves until when the user is away.
+func (p *Pages) setAway(r *page.Request) error {
+	user, err := absence.Save(p.Site, r, r.Visitor.ID)
+	if err != nil {
+		return p.showAccountProblem(r, "away", err)
+	}
+	return p.RedirectWithNotice(r, "/me", absence.Notice("You're", user))
 }
 
 // endSession ends one of the user's sessions, which signs that device out.

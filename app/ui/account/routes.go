@@ -20,6 +20,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRawRoute("POST /join/{token}", page.BeforeSetup, p.acceptInvitation),
 		page.NewRoute("GET /me", page.SignedIn, p.accountPage),
 		page.NewRoute("POST /me/password", page.SignedIn, p.changePassword),
+		page.NewRoute("POST /me/away", page.SignedIn, p.setAway),
 		page.NewRoute("POST /me/second-factor", page.SignedIn, p.beginTwoFactor),
 		page.NewRoute("POST /me/second-factor/confirm", page.SignedIn, p.confirmTwoFactor),
 		page.NewRoute("POST /me/second-factor/codes", page.SignedIn, p.newRecoveryCodes),

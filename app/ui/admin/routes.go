@@ -48,6 +48,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /admin/users/{n}", page.MayAdminister, p.userPage),
 		page.NewRoute("POST /admin/users/{n}/name", page.MayAdminister, p.renameUser),
 		page.NewRoute("POST /admin/users/{n}/profile", page.MayAdminister, p.setProfile),
+		page.NewRoute("POST /admin/users/{n}/away", page.MayAdminister, p.setAway),
 		page.NewRoute("POST /admin/users/{n}/role", page.MayAdminister, p.setRole),
 		page.NewRoute("POST /admin/users/{n}/reset", page.MayAdminister, p.resetUser),
 		page.NewRoute("POST /admin/users/{n}/disable", page.MayAdminister, p.disableUser),

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/ui/absence"
 	"deedkeep/app/ui/page"
 )
 
@@ -16,10 +17,11 @@ type userRow struct {
 	You   bool
 	State string // active, invited, lapsed (the invitation link expired), or disabled
 	Until time.Time
+	Away  bool
 }
 
 func (p *Pages) newUserRow(r *page.Request, user model.User) userRow {
-	one := userRow{User: user, You: user.ID == r.Visitor.ID, State: "active"}
+	one := userRow{User: user, You: user.ID == r.Visitor.ID, State: "active", Away: user.IsAway(p.Today())}
 	switch {
 	case !user.Enabled():
 		one.State = "disabled"
@@ -106,6 +108,7 @@ type userPage struct {
 	Roles    []model.Role
 	Once     string // identifies the form that creates another one-time link
 	Problems map[string]string
+	AwayForm absence.Form
 }
 
 func (p *Pages) userPage(r *page.Request) error {
@@ -120,6 +123,7 @@ func (p *Pages) showUser(r *page.Request, status int, problems map[string]string
 	}
 	return p.RenderPage(r, status, "user.html", page.Page{Heading: user.Name, Section: "admin", Data: userPage{
 		userRow: p.newUserRow(r, user), Roles: model.Roles(), Once: rand.Text(), Problems: problems,
+		AwayForm: absence.NewForm(p.Site, r, user, problems),
 	}})
 }
 
@@ -139,6 +143,11 @@ func (p *Pages) renameUser(r *page.Request) error {
 func (p *Pages) setProfile(r *page.Request) error {
 	user, err := p.App.Users.SetProfile(r.Context(), r.Actor, r.PathID, page.SubmittedProfile(r))
 	return p.showUserChange(r, "Name and title of "+user.Name+" saved.", err)
+}
+
+func (p *Pages) setAway(r *page.Request) error {
+	user, err := absence.Save(p.Site, r, r.PathID)
+	return p.showUserChange(r, absence.Notice(user.DisplayName()+" is", user), err)
 }
 
 func (p *Pages) setRole(r *page.Request) (err error) {

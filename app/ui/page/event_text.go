@@ -80,6 +80,7 @@ var EventTexts = []eventGroup{
 	{"Users", []eventText{
 		{"user.created", "created", "user", ""}, {"user.renamed", "renamed", "user", ""},
 		{"user.role_changed", "changed the role of", "user", ""}, {"user.profile_changed", "changed the name and title of", "user", ""},
+		{"user.away_changed", "changed the absence of", "user", ""},
 		{"user.disabled", "disabled", "user", ""}, {"user.enabled", "enabled", "user", ""},
 		{"user.reset", "created a reset link for", "user", ""},
 		{"user.password_set", "set the password of", "user", ""}, {"user.password_changed", "changed the password of", "user", ""},

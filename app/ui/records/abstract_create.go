@@ -4,12 +4,14 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
 )
 
@@ -19,14 +21,17 @@ type abstractForm struct {
 	Template  model.Template   // selected template; zero value if there is none
 	Property  []page.Input
 	Fields    []page.Input
-	Once      string       // identifies this form, so that submitting it twice creates only one abstract
-	Wrong     []page.Input // inputs with invalid values, for the list of problems
-	Order     model.Order  // order that the abstract is for, whose values prefill the form; zero value if there is none
-	From      string       // opaque ID of that order
-	Due       []page.Input // due date of the assignment, if there is an order
-	Unmatched string       // product of the order if the template has no such search type
-	Bare      bool         // the submitted form was blank: submitting it again creates the abstract anyway
-	Problem   string       // a problem that doesn't belong to a field
+	Once      string             // identifies this form, so that submitting it twice creates only one abstract
+	Wrong     []page.Input       // inputs with invalid values, for the list of problems
+	Order     model.Order        // order that the abstract is for, whose values prefill the form; zero value if there is none
+	From      string             // opaque ID of that order
+	Due       []page.Input       // due date of the assignment, if there is an order
+	People    []titlework.Person // who can be the searcher, if there is an order
+	Searcher  uint64
+	Problems  map[string]string // of the searcher
+	Unmatched string            // product of the order if the template has no such search type
+	Bare      bool              // the submitted form was blank: submitting it again creates the abstract anyway
+	Problem   string            // a problem that doesn't belong to a field
 }
 
 // newAbstractPage shows the form for the template in the query or, if there is none, for the
@@ -79,7 +84,12 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
 	switch {
 	case view.Order.ID != 0:
+		staff, err := p.work.Staff(r.Context())
+		if err != nil {
+			return err
+		}
 		view.addOrder(form, rejected, p.LocalNow())
+		view.People = staff.Assignable()
 	case view.From != "":
 		view.From, view.Problem = "", "The order was deleted. If you continue, the abstract is created without an order."
 	}
@@ -102,7 +112,17 @@ func (a *abstractForm) addOrder(form url.Values, rejected map[string]string, now
 	due.Problem = rejected["due_date"]
 	a.Due = []page.Input{due}
 	markCarriedOver(a.Order, a.Template, a.Due, a.Property, a.Fields)
+	a.Problems, a.Searcher = rejected, a.Order.AssigneeID
+	if form.Has("searcher") {
+		a.Searcher, _ = strconv.ParseUint(form.Get("searcher"), 10, 63) // 0: no one
+	}
 	a.Unmatched = a.Order.UnmatchedProduct(a.Template)
+}
+
+// CarriedSearcher reports whether the selected searcher is the assignee of the order.
+func (a abstractForm) CarriedSearcher() bool {
+	isSearcher := func(person titlework.Person) bool { return person.ID == a.Searcher && a.Searcher == a.Order.AssigneeID }
+	return slices.ContainsFunc(a.People, isSearcher)
 }
 
 // templateOf returns the ID of the template that a form selects, or 0 for the default template.
@@ -149,9 +169,11 @@ func (p *Pages) createAbstract(r *page.Request) error {
 			if order.ID == 0 {
 				return p.App.Abstracts.Create(r.Context(), r.Actor, draft, staged, idempotency)
 			}
-			due := model.StringInput(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))
-			return p.App.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, model.Inputs{"due_date": due}, staged,
-				idempotency)
+			members := model.Inputs{"due_date": model.StringInput(page.TypedDate("due_date", form.Get("due_date"), p.LocalNow()))}
+			if form.Has("searcher") {
+				members["searcher"] = model.StringInput(form.Get("searcher"))
+			}
+			return p.App.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, members, staged, idempotency)
 		}, p.renderNewAbstract)
 }
 

@@ -42,9 +42,11 @@ func (p *Pages) abstractListPage(r *page.Request) error {
 		}
 	}
 	list.setStatuses(statuses)
-	if list.People, err = p.work.Assignable(r.Context()); err != nil {
+	staff, err := p.work.Staff(r.Context())
+	if err != nil {
 		return err
 	}
+	list.People = staff.Assignable()
 	if err := reader.show(p, r, &list.tableList); err != nil {
 		return err
 	}

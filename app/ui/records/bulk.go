@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deedkeep/app/errs"
@@ -36,12 +38,16 @@ func (p *Pages) bulkOrders() recordList {
 	return recordList{
 		name: vault.OrderOps.Name, singular: "order", plural: "orders", list: "/orders", filters: orderFilters, ids: p.IDs.Orders,
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
-			list, q := orderList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
+			since, err := p.ordersNewSince(r)
+			if err != nil {
+				return nil, false, err
+			}
+			list, q := orderList{tableList: tableList{listing: askedListing(asked, "")}, visitor: r.Visitor.ID, since: since}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
 			return matchingIDs(r.Context(), q, p.App.Orders.List, func(o model.Order) uint64 { return o.ID })
 		},
 		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
-			return p.App.Orders.Edit(ctx, r.Actor, id, model.OrderPatch{Fields: p.typedInputs(r, "status", "due_date")})
+			return p.App.Orders.Edit(ctx, r.Actor, id, model.OrderPatch{Fields: p.typedInputs(r, "status", "due_date", "assignee")})
 		},
 		trash: p.App.Orders.Trash,
 		heading: func(ctx context.Context, id uint64) (string, error) {
@@ -80,7 +86,9 @@ func (p *Pages) typedInputs(r *page.Request, names ...string) model.Inputs {
 		if name == "due_date" {
 			value = page.TypedDate(name, value, p.LocalNow())
 		}
-		if value != "" {
+		if name == "assignee" && value != "" {
+			maps.Copy(in, assigneeInput(value))
+		} else if value != "" {
 			in[name] = model.StringInput(value)
 		}
 	}
@@ -111,9 +119,13 @@ func (p *Pages) changeAbstracts(r *page.Request) error { return p.changeMany(r, 
 // changeMany changes the selected records of a list, or all that match its filters, and shows the list again.
 func (p *Pages) changeMany(r *page.Request, of recordList) error {
 	back := page.ReturnAddress(r, of.list)
-	trash := r.PostForm.Get("do") == bulkTrash
+	trash, take := r.PostForm.Get("do") == bulkTrash, r.PostForm.Get("do") == bulkTake && of.name == vault.OrderOps.Name
+	if take {
+		r.PostForm = url.Values{"id": r.PostForm["id"], "matching": r.PostForm["matching"],
+			"assignee": {strconv.FormatUint(r.Visitor.ID, 10)}}
+	}
 	ids, problem, err := of.selection(r, back)
-	if err == nil && problem == "" && !trash && len(p.typedInputs(r, "status", "due_date", "searcher", "examiner")) == 0 {
+	if err == nil && problem == "" && !trash && len(p.typedInputs(r, "status", "due_date", "assignee", "searcher", "examiner")) == 0 {
 		problem = "Choose what to change."
 	}
 	if err != nil {
@@ -138,8 +150,11 @@ func (p *Pages) changeMany(r *page.Request, of recordList) error {
 			undo.Trashed = append(undo.Trashed, changed.ID)
 		}
 	}
-	if trash {
+	switch {
+	case trash:
 		done = "moved to the trash"
+	case take:
+		done = "assigned to you"
 	}
 	address := ""
 	if len(undo.Edits)+len(undo.Trashed) > 0 {
@@ -150,7 +165,7 @@ func (p *Pages) changeMany(r *page.Request, of recordList) error {
 			address = page.UndoAddress("/undo/bulk", url.Values{"key": {token}})
 		}
 	}
-	return p.RedirectWithUndo(r, back, of.outcome(r.Context(), list, done), address)
+	return p.RedirectWithUndo(r, back, of.outcome(r.Context(), list, done)+p.awayNote(r), address)
 }
 
 // bulkKey returns the key under which what is needed to undo a bulk change is stored.

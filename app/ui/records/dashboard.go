@@ -21,6 +21,12 @@ type dashboardView struct {
 	MayRetry bool        // the visitor may retry processing failed documents
 	Steps    []setupStep // setup steps shown while the vault is empty
 	MyWork   titlework.MyWork
+
+	Mine                     *deskOrders // nil for visitors to whom orders can't be assigned
+	OverdueOrders, DueOrders deskOrders
+	Unassigned, NewOrders    *deskOrders
+	NewSince                 time.Time // since when orders are new to the visitor
+	Seen                     string    // the time of this page, to mark the orders that it shows as seen
 }
 
 // latestDocuments contains the most recently uploaded documents.
@@ -52,6 +58,9 @@ func (p *Pages) dashboardPage(r *page.Request) error {
 	view.Warnings = dashboardWarnings(d, r.Visitor, p.LocalNow())
 	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
 	if view.MyWork, err = titlework.LoadMyWork(r.Context(), p.Site, r.Visitor, titlework.DeskRows); err != nil {
+		return err
+	}
+	if err := p.addOrders(r, &view); err != nil {
 		return err
 	}
 	if view.New {

@@ -23,7 +23,14 @@ type orderView struct {
 	Linked  []titlework.OrderAbstract
 	Notes   titlework.Notes
 	Prior   priorView
+	Staff   titlework.Staff
 }
+
+// Assignee returns the name of the user who works on the order, or "" if there is none.
+func (o orderView) Assignee() string { return o.Staff.Name(o.AssigneeID) }
+
+// People returns the users who can work on the order.
+func (o orderView) People() []titlework.Person { return o.Staff.Assignable(o.AssigneeID) }
 
 // orderPage serves the page of an order, or one of its field groups.
 func (p *Pages) orderPage(r *page.Request) error {
@@ -76,6 +83,9 @@ func (p *Pages) readOrder(r *page.Request) (s orderView, err error) {
 func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, err error) {
 	s.Order = o
 	if s.Fields, err = p.App.Orders.Fields(ctx); err != nil {
+		return s, err
+	}
+	if s.Staff, err = p.work.Staff(ctx); err != nil {
 		return s, err
 	}
 	statuses, err := p.App.Orders.Statuses(ctx)

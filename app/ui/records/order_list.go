@@ -7,13 +7,17 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
 )
 
 // orderList is the template data of the order list.
 type orderList struct {
 	tableList
-	Views []orderTab
+	Views   []orderTab
+	Staff   titlework.Staff
+	visitor uint64    // the user whom the assignee "me" means
+	since   time.Time // since when orders are new to the user
 }
 
 // orderTab is a link to a predefined selection of orders, such as all open orders.
@@ -26,10 +30,11 @@ type orderTab struct {
 const (
 	showOpen    = "open"
 	showOverdue = "overdue"
+	showNew     = "new"
 )
 
 // orderFilters are the names of the list's filters.
-var orderFilters = []string{"q", "status", "county", "state", "due_from", "due_to", "show"}
+var orderFilters = []string{"q", "status", "county", "state", "due_from", "due_to", "show", "assignee"}
 
 func (p *Pages) orderListPage(r *page.Request) error {
 	list, reader, err := p.orders(r)
@@ -41,6 +46,9 @@ func (p *Pages) orderListPage(r *page.Request) error {
 		return err
 	}
 	list.setStatuses(statuses)
+	if list.Staff, err = p.work.Staff(r.Context()); err != nil {
+		return err
+	}
 	if err := reader.show(p, r, &list.tableList); err != nil {
 		return err
 	}
@@ -50,9 +58,12 @@ func (p *Pages) orderListPage(r *page.Request) error {
 
 // orders returns the list of orders that a request asks for, without rows, and what reads them.
 func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
-	list := &orderList{tableList: newTable(r, orderFilters...)}
+	list := &orderList{tableList: newTable(r, orderFilters...), visitor: r.Visitor.ID}
 	s := listSource[model.Order]{pages: p.App.Orders.List, path: func(o *model.Order) string { return p.OrderPath(o.ID) }}
 	var err error
+	if list.since, err = p.ordersNewSince(r); err != nil {
+		return nil, nil, err
+	}
 	if s.table, err = p.App.Lists.Orders(r.Context()); err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +71,7 @@ func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
 	list.applyFilters(&s.query, p.LocalNow())
 	s.byNumber = p.App.Search.OrdersByNumber
 	s.bySearch = func(ctx context.Context, text string, q vault.Query) ([]model.Order, bool, error) {
-		if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
+		if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" || list.Asked.Has("assignee") {
 			return nil, false, nil // full-text search doesn't support these filters
 		}
 		return allHits(search.QueryFromList(text, q), func(sq search.Query) (search.Page[model.Order], error) {
@@ -74,6 +85,7 @@ func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
 // are sorted by due date, and other lists by creation date, newest first.
 func (l *orderList) applyFilters(q *vault.Query, now time.Time) {
 	l.addFilters(q)
+	filterAssignee(l.Asked, q, l.visitor)
 	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
 		if page.DayParam(l.Asked, l.Problems, name, now); l.Problems[name] == "" {
 			*into = l.Asked.Get(name)
@@ -87,6 +99,8 @@ func (l *orderList) applyFilters(q *vault.Query, now time.Time) {
 		if yesterday := dayBefore(now.Format(time.DateOnly)); q.DueTo == "" || q.DueTo > yesterday {
 			q.DueTo = yesterday
 		}
+	case showNew:
+		q.CreatedFrom = l.since
 	default:
 		l.Asked.Del("show")
 	}
@@ -103,7 +117,7 @@ func dayBefore(day string) string {
 
 // setTabs sets the tabs. Each tab has its own default sort order.
 func (l *orderList) setTabs() {
-	for _, v := range []struct{ label, show string }{{"All", ""}, {"Open", showOpen}, {"Overdue", showOverdue}} {
+	for _, v := range []struct{ label, show string }{{"All", ""}, {"Open", showOpen}, {"Overdue", showOverdue}, {"New", showNew}} {
 		l.Views = append(l.Views, orderTab{v.label, l.addressWith("show", v.show, "sort", ""), l.Asked.Get("show") == v.show})
 	}
 }

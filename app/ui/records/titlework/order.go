@@ -20,13 +20,9 @@ func (p *Pages) OrderAbstracts(r *page.Request, order uint64) (list []OrderAbstr
 	if err != nil || len(abstracts) == 0 {
 		return nil, err
 	}
-	names := map[uint64]string{}
-	users, err := p.App.Users.List(r.Context())
+	staff, err := p.Staff(r.Context())
 	if err != nil {
 		return nil, err
-	}
-	for _, u := range users {
-		names[u.ID] = u.Name
 	}
 	for _, a := range abstracts {
 		headings, err := p.App.Abstracts.Headings(r.Context(), a.Abstract)
@@ -38,7 +34,7 @@ func (p *Pages) OrderAbstracts(r *page.Request, order uint64) (list []OrderAbstr
 			return nil, err
 		}
 		list = append(list, OrderAbstract{AbstractWithFiles: a, Path: p.AbstractPath(a.Abstract.ID), Heading: headings[0],
-			Searcher: names[work.Assignment.SearcherID], Examiner: names[work.Assignment.ExaminerID],
+			Searcher: staff.Name(work.Assignment.SearcherID), Examiner: staff.Name(work.Assignment.ExaminerID),
 			Due: model.Order{DueDate: work.Assignment.DueDate, Status: a.Abstract.Status}})
 	}
 	return list, nil

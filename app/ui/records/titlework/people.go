@@ -1,9 +1,7 @@
 package titlework
 
 import (
-	"context"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"deedkeep/app/errs"
@@ -25,12 +23,6 @@ type People struct {
 	Users              []Person
 	Problems           map[string]string
 	Theirs             string // the stored assignment, after another user changed it in the meantime
-}
-
-// Person is a user who can work on abstracts.
-type Person struct {
-	ID   uint64
-	Name string
 }
 
 // LoadPeople returns the order and the people of an abstract.
@@ -71,30 +63,10 @@ func (p *Pages) people(r *page.Request, s source) (view People, err error) {
 			view.PriorVoid = work.IsVoidThrough(s.abstract.Custom.Text(model.KeySearchFrom))
 		}
 	}
-	view.Users, err = p.Assignable(ctx, a.SearcherID, a.ExaminerID)
-	view.Searcher, view.Examiner = view.name(a.SearcherID), view.name(a.ExaminerID)
+	staff, err := p.Staff(ctx)
+	view.Users = staff.Assignable(a.SearcherID, a.ExaminerID)
+	view.Searcher, view.Examiner = staff.Name(a.SearcherID), staff.Name(a.ExaminerID)
 	return view, err
-}
-
-// Assignable returns the users who can work on an abstract, and those with the known IDs.
-func (p *Pages) Assignable(ctx context.Context, known ...uint64) (list []Person, err error) {
-	users, err := p.App.Users.List(ctx)
-	for _, u := range users {
-		if slices.Contains(known, u.ID) || u.DisabledAt == nil && u.Role != model.RoleViewer {
-			list = append(list, Person{u.ID, u.Name})
-		}
-	}
-	return list, err
-}
-
-// name returns the name of a user who can work on the abstract, or "" if there is no such user.
-func (p People) name(id uint64) string {
-	for _, u := range p.Users {
-		if u.ID == id {
-			return u.Name
-		}
-	}
-	return ""
 }
 
 // OrderGone reports whether the linked order is in the trash.
@@ -145,7 +117,11 @@ func (p *Pages) savePeople(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	const notice = "Searcher, examiner, and due date saved."
+	staff, err := p.Staff(r.Context())
+	if err != nil {
+		return err
+	}
+	notice := "Searcher, examiner, and due date saved." + staff.AwayNote(newIn(work.Assignment, s.work.Assignment)...)
 	undo := p.EditUndo(s.edit("assignment", work.Versions.Assignment), s.work.Versions.Assignment)
 	if !r.IsPart() {
 		return p.RedirectWithUndo(r, s.path+"#people", notice, undo)
@@ -158,6 +134,16 @@ func (p *Pages) savePeople(r *page.Request) error {
 	view.setSaved(notice, undo)
 	changed(r)
 	return p.showPeople(r, http.StatusOK, s, view)
+}
+
+// newIn returns the people who work on an abstract now and didn't before.
+func newIn(now, before model.Assignment) (ids []uint64) {
+	for _, id := range []uint64{now.SearcherID, now.ExaminerID} {
+		if id != before.SearcherID && id != before.ExaminerID {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // formID returns the ID in a form field, or 0 if there is none.
