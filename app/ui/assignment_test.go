@@ -156,6 +156,14 @@ func TestAway(t *testing.T) {
 	admin.post(t, 200, abstract+"/people", url.Values{"searcher": {me}, "due_date": {"12/1/2026"}, "version": {"1"}},
 		scriptHeader...).lacks(t, warning)
 	admin.get(t, 200, "/orders").has(t, `<td data-label="Assignee">Kim Lee</td>`)
+	if file := string(admin.get(t, 200, "/orders.csv").body); !strings.Contains(file, "Assignee") || !strings.Contains(file, "Kim Lee") {
+		t.Errorf("file of orders = %s, want the assignee", file)
+	}
+	kim.post(t, 303, path+"/notes", url.Values{"text": {"Call the county"}})
+	page := admin.get(t, 200, path)
+	page.has(t, "<b>Kim Lee</b> added a note", `<span class="muted">Kim Lee, `)
+	page.has(t, "Assignee: (blank) → Kim Lee (Kim of staff)")
+	page.lacks(t, "<b>Kim of staff</b>")
 	admin.post(t, 303, "/admin/users/"+me+"/away", url.Values{"away_until": {""}})
 	admin.get(t, 200, path).lacks(t, "away until")
 }

@@ -90,6 +90,9 @@ func definitionName(t *store.Tx, recordType string, id uint64) (name string, ok 
 		return d.Name, true, err
 	case "user":
 		u, err := t.User(id)
+		if u.FullName != "" {
+			return u.FullName + " (" + u.Name + ")", true, err
+		}
 		return u.Name, true, err
 	case "key":
 		k, err := t.Key(id)

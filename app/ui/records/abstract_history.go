@@ -102,12 +102,16 @@ func (p *Pages) historyLines(ctx context.Context, events []model.Event, defs []m
 	if err != nil {
 		return nil, err
 	}
+	staff, err := p.work.Staff(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range events {
 		what := page.EventTextOf(e.Kind).Brief
 		if what == "" {
 			continue
 		}
-		line := historyLine{Who: page.ActorText(e.Actor), What: what, Changes: page.ChangeTexts(e, defs, names), At: e.At, event: e,
+		line := historyLine{Who: staff.ActorName(e.Actor), What: what, Changes: page.ChangeTexts(e, defs, names), At: e.At, event: e,
 			records: []string{e.Record}}
 		recordType, _, _ := strings.Cut(e.Record, ":")
 		switch recordType {

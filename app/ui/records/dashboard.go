@@ -25,8 +25,6 @@ type dashboardView struct {
 	Mine                     *deskOrders // nil for visitors to whom orders can't be assigned
 	OverdueOrders, DueOrders deskOrders
 	Unassigned, NewOrders    *deskOrders
-	NewSince                 time.Time // since when orders are new to the visitor
-	Seen                     string    // the time of this page, to mark the orders that it shows as seen
 }
 
 // latestDocuments contains the most recently uploaded documents.

@@ -25,8 +25,10 @@ type deskOrders struct {
 	Tone                     string // CSS class of the number of orders
 	Count                    string
 	Rows                     []deskOrder
-	NoAssignee               bool // all rows have the same assignee, or none
-	Take                     bool // the visitor can take each order
+	NoAssignee               bool      // all rows have the same assignee, or none
+	Take                     bool      // the visitor can take each order
+	Since                    time.Time // since when the orders are new to the visitor
+	Seen                     string    // the time of this page, to mark the orders that it shows as seen
 }
 
 // deskOrder is an order on the desk.
@@ -76,7 +78,8 @@ func (p *Pages) addOrders(r *page.Request, v *dashboardView) error {
 			Empty: "No open orders are assigned to you."}, mine},
 		{&deskOrders{ID: "unassigned", Heading: "Unassigned", Path: "/orders?show=open&assignee=" + assigneeNone, NoAssignee: true,
 			Take: r.MayWrite()}, unassigned},
-		{&deskOrders{ID: "new", Heading: "New orders", Path: "/orders?show=" + showNew},
+		{&deskOrders{ID: "new", Heading: "New orders", Path: "/orders?show=" + showNew, Since: since,
+			Seen: p.Now().Format(time.RFC3339Nano)},
 			vault.Query{CreatedFrom: since, Descending: true}},
 	}
 	for _, b := range blocks {
@@ -87,7 +90,7 @@ func (p *Pages) addOrders(r *page.Request, v *dashboardView) error {
 	if r.MayWrite() || len(blocks[0].of.Rows) > 0 {
 		v.Mine = blocks[0].of
 	}
-	v.Unassigned, v.NewOrders, v.NewSince, v.Seen = blocks[1].of, blocks[2].of, since, p.Now().Format(time.RFC3339Nano)
+	v.Unassigned, v.NewOrders = blocks[1].of, blocks[2].of
 	v.OverdueOrders = deskOrders{ID: "overdue", Heading: "Overdue", Path: "/orders?show=overdue", Tone: "bad",
 		Count: atLeast(v.Overdue.Count, v.Overdue.More), Rows: newDeskOrders(staff, v.Overdue.Orders)}
 	v.DueOrders = deskOrders{ID: "due", Heading: "Due within " + page.Plural(v.DueDays, "day", "days"),

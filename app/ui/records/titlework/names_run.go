@@ -13,10 +13,14 @@ var namesRun = rowList{name: "names_run", part: "titlework_names", heading: "Nam
 	fields: model.NameRunFields(), read: (*Pages).readNamesRun, set: (*vault.TitleWork).SetNamesRun}
 
 // readNamesRun returns the names run of an abstract.
-func (p *Pages) readNamesRun(_ *page.Request, s source) (Rows, error) {
+func (p *Pages) readNamesRun(r *page.Request, s source) (Rows, error) {
 	view := Rows{section: s.section("names-run", s.work.Versions.NamesRun)}
+	staff, err := p.Staff(r.Context())
+	if err != nil {
+		return view, err
+	}
 	for _, run := range s.work.NamesRun {
-		view.Rows = append(view.Rows, Row{Run: run, values: map[string]string{"name": run.Name, "from": run.From, "to": run.To,
+		view.Rows = append(view.Rows, Row{Run: run, By: staff.ActorName(run.By), values: map[string]string{"name": run.Name, "from": run.From, "to": run.To,
 			"indexes": strings.Join(run.Indexes, ", "), "result": run.Result}})
 	}
 	return view.numbered(), nil
@@ -26,6 +30,3 @@ func (p *Pages) readNamesRun(_ *page.Request, s source) (Rows, error) {
 func (r Rows) Pending() bool {
 	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Run.Pending })
 }
-
-// By returns who ran the name.
-func (r Row) By() string { return page.ActorText(r.Run.By) }

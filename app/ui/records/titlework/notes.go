@@ -50,11 +50,15 @@ func (p *Pages) notes(r *page.Request, of noteRecord) (view Notes, err error) {
 	view = Notes{section: section{Path: home + "/notes", Home: home}, ForPage: of.recordType == "file",
 		Record: p.PublicRecordName(of.recordType, of.id)}
 	list, err := p.App.Notes.List(r.Context(), of.recordType, of.id)
+	if err != nil {
+		return view, err
+	}
+	staff, err := p.Staff(r.Context())
 	for _, n := range list {
-		row := NoteRow{ID: n.ID, Version: n.Version, Who: page.ActorText(n.By), At: n.CreatedAt, Changed: n.Version > 1, EditedAt: n.UpdatedAt,
+		row := NoteRow{ID: n.ID, Version: n.Version, Who: staff.ActorName(n.By), At: n.CreatedAt, Changed: n.Version > 1, EditedAt: n.UpdatedAt,
 			MayEdit: r.MayWrite() && (n.By.Is(r.Actor) || r.Actor.Role.Can(model.PermAdmin)), Text: n.Text}
 		if n.EditedBy != nil {
-			row.Editor = page.ActorText(*n.EditedBy)
+			row.Editor = staff.ActorName(*n.EditedBy)
 		}
 		if n.Page != 0 {
 			row.Page = strconv.Itoa(n.Page)

@@ -43,7 +43,8 @@ type Row struct {
 	values           map[string]string // by field
 	Problems         map[string]string // by field
 	Instrument, Path string            // heading and address of the instrument that it is linked to; "" if there is none
-	Run              model.NameRun     // who ran the name and when, and whether it is to be run again
+	Run              model.NameRun     // when the name was run, and whether it is to be run again
+	By               string            // who ran the name
 }
 
 // Value returns the value of a field, or "" if there is none.

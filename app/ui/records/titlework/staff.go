@@ -38,6 +38,16 @@ func (s Staff) Name(id uint64) string {
 	return ""
 }
 
+// ActorName returns the display name of an actor: the full name of a user, if there is one, or page.ActorText.
+func (s Staff) ActorName(a model.Actor) string {
+	for _, u := range s.users {
+		if a.Kind == model.ActorUser && u.ID == a.ID && u.FullName != "" {
+			return u.FullName
+		}
+	}
+	return page.ActorText(a)
+}
+
 // Assignable returns the users who can work on records, and those with the known IDs.
 func (s Staff) Assignable(known ...uint64) (list []Person) {
 	for _, u := range s.users {
