@@ -29,7 +29,7 @@ func New(s *page.Site) *Pages {
 
 // Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
-	return []page.Route{
+	return append(p.userRoutes(), []page.Route{
 		page.NewRoute("GET /admin/templates", page.MayAdminister, p.templateListPage),
 		page.NewRoute("POST /admin/templates", page.MayAdminister, p.createTemplate),
 		page.NewRoute("GET /admin/templates/{n}", page.MayAdminister, p.showDefinitions(p.templateEditor)),
@@ -42,17 +42,6 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET "+typesPath, page.MayAdminister, p.documentTypesPage),
 		page.NewRoute("POST "+typesPath, page.MayAdminister, p.changeTypes),
 		page.NewRoute("GET /admin", page.MayAdminister, p.adminPage),
-		page.NewRoute("GET /admin/users", page.MayAdminister, p.userListPage),
-		page.NewRoute("POST /admin/users", page.MayAdminister, p.inviteUser),
-		page.NewRoute("GET /admin/users/new", page.MayAdminister, p.newUserPage),
-		page.NewRoute("GET /admin/users/{n}", page.MayAdminister, p.userPage),
-		page.NewRoute("POST /admin/users/{n}/name", page.MayAdminister, p.renameUser),
-		page.NewRoute("POST /admin/users/{n}/profile", page.MayAdminister, p.setProfile),
-		page.NewRoute("POST /admin/users/{n}/away", page.MayAdminister, p.setAway),
-		page.NewRoute("POST /admin/users/{n}/role", page.MayAdminister, p.setRole),
-		page.NewRoute("POST /admin/users/{n}/reset", page.MayAdminister, p.resetUser),
-		page.NewRoute("POST /admin/users/{n}/disable", page.MayAdminister, p.disableUser),
-		page.NewRoute("POST /admin/users/{n}/enable", page.MayAdminister, p.enableUser),
 		page.NewRoute("GET /admin/keys", page.MayAdminister, p.keyListPage),
 		page.NewRoute("POST /admin/keys", page.MayAdminister, p.createKey),
 		page.NewRoute("GET /admin/keys/new", page.MayAdminister, p.newKeyPage),
@@ -84,6 +73,23 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/setup/example", page.MayAdminister, p.fillExample),
 		page.NewRoute("GET /admin/search", page.MayAdminister, p.searchIndexPart),
 		page.NewRoute("POST /admin/search", page.MayAdminister, p.reindex),
+	}...)
+}
+
+// userRoutes returns the routes of the pages of users.
+func (p *Pages) userRoutes() []page.Route {
+	return []page.Route{
+		page.NewRoute("GET /admin/users", page.MayAdminister, p.userListPage),
+		page.NewRoute("POST /admin/users", page.MayAdminister, p.inviteUser),
+		page.NewRoute("GET /admin/users/new", page.MayAdminister, p.newUserPage),
+		page.NewRoute("GET /admin/users/{n}", page.MayAdminister, p.userPage),
+		page.NewRoute("POST /admin/users/{n}/name", page.MayAdminister, p.renameUser),
+		page.NewRoute("POST /admin/users/{n}/profile", page.MayAdminister, p.setProfile),
+		page.NewRoute("POST /admin/users/{n}/away", page.MayAdminister, p.setAway),
+		page.NewRoute("POST /admin/users/{n}/role", page.MayAdminister, p.setRole),
+		page.NewRoute("POST /admin/users/{n}/reset", page.MayAdminister, p.resetUser),
+		page.NewRoute("POST /admin/users/{n}/disable", page.MayAdminister, p.disableUser),
+		page.NewRoute("POST /admin/users/{n}/enable", page.MayAdminister, p.enableUser),
 	}
 }
 
