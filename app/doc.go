@@ -33,7 +33,7 @@
 //	11    app/instance   an open data directory and the services in it            github.com/gofrs/flock deedkeep/app/store
 //	10    app/backup     backups: create, list, schedule, prune                   deedkeep/app/store
 //	9     app/integrity  verify, repair, scrub, checks of the data directory      deedkeep/app/store
-//	8     app/lists      lists as tables: columns, and rows as files              -
+//	8     app/lists      lists as tables: columns, rows as files, saved views     deedkeep/app/store
 //	8     app/jobs       processing of documents, previews, missing texts         deedkeep/app/store
 //	7     app/search     search service, and indexing of what changes             deedkeep/app/store
 //	7     app/upload     resumable uploads                                        deedkeep/app/store

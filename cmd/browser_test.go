@@ -73,6 +73,7 @@ func TestBrowser(t *testing.T) {
 		{"enter order", testEnterOrder},
 		{"change many orders", testChangeManyOrders},
 		{"take orders", testTakeOrders},
+		{"save view", testSaveView},
 		{"edit template", testEditTemplate},
 		{"typed fields", testTypedFields},
 		{"leave warning", testLeaveWarning},

@@ -84,6 +84,7 @@ func (h abstractHandler) attach(r *request) (response, error) {
 
 var abstractListSpec = listSpec{
 	recordType: "abstracts",
+	hasViews:   true,
 	search:     searchOptional,
 	sorts: []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}, {"file_number", model.SortFileNumber},
 		{"parcel", model.SortParcel}, {"address", model.SortAddress}},

@@ -73,7 +73,7 @@ func New(opts Options) (http.Handler, error) {
 		turns:     fairqueue.NewTurns(turnsPerCore*runtime.GOMAXPROCS(0), httpx.ErrBusy),
 	}
 	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType,
-		assignmentType, namesRunType, requirementsType, runsheetType, checksType} {
+		assignmentType, namesRunType, requirementsType, runsheetType, checksType, viewType} {
 		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}
 	auth := &authenticator{server: s, keys: v.Keys, failing: stats.NewRateLimiter(opts.FailingKeys, opts.Now),
@@ -108,6 +108,7 @@ func routes(s *server) []route {
 	trash := trashHandler{s, v.Trash}
 	events := eventHandler{s, v.Events}
 	search := searchHandler{s, v.Search}
+	views := viewHandler{s, v.Lists}
 	uploads := uploadHandler{s, v.Uploads}
 	return slices.Concat([]route{
 		{"GET", "/abstract-templates", templates.list},
@@ -151,6 +152,11 @@ func routes(s *server) []route {
 		{"GET", uploadsPath + "/:id", uploads.show},
 		{"PATCH", uploadsPath + "/:id", uploads.write},
 		{"DELETE", uploadsPath + "/:id", uploads.cancel},
+		{"GET", "/views", views.list},
+		{"POST", "/views", views.create},
+		{"GET", "/views/:n", views.get},
+		{"PATCH", "/views/:n", views.patch},
+		{"DELETE", "/views/:n", views.delete},
 		{"GET", "/search", search.search},
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
@@ -288,6 +294,7 @@ const (
 
 	instrumentType = "instrument"
 	noteType       = "note"
+	viewType       = "view"
 )
 
 // server holds what all handlers share: options, ID codecs, and limits.

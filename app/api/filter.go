@@ -203,6 +203,11 @@ func listScope(recordType, sort string, q vault.Query) string {
 	for _, w := range q.Filters {
 		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, model.Fold(w.Value)))
 	}
+	for name, text := range map[string]string{"due_from": q.DueFrom, "due_to": q.DueTo, "open": strconv.FormatBool(q.OpenOnly)} {
+		if text != "" && text != "false" {
+			parts = append(parts, name+"="+text)
+		}
+	}
 	for name, at := range map[string]time.Time{"from": q.CreatedFrom, "to": q.CreatedTo, "updated_from": q.UpdatedFrom,
 		"updated_to": q.UpdatedTo} {
 		if !at.IsZero() {
@@ -221,4 +226,20 @@ func byDay(name string, day func(*vault.Query) *string) filter {
 		}
 		*day(q) = text
 	}}
+}
+
+// byDue returns a filter for orders that are open, or open and overdue.
+func byDue(name string) filter {
+	return notWithSearch(filter{name: name, read: func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
+		switch q.OpenOnly = true; text {
+		case "open":
+		case "overdue":
+			yesterday := s.Now().In(s.App.Stored.Location()).AddDate(0, 0, -1).Format(time.DateOnly)
+			if q.DueTo == "" || q.DueTo > yesterday {
+				q.DueTo = yesterday
+			}
+		default:
+			invalid.Add(name, errs.InvalidChoice)
+		}
+	}})
 }

@@ -204,6 +204,7 @@ func (h instrumentHandler) types(r *request) (response, error) {
 
 var instrumentListSpec = listSpec{
 	recordType: "instruments",
+	hasViews:   true,
 	search:     searchOptional,
 	sorts:      []sortOption{{"created_at", model.SortCreated}, {"recorded", model.SortDue}},
 	filters: []filter{

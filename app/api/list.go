@@ -36,6 +36,7 @@ type listSpec struct {
 	search      searchMode
 	unsupported []string // parameters of other lists that are rejected here instead of ignored
 	afterParam  string   // parameter for requesting the entries after a sequence number; "" if the list has no such parameter
+	hasViews    bool     // the list can be that of a saved view
 	asFile      bool     // the list is sent as a file, which has all pages and the requested columns
 }
 
@@ -79,6 +80,9 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 		}
 	}
 	var invalid errs.Fields
+	if err := s.applyView(r, l, values, &invalid); err != nil {
+		return listQuery{}, err
+	}
 	lq.text = l.readSearchText(values, &invalid)
 	lq.searched = lq.text != ""
 	for _, f := range l.filters {
@@ -114,6 +118,9 @@ func (l listSpec) parameters() []string {
 	names := append([]string{"per_page", "cursor", "q"}, l.unsupported...)
 	if l.asFile {
 		names = []string{columnsParam, "q"}
+	}
+	if l.hasViews {
+		names = append(names, viewParam)
 	}
 	if len(l.sorts) > 0 {
 		names = append(names, "sort")

@@ -25,6 +25,9 @@ func TestMatrix(t *testing.T) {
 		srv.do(t, jsonCall("POST", "/abstracts/"+withFile+"/notes", `{"text":"x"}`, 201))
 	}
 	srv.do(t, jsonCall("POST", "/abstracts/"+titled+"/certificate", `{"effective_date":"2026-05-01"}`, 201))
+	for range 2 {
+		srv.do(t, jsonCall("POST", "/views", `{"name":"x","record":"orders","shared":true}`, 201))
+	}
 	srv.waitForIndex(t)
 	vaulttest.ReadPages(t, srv.vault, 1)
 	openUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
@@ -123,6 +126,11 @@ func TestMatrix(t *testing.T) {
 		"GET /orders.xlsx":                         {status: 200, media: mediaExcel},
 		"GET /instruments.csv":                     {status: 200, media: "text/csv; charset=utf-8"},
 		"GET /instruments.xlsx":                    {status: 200, media: mediaExcel},
+		"GET /views":                               {status: 200},
+		"POST /views":                              {status: 201, header: []string{asJSON}, body: `{"name":"x","record":"orders"}`},
+		"GET /views/{n}":                           {status: 200},
+		"PATCH /views/{n}":                         {status: 200, header: []string{asJSON}, body: `{"name":"y"}`},
+		"DELETE /views/{n}":                        {status: 204, path: "/views/2"},
 		"GET /instruments/{n}":                     {status: 200},
 		"PATCH /instruments/{n}":                   {status: 200, header: []string{asJSON}, body: `{"book":"2"}`},
 		"DELETE /instruments/{n}":                  {status: 204, path: "/instruments/2"},

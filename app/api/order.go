@@ -110,11 +110,14 @@ func (h orderHandler) create(r *request) (response, error) {
 
 var orderListSpec = listSpec{
 	recordType: "orders",
+	hasViews:   true,
 	search:     searchOptional,
 	sorts: []sortOption{{"created_at", model.SortCreated}, {"updated_at", model.SortUpdated}, {"due_date", model.SortDue},
 		{"order_number", model.SortOrderNumber}, {"parcel", model.SortParcel}, {"address", model.SortAddress}},
 	filters: slices.Concat(byRecordColumns(), []filter{notWithSearch(byText(model.ColumnOrderNumber, model.MaxNameLength)),
-		notWithSearch(byAssignee())}, byCreated(), byUpdated()),
+		notWithSearch(byAssignee())}, byCreated(), byUpdated(),
+		[]filter{notWithSearch(byDay("due_from", func(q *vault.Query) *string { return &q.DueFrom })),
+			notWithSearch(byDay("due_to", func(q *vault.Query) *string { return &q.DueTo })), byDue("show")}), // show comes after due_to
 }
 
 func (h orderHandler) list(r *request) (response, error) {

@@ -52,3 +52,9 @@ func OptionalID(id uint64) *int64 {
 	n := int64(id) // IDs come from a sequence and fit into 63 bits
 	return &n
 }
+
+// View returns v as its API type.
+func View(v model.View) apitypes.View {
+	return apitypes.View{ID: int64(v.ID), Name: v.Name, Record: v.Record, Filters: v.Filters, Sort: OptionalString(v.Sort),
+		Columns: v.Columns, Shared: v.Shared, Owner: Actor(v.Owner), CreatedAt: apitypes.At(v.CreatedAt), UpdatedAt: apitypes.At(v.UpdatedAt)}
+}

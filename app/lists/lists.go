@@ -1,5 +1,5 @@
-// Package lists shows the lists of orders, abstracts, and instruments as tables: which columns they have, and their rows
-// as files.
+// Package lists shows the lists of orders, abstracts, and instruments as tables: which columns they have, their rows
+// as files, and the views that users save.
 //
 // The columns come from the declarations of the fields in app/model and from the custom fields. It doesn't filter or sort:
 // callers pass a query of app/vault or app/search.

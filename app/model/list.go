@@ -1,6 +1,11 @@
 package model
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Column is the name of a property by which a list can be filtered. It includes the names
 // of all filters of the /v1 API.
@@ -51,6 +56,39 @@ const (
 	// SortSequence sorts the audit log by sequence number, ascending only.
 	SortSequence Sort = "sequence"
 )
+
+// View is a saved view of a list: its filters, sort order, and columns. A view without a name has only the columns that
+// its owner chose for the list.
+type View struct {
+	ID        uint64            `json:"id"`
+	Name      string            `json:"name,omitempty"`
+	Record    string            `json:"record"`            // orders, abstracts, or instruments
+	Filters   map[string]string `json:"filters,omitempty"` // by the name of the parameter in the API
+	Sort      string            `json:"sort,omitempty"`    // as in the API; "" means the default
+	Columns   []string          `json:"columns,omitempty"` // names of columns; none means the default
+	Shared    bool              `json:"shared,omitempty"`
+	Owner     Actor             `json:"owner"`
+	Version   uint64            `json:"version"`
+	CreatedAt time.Time         `json:"created_at"`
+	UpdatedAt time.Time         `json:"updated_at"`
+}
+
+var viewFields = []recordField[View]{
+	{FieldLabel{Name: "name", Label: "Name"}, func(v *View) any { return v.Name }},
+	{FieldLabel{Name: "filters", Label: "Filters"}, func(v *View) any {
+		var list []string
+		for _, name := range slices.Sorted(maps.Keys(v.Filters)) {
+			list = append(list, name+" = "+v.Filters[name])
+		}
+		return strings.Join(list, ", ")
+	}},
+	{FieldLabel{Name: "sort", Label: "Sort order"}, func(v *View) any { return v.Sort }},
+	{FieldLabel{Name: "columns", Label: "Columns"}, func(v *View) any { return strings.Join(v.Columns, ", ") }},
+	{FieldLabel{Name: "shared", Label: "Shared", Type: Checkbox}, func(v *View) any { return v.Shared }},
+}
+
+// Changes returns the differences between v and its new version, with API field names.
+func (v View) Changes(to View) []Change { return compareRecords(viewFields, v, to) }
 
 // SplitParties is the inverse of JoinParties. A text without a colon is a name.
 func SplitParties(text string) []Party {

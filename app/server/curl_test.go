@@ -72,6 +72,17 @@ func TestUnchangedCurlExamplesFindNoRecord(t *testing.T) {
 	}
 }
 
+// createView saves a view as the API key and returns its ID.
+func createView(t *testing.T, r *running) string {
+	t.Helper()
+	v, err := r.vault.Lists.CreateView(t.Context(), model.Actor{Kind: model.ActorKey, ID: 1}, model.Inputs{"name": model.StringInput("Mine"),
+		"record": model.StringInput("orders")}, vault.Idempotency[model.View]{})
+	if err != nil {
+		t.Fatalf("create view: %v", err)
+	}
+	return strconv.FormatUint(v.ID, 10)
+}
+
 // wantStatus returns the HTTP status that a successful run of the example returns.
 func wantStatus(s api.Sample) string {
 	switch {
@@ -119,7 +130,7 @@ func prepareExample(t *testing.T, r *running, path, script string) (ready, dir s
 		"k3Jd82Qz", r.vault.Secrets.IDs("abstracts").Encode(abstract.Abstract.ID),
 		"Zz9aB31x", r.vault.Secrets.IDs("orders").Encode(order.ID),
 		"/folders/90000004", "/folders/"+strconv.FormatUint(createFolder(t, r, t.Name()), 10),
-		"/files/90000077", "/files/"+file,
+		"/files/90000077", "/files/"+file, "/views/90000015", "/views/"+createView(t, r),
 	)...).Replace(script)
 	if strings.HasPrefix(path, "/uploads/") {
 		location := shell(t, dir, r.key, fmt.Sprintf(

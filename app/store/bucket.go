@@ -166,6 +166,7 @@ var (
 	bucketNotes               = []byte("notes")
 	bucketRecordNotes         = []byte("record_notes")
 	bucketOCRQueue            = []byte("ocr_queue")
+	bucketViews               = []byte("views")
 )
 
 // The keys in the buckets meta and workspace.
@@ -197,7 +198,7 @@ func allBuckets() [][]byte {
 		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
 		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash,
 		bucketStoredResponses, bucketStoredResponseTimes, bucketKeys, bucketKeyHashes, bucketUsers, bucketUserNames,
-		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges, bucketOCRQueue)
+		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges, bucketOCRQueue, bucketViews)
 }
 
 // titleBuckets returns the buckets of title work, which was added in schema 7.

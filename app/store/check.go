@@ -168,6 +168,7 @@ func (ch *checker) checkRecords() {
 	})
 	checkTable(ch, keys, ch.checkKey)
 	checkTable(ch, users, ch.checkUser)
+	checkTable(ch, views, func(model.View) {})
 	ch.checkSessions()
 	ch.checkTitleWork()
 	ch.checkEvents()

@@ -65,6 +65,7 @@
 //	user_abstracts/  user id, due date (10), abstract id  open abstracts that a user works on; 9999-99-99 without a due date
 //	notes/           id                   record model.Note
 //	record_notes/    record, 0x00, note id            notes about a record; 0x01 for those in the trash
+//	views/           id                   record model.View
 //	changes/         seq                  type and ID of a record; see change.go
 //
 // # Lists

@@ -22,7 +22,7 @@ import (
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 15
+const Schema = 16
 
 // FirstSchema is the oldest schema that can be migrated. No installation has an older one.
 const FirstSchema = 9
@@ -53,6 +53,16 @@ var migrations = []migration{
 	{schema: 14, run: func(*Tx) error { return nil }},
 	// Older versions would drop the assignee of an order and report its entry in the list index as damage.
 	{schema: 15, run: func(*Tx) error { return nil }},
+	// The views of lists have a bucket of their own.
+	{schema: 16, run: createViews},
+}
+
+// createViews creates the bucket of the views of lists.
+func createViews(t *Tx) error {
+	if t.hasBucket(bucketViews) {
+		return nil
+	}
+	return t.createBucket(bucketViews)
 }
 
 // moveTrashedNotes moves the notes in the trash to their own part of the index of notes by record.

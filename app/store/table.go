@@ -30,6 +30,7 @@ var (
 	tasks     = table[model.ProcessingTask]{bucketTasks, "task"}
 	keys      = table[model.Key]{bucketKeys, "key"}
 	users     = table[model.User]{bucketUsers, "user"}
+	views     = table[model.View]{bucketViews, "view"}
 )
 
 // nextID returns a new ID. IDs are never reused.

@@ -48,8 +48,8 @@ func (t *Tx) PutTitleWork(w model.TitleWork) error {
 	return titleWork.put(t, w.AbstractID, w)
 }
 
-// RemoveTitleWork deletes the title work of an abstract, if there is any.
-func (t *Tx) RemoveTitleWork(abstract uint64) error {
+// removeTitleWork deletes the title work of an abstract, if there is any.
+func (t *Tx) removeTitleWork(abstract uint64) error {
 	old, found, err := titleWork.find(t, abstract)
 	if err != nil || !found {
 		return err
@@ -268,7 +268,7 @@ func (t *Tx) RemoveTitleRecords(abstract uint64) error {
 			return err
 		}
 	}
-	if err := t.RemoveTitleWork(abstract); err != nil {
+	if err := t.removeTitleWork(abstract); err != nil {
 		return err
 	}
 	return t.RemoveNotesOf(model.RecordRef(abstracts.typeName, abstract))

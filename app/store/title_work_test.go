@@ -58,7 +58,7 @@ func TestAbstractsOfUser(t *testing.T) {
 	want("trashed and completed", 5, 1)
 	update(t, s, func(tx *Tx) error { return tx.PutAbstract(abstract(2, "New", nil)) })
 	want("restored", 7, 2)
-	update(t, s, func(tx *Tx) error { return errors.Join(tx.RemoveTitleWork(2), tx.RemoveAbstract(2)) })
+	update(t, s, func(tx *Tx) error { return errors.Join(tx.removeTitleWork(2), tx.RemoveAbstract(2)) })
 	want("purged", 7)
 }
 

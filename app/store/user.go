@@ -181,3 +181,19 @@ func hashOfKey(k *model.Key) (hash []byte, ok bool) {
 	hash, err := hex.DecodeString(k.Hash)
 	return hash, err == nil && len(hash) == 32
 }
+
+// ListViews returns all views of lists, sorted by ID.
+func (t *Tx) ListViews() ([]model.View, error) { return views.all(t) }
+
+// PutView updates a view of a list. A view without an ID is new and gets one.
+func (t *Tx) PutView(v *model.View) (err error) {
+	if v.ID == 0 {
+		if v.ID, err = views.nextID(t); err != nil {
+			return err
+		}
+	}
+	return views.put(t, v.ID, *v)
+}
+
+// RemoveView deletes a view of a list.
+func (t *Tx) RemoveView(id uint64) error { return views.remove(t, id) }

@@ -23,6 +23,9 @@ var accessExceptions = map[string]string{
 	// Uploads report a missing session with the status that tus requires; see TestMatrixUploads.
 	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
 	"GET /logo/{version}": "", // shown on the sign-in page
+	// Everyone may save views and choose columns.
+	"POST /columns": string(model.PermRead), "POST /views": string(model.PermRead), "POST /views/{n}": string(model.PermRead),
+	"POST /views/{n}/delete": string(model.PermRead),
 	// Only those who can accept suggestions see them.
 	"GET /abstracts/{id}/suggestions": string(model.PermWrite),
 }

@@ -82,7 +82,7 @@ func TestDownloadIsWhatIsShown(t *testing.T) {
 		t.Run(row.path+row.query, func(t *testing.T) {
 			screen := viewer.screenTable(t, row.path+row.query)
 			if row.rows == 0 {
-				screen = [][]string{{"Order number", "Address", "County, state", "Parcel ID", "Status", "Due date", "Created"}}
+				screen = [][]string{{"Order number", "Address", "County, state", "Parcel ID", "Status", "Assignee", "Due date", "Created"}}
 			}
 			if len(screen) != row.rows+1 {
 				t.Fatalf("the screen shows %d rows, want %d", len(screen)-1, row.rows)

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/instance"
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
 	"deedkeep/app/txn"
@@ -50,6 +52,11 @@ func (w *auditWalk) addNote(text string) model.Note {
 		model.NoteInput{Text: vaulttest.SomeText(text)}, vault.Idempotency[model.Note]{})
 	vaulttest.NoError(w.T, err)
 	return n
+}
+
+func (w *auditWalk) saveView() (model.View, error) {
+	return w.v.Lists.CreateView(w.Context(), vaulttest.Operator, members(`{"name":"Kent","record":"orders","filters":{"county":"Kent"}}`),
+		vault.Idempotency[model.View]{})
 }
 
 func members(text string) (m model.Inputs) {
@@ -273,6 +280,33 @@ func walkSteps() map[string]walkStep {
 		"Notes.Trash":   {func(w *auditWalk) error { return w.v.Notes.Trash(w.Context(), who, w.note, always) }, "note.deleted", "text"},
 		"Notes.Restore": {restoreAfter("note", func(w *auditWalk) uint64 { return w.note }), "note.restored", "text"},
 
+		"Lists.CreateView": {func(w *auditWalk) error { _, err := w.saveView(); return err }, "view.created", "name filters"},
+		"Lists.PatchView": {func(w *auditWalk) error {
+			v, err := w.saveView()
+			vaulttest.NoError(w.T, err)
+			_, err = w.v.Lists.PatchView(w.Context(), who, v.ID, model.Inputs{"shared": {Kind: model.InputBoolean, Value: "true"}}, always)
+			return err
+		}, "view.changed", "shared"},
+		"Lists.DeleteView": {func(w *auditWalk) error {
+			v, err := w.saveView()
+			vaulttest.NoError(w.T, err)
+			return w.v.Lists.DeleteView(w.Context(), who, v.ID, always)
+		}, "view.deleted", "name filters"},
+		"Lists.ChooseColumns": {func(w *auditWalk) error {
+			return w.v.Lists.ChooseColumns(w.Context(), who, lists.Orders, []string{"status"})
+		}, "columns.changed", "columns"},
+		"Lists.Views": {run: func(w *auditWalk) error { _, err := w.v.Lists.Views(w.Context(), who, ""); return err }},
+		"Lists.ChosenColumns": {run: func(w *auditWalk) error {
+			_, err := w.v.Lists.ChosenColumns(w.Context(), who, lists.Orders)
+			return err
+		}},
+		"Lists.View": {run: func(w *auditWalk) error {
+			if _, err := w.v.Lists.View(w.Context(), who, 1); errs.KindOf(err) != errs.NotFound {
+				return fmt.Errorf("View = %w, want NotFound", err)
+			}
+			return nil
+		}},
+
 		"Templates.Import": {func(w *auditWalk) error {
 			_, err := w.v.Templates.Import(w.Context(), who, []model.TemplateDraft{{ID: 1, Name: "Commercial"}}, false)
 			return err
@@ -362,7 +396,7 @@ func actorMethods(parent any) (methods []string) {
 	for n := range fields.NumField() {
 		field := fields.Type().Field(n)
 		if !field.IsExported() || field.Anonymous || field.Type.Kind() != reflect.Pointer ||
-			!slices.Contains([]string{"vault", "purge"}, path.Base(field.Type.Elem().PkgPath())) {
+			!slices.Contains([]string{"vault", "purge", "lists"}, path.Base(field.Type.Elem().PkgPath())) {
 			continue
 		}
 		for m := range field.Type.NumMethod() {

@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,6 +98,13 @@ func definitionName(t *store.Tx, recordType string, id uint64) (name string, ok 
 	case "key":
 		k, err := t.Key(id)
 		return k.Name, true, err
+	case "view":
+		views, err := t.ListViews()
+		n := slices.IndexFunc(views, func(v model.View) bool { return v.ID == id })
+		if n < 0 {
+			return "", true, err
+		}
+		return views[n].Name, true, err
 	}
 	return "", false, nil
 }

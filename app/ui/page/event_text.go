@@ -66,6 +66,10 @@ var EventTexts = []eventGroup{
 		{"order.trashed", "deleted", "order", "deleted this order"},
 		{"order.restored", "restored", "order", "restored this order"}, {"order.purged", "permanently deleted", "order", ""},
 	}},
+	{"Lists", []eventText{
+		{"view.created", "saved", "view", ""}, {"view.changed", "changed", "view", ""}, {"view.deleted", "deleted", "view", ""},
+		{"columns.changed", "chose the columns of a list", "", ""},
+	}},
 	{"Trash", []eventText{
 		{"trash.emptied", "emptied the trash", "", ""}, {"retention.lifted", "lifted retention for", "record", ""},
 	}},

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -50,6 +51,13 @@ func (p *Pages) abstractListPage(r *page.Request) error {
 	if err := reader.show(p, r, &list.tableList); err != nil {
 		return err
 	}
+	if err := p.addSavedViews(r, &list.tableList, p.countAbstracts); err != nil {
+		return err
+	}
+	if len(list.Views) > 0 {
+		all := viewTab{Label: "All", Address: "/abstracts", Chosen: !list.Asked.Has(viewParam) && !list.Filtered}
+		list.Views = append([]viewTab{all}, list.Views...)
+	}
 	return p.showList(r, &list.tableList, "abstracts.html", "results-update",
 		page.Page{Heading: "Abstracts", Section: "abstracts", Data: list})
 }
@@ -62,7 +70,11 @@ func (p *Pages) abstracts(r *page.Request) (*abstractList, listReader, error) {
 	if s.table, err = p.App.Lists.Abstracts(r.Context()); err != nil {
 		return nil, nil, err
 	}
-	s.columns = useTable(&list.tableList, s.table)
+	names, err := p.chosenColumns(r, &list.tableList)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.columns = useTable(&list.tableList, s.table, names)
 	list.applyFilters(&s.query, p.LocalNow())
 	s.byNumber = func(ctx context.Context, text string, q vault.Query) ([]lists.Abstract, bool, error) {
 		found, more, err := p.App.Search.AbstractsByNumber(ctx, text, q)
@@ -87,6 +99,13 @@ func (p *Pages) abstracts(r *page.Request) (*abstractList, listReader, error) {
 		return rows, more, err
 	}
 	return list, s, nil
+}
+
+// countAbstracts returns the number of abstracts that match the filters of a view, as text.
+func (p *Pages) countAbstracts(ctx context.Context, asked url.Values) (string, error) {
+	list, q := abstractList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
+	list.applyFilters(&q, p.LocalNow())
+	return countRecords(ctx, q, p.App.Abstracts.ListWithoutFiles)
 }
 
 // applyFilters adds the requested filters and sort order to q.

@@ -31,9 +31,9 @@ type listing struct {
 
 // newListing parses the query of a list page. names are the names of the list's filters.
 func newListing(r *page.Request, initial string, names ...string) listing {
-	asked := page.ListParams(r, append(names, "sort")...)
+	asked := page.ListParams(r, slices.Concat(names, []string{"sort", columnsParam, viewParam})...)
 	l := askedListing(asked, initial)
-	l.Filtered, l.Here = len(asked) > 1 || len(asked) == 1 && !asked.Has("sort"), r.URL.RequestURI()
+	l.Filtered, l.Here = slices.ContainsFunc(names, asked.Has), r.URL.RequestURI()
 	l.path = strings.TrimSuffix(r.URL.Path, path.Ext(r.URL.Path))
 	return l
 }

@@ -21,13 +21,21 @@ type tableList struct {
 	listing
 	Columns []sortColumn
 	Rows    []tableRow
+	Record  string         // name of the list, such as orders
+	Choices []columnChoice // columns to choose from
+	Shown   string         // names of the columns that the user or the view chose; "" for the default
+	Open    string         // the disclosure that is open
+	Views   []viewTab
+	View    *viewForm // form that changes the current view; nil if there is none, or the user can't change it
 
 	sorts []string // names of the sort orders
 }
 
 // newTable parses the query of a list page. filters are the names of the list's filters.
 func newTable(r *page.Request, filters ...string) tableList {
-	return tableList{listing: newListing(r, "-created_at", filters...)}
+	l := tableList{listing: newListing(r, "-created_at", filters...), Open: r.URL.Query().Get(openParam)}
+	l.Record = strings.TrimPrefix(l.path, "/")
+	return l
 }
 
 // sortColumn is a column heading with a link that sorts the list.
@@ -56,16 +64,34 @@ type tableCell struct {
 // maxCell is the maximum number of characters of a cell. Files have the complete text.
 const maxCell = 200
 
-// useTable sets the column headings and the sort orders of a list, and returns its columns.
-func useTable[T any](l *tableList, t lists.Table[T]) []lists.Column[T] {
+// useTable sets the column headings and the sort orders of a list, and returns its columns. names are those of the columns
+// to show. The one that names the record is always the first.
+func useTable[T any](l *tableList, t lists.Table[T], names []string) []lists.Column[T] {
 	for _, c := range t.Columns {
 		if c.Sort != "" {
 			l.sorts = append(l.sorts, c.Sort)
 		}
 	}
-	columns, _ := t.Find(t.Page)
-	for _, c := range columns {
+	choices := t.OnPage()
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return name == t.Page[0] || !slices.ContainsFunc(choices, func(c lists.Column[T]) bool { return c.Name == name })
+	})
+	if len(names) == 0 {
+		names, t.Aside = t.Page[1:], slices.Clone(t.Aside)
+	} else {
+		l.Shown, t.Aside = strings.Join(names, ","), nil
+	}
+	columns, _ := t.Find(append([]string{t.Page[0]}, names...))
+	for n, c := range columns {
 		l.Columns = append(l.Columns, sortColumn{Label: c.Label, Class: columnClass(t, c), sort: c.Sort, times: c.At != nil})
+		if n > 0 {
+			l.Choices = append(l.Choices, columnChoice{c.Name, c.Label, true, n == 1, n == len(names)})
+		}
+	}
+	for _, c := range choices {
+		if c.Name != t.Page[0] && !slices.Contains(names, c.Name) {
+			l.Choices = append(l.Choices, columnChoice{Name: c.Name, Label: c.Label})
+		}
 	}
 	return columns
 }
@@ -149,6 +175,9 @@ func (l *tableList) linkColumns() {
 
 // File returns the address of the list as a file.
 func (l tableList) File(extension string) string { return page.WithQuery(l.path+extension, l.Asked) }
+
+// First returns the address of the first page of the list.
+func (l tableList) First() string { return l.addressWith() }
 
 // showList renders a list or, for a script, only its results. A submitted form is redirected to an
 // address without empty parameters or, if a number or name was searched for, to the only match.

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"deedkeep/app/model"
@@ -14,16 +15,9 @@ import (
 // orderList is the template data of the order list.
 type orderList struct {
 	tableList
-	Views   []orderTab
 	Staff   titlework.Staff
 	visitor uint64    // the user whom the assignee "me" means
 	since   time.Time // since when orders are new to the user
-}
-
-// orderTab is a link to a predefined selection of orders, such as all open orders.
-type orderTab struct {
-	Label, Address string
-	Chosen         bool
 }
 
 // Values of the query parameter "show".
@@ -53,6 +47,9 @@ func (p *Pages) orderListPage(r *page.Request) error {
 		return err
 	}
 	list.setTabs()
+	if err := p.addSavedViews(r, &list.tableList, p.countOrders(list)); err != nil {
+		return err
+	}
 	return p.showList(r, &list.tableList, "orders.html", "order-results-update", page.Page{Heading: "Orders", Section: "orders", Data: list})
 }
 
@@ -67,7 +64,11 @@ func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
 	if s.table, err = p.App.Lists.Orders(r.Context()); err != nil {
 		return nil, nil, err
 	}
-	s.columns = useTable(&list.tableList, s.table)
+	names, err := p.chosenColumns(r, &list.tableList)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.columns = useTable(&list.tableList, s.table, names)
 	list.applyFilters(&s.query, p.LocalNow())
 	s.byNumber = p.App.Search.OrdersByNumber
 	s.bySearch = func(ctx context.Context, text string, q vault.Query) ([]model.Order, bool, error) {
@@ -79,6 +80,16 @@ func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
 		})
 	}
 	return list, s, nil
+}
+
+// countOrders returns a function that returns the number of orders that match the filters of a view, as text.
+func (p *Pages) countOrders(of *orderList) func(context.Context, url.Values) (string, error) {
+	return func(ctx context.Context, asked url.Values) (string, error) {
+		list := orderList{tableList: tableList{listing: askedListing(asked, "")}, visitor: of.visitor, since: of.since}
+		q := vault.Query{}
+		list.applyFilters(&q, p.LocalNow())
+		return countRecords(ctx, q, p.App.Orders.List)
+	}
 }
 
 // applyFilters adds the requested filters and sort order to q. By default, open and overdue orders
@@ -118,6 +129,7 @@ func dayBefore(day string) string {
 // setTabs sets the tabs. Each tab has its own default sort order.
 func (l *orderList) setTabs() {
 	for _, v := range []struct{ label, show string }{{"All", ""}, {"Open", showOpen}, {"Overdue", showOverdue}, {"New", showNew}} {
-		l.Views = append(l.Views, orderTab{v.label, l.addressWith("show", v.show, "sort", ""), l.Asked.Get("show") == v.show})
+		l.Views = append(l.Views, viewTab{Label: v.label, Address: l.addressWith("show", v.show, "sort", "", viewParam, ""),
+			Chosen: l.Asked.Get("show") == v.show && !l.Asked.Has(viewParam)})
 	}
 }
