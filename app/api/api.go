@@ -108,7 +108,6 @@ func routes(s *server) []route {
 	trash := trashHandler{s, v.Trash}
 	events := eventHandler{s, v.Events}
 	search := searchHandler{s, v.Search}
-	views := viewHandler{s, v.Lists}
 	uploads := uploadHandler{s, v.Uploads}
 	return slices.Concat([]route{
 		{"GET", "/abstract-templates", templates.list},
@@ -152,15 +151,10 @@ func routes(s *server) []route {
 		{"GET", uploadsPath + "/:id", uploads.show},
 		{"PATCH", uploadsPath + "/:id", uploads.write},
 		{"DELETE", uploadsPath + "/:id", uploads.cancel},
-		{"GET", "/views", views.list},
-		{"POST", "/views", views.create},
-		{"GET", "/views/:n", views.get},
-		{"PATCH", "/views/:n", views.patch},
-		{"DELETE", "/views/:n", views.delete},
 		{"GET", "/search", search.search},
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
-	}, titleWorkRoutes(s), abstracts.files(), orders.files(), newInstrumentHandler(s).files())
+	}, titleWorkRoutes(s), viewRoutes(s), abstracts.files(), orders.files(), newInstrumentHandler(s).files())
 }
 
 // titleWorkRoutes returns the routes for what an abstractor produces: instruments, runsheets, and the

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/decode"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/lists"
@@ -137,12 +137,12 @@ func (s *server) applyView(r *request, l listSpec, values map[string]string, inv
 	if !l.hasViews || text == "" {
 		return nil
 	}
-	id, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
+	id, _, ok := decode.Integer(text)
+	if !ok {
 		invalid.Add(viewParam, errs.NotInteger)
 		return nil
 	}
-	view, err := s.App.Lists.View(r.Context(), r.actor, id)
+	view, err := s.App.Lists.View(r.Context(), r.actor, uint64(max(id, 0)))
 	switch {
 	case errs.KindOf(err) == errs.NotFound, err == nil && view.Record != l.recordType:
 		invalid.Add(viewParam, errs.InvalidChoice)
@@ -163,4 +163,16 @@ func (s *server) applyView(r *request, l listSpec, values map[string]string, inv
 		set("sort", view.Sort)
 	}
 	return nil
+}
+
+// viewRoutes returns the routes of saved views.
+func viewRoutes(s *server) []route {
+	views := viewHandler{s, s.App.Lists}
+	return []route{
+		{"GET", "/views", views.list},
+		{"POST", "/views", views.create},
+		{"GET", "/views/:n", views.get},
+		{"PATCH", "/views/:n", views.patch},
+		{"DELETE", "/views/:n", views.delete},
+	}
 }

@@ -30,14 +30,10 @@ func New(s *page.Site, showDocument documentHandler, readSheet sheetReader) *Pag
 
 // Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
-	return append(p.fileRoutes(), []page.Route{
+	return append(append(p.fileRoutes(), p.viewRoutes()...), []page.Route{
 		page.NewRoute("GET /{$}", page.MayRead, p.dashboardPage),
 		page.NewRoute("POST /undo", page.MayWrite, p.undoEdit),
 		page.NewRoute("POST /undo/bulk", page.MayWrite, p.undoMany),
-		page.NewRoute("POST /columns", page.MayRead, p.chooseColumns),
-		page.NewRoute("POST /views", page.MayRead, p.saveView),
-		page.NewRoute("POST /views/{n}", page.MayRead, p.changeView),
-		page.NewRoute("POST /views/{n}/delete", page.MayRead, p.deleteView),
 		page.NewRoute("POST /orders/bulk", page.MayWrite, p.changeOrders),
 		page.NewRoute("POST /abstracts/bulk", page.MayWrite, p.changeAbstracts),
 		page.NewRoute("GET /documents/latest", page.MayRead, p.latestDocumentsPart),
@@ -88,6 +84,16 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /documents/move", page.MayWrite, p.moveDocuments),
 		page.NewRoute("POST /documents/trash", page.MayWrite, p.trashDocuments),
 	}...)
+}
+
+// viewRoutes returns the routes of columns and saved views.
+func (p *Pages) viewRoutes() []page.Route {
+	return []page.Route{
+		page.NewRoute("POST /columns", page.MayRead, p.chooseColumns),
+		page.NewRoute("POST /views", page.MayRead, p.saveView),
+		page.NewRoute("POST /views/{n}", page.MayRead, p.changeView),
+		page.NewRoute("POST /views/{n}/delete", page.MayRead, p.deleteView),
+	}
 }
 
 // fileRoutes returns the routes that send lists as files.
