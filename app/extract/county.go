@@ -22,7 +22,8 @@ const PatternsFileName = "patterns.yaml"
 const (
 	maxPatterns      = 200
 	maxPatternLength = 1000
-	maxPatternSize   = 10_000 // of a compiled pattern: its memory, and the time for a match, grow with it
+	maxPatternSize   = 10_000  // of a compiled pattern: its memory, and the time for a match, grow with it
+	maxPatternsSize  = 100_000 // of all patterns together
 )
 
 // Problem is a reason why a pattern file isn't valid.
@@ -43,6 +44,7 @@ func (p Problem) String() string {
 type countyPattern struct {
 	county, state string // folded; "" for any
 	pattern       *pattern
+	size          int // see compiledSize
 }
 
 // WithPatterns returns the rules with the patterns of a file, which take precedence over the others. The
@@ -71,10 +73,14 @@ func (r *Rules) WithPatterns(text []byte) (*Rules, []Problem) {
 	var problems []Problem
 	added := *r
 	added.added = slices.Clone(r.added)
+	size := 0
 	for _, node := range root.Content {
 		p, wrong := r.parsePattern(node)
 		problems = append(problems, wrong...)
-		added.added = append(added.added, p)
+		added.added, size = append(added.added, p), size+p.size
+	}
+	if len(problems) == 0 && size > maxPatternsSize {
+		problems = []Problem{{root.Line, "the patterns together repeat too much; use * or + instead of large numbers in braces"}}
 	}
 	if len(problems) > 0 {
 		return r, problems
@@ -83,14 +89,14 @@ func (r *Rules) WithPatterns(text []byte) (*Rules, []Problem) {
 }
 
 func syntaxProblem(err error) Problem {
-	var syntax *strictyaml.Error
+	var failed *strictyaml.Error
 	switch {
-	case !errors.As(err, &syntax):
+	case !errors.As(err, &failed):
 		return Problem{0, err.Error()}
-	case syntax.Reason == "":
-		return Problem{syntax.Line, "must contain only one YAML document"}
+	case failed.Reason == "":
+		return Problem{failed.Line, "must contain only one YAML document"}
 	}
-	return Problem{syntax.Line, syntax.Reason}
+	return Problem{failed.Line, failed.Reason}
 }
 
 // parsePattern parses one pattern of a file.
@@ -138,17 +144,26 @@ func (r *Rules) parsePattern(node *yaml.Node) (p countyPattern, problems []Probl
 	if len(problems) > 0 {
 		return p, problems
 	}
-	for _, expression := range []string{rule.Find, rule.Near} {
-		if parsed, err := syntax.Parse(r.macros.expand(expression), syntax.Perl); err == nil && compiledSize(parsed) > maxPatternSize {
-			add(find, "the pattern repeats too much; use * or + instead of a large number in braces")
-			return p, problems
-		}
-	}
 	var err error
-	if p.pattern, err = rule.compile(r); err != nil {
+	if p.size = rule.compiledSize(r); p.size > maxPatternSize {
+		err = errors.New("the pattern repeats too much; use * or + instead of a large number in braces")
+	} else {
+		p.pattern, err = rule.compile(r)
+	}
+	if err != nil {
 		add(find, "%v", err)
 	}
 	return p, problems
+}
+
+// compiledSize estimates the size of the compiled rule, without compiling it.
+func (rule patternRule) compiledSize(r *Rules) (size int) {
+	for _, expression := range []string{rule.Find, rule.Near} {
+		if parsed, err := syntax.Parse(r.macros.expand(expression), syntax.Perl); err == nil {
+			size += compiledSize(parsed)
+		}
+	}
+	return size
 }
 
 // compiledSize estimates the number of instructions of a compiled expression, without compiling it.

@@ -30,6 +30,8 @@ func TestWithPatterns(t *testing.T) {
 			"line 5: the pattern repeats too much; use * or + instead of a large number in braces"},
 		{"too many repetitions nearby", "- find: '(?P<book>1)'\n  near: '(abcdefgh[0-9]){999}'\n",
 			"line 1: the pattern repeats too much; use * or + instead of a large number in braces"},
+		{"too many repetitions together", strings.Repeat("- find: '(?P<book>[a-z]{1,900})'\n", 100),
+			"line 1: the patterns together repeat too much; use * or + instead of large numbers in braces"},
 		{"some repetitions", "- find: '(?P<book>[0-9]{1,12}) of ([A-Z][a-z]{1,40} ){1,6}{date}{time}{amount}{no}'\n", ""},
 		{"syntax", "- find: [\n", "line 1: did not find expected node content"},
 		{"two documents", pattern + "---\n- 1\n", "line 5: must contain only one YAML document"},

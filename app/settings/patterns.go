@@ -21,7 +21,7 @@ import (
 // Limits on the texts of the page of county patterns, in bytes.
 const (
 	maxPatternsBytes = 200 << 10 // 1 KB for each of the 200 patterns that a text can have
-	maxSampleBytes   = 200 << 10 // about 50 pages
+	maxSampleBytes   = 20 << 10  // about 5 pages; the time to read them grows with it
 )
 
 // Patterns are the county patterns that administrators added to the built-in rules.
@@ -168,7 +168,9 @@ func (s *Service) TryPatterns(text string, sample Sample) (found []SampleField, 
 	case len(sample.Text) > maxSampleBytes:
 		return nil, []extract.Problem{{Reason: fmt.Sprintf("The sample text is longer than %d KB. Paste a part of it.", maxSampleBytes>>10)}}
 	}
-	s.trying.Lock() // it can take seconds
+	if !s.trying.TryLock() { // it can take seconds
+		return nil, []extract.Problem{{Reason: "Patterns are already being tried. Try again in a few seconds."}}
+	}
 	defer s.trying.Unlock()
 	read := func(rules *extract.Rules) extract.Fields {
 		return extract.Read([]extract.Page{extract.PlainText(sample.Text)}, rules.For(sample.County, sample.State), sample.Types, s.db.Now())

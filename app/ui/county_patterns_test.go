@@ -16,7 +16,7 @@ import (
 func TestCountyPatternsPage(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) {
-		if err := os.WriteFile(filepath.Join(o.Dir, "patterns.yaml"), []byte("- find: '(?P<colour>x)'\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(o.Dir, "patterns.yaml"), []byte("- find: '(?P<tint>x)'\n"), 0o600); err != nil {
 			t.Fatalf("write patterns.yaml: %v", err)
 		}
 	})
@@ -26,7 +26,7 @@ func TestCountyPatternsPage(t *testing.T) {
 	const patterns = "- county: Kanawha\n  find: 'Kanawha Mark (?P<instrument_number>[0-9]{4})'\n"
 	admin.get(t, 200, "/admin/settings", `href="`+path+`"`)
 	admin.get(t, 200, path, "patterns.yaml</code>", "None of these patterns are used.",
-		"Line 1: unknown field &#34;colour&#34;.", "(?P&lt;colour&gt;x)")
+		"Line 1: unknown field &#34;tint&#34;.", "(?P&lt;tint&gt;x)")
 	staff.get(t, 403, path)
 	staff.post(t, 403, path, url.Values{"patterns": {patterns}})
 
@@ -52,9 +52,9 @@ func TestCountyPatternsPage(t *testing.T) {
 	if got := h.vault.Stored.Patterns(); got.Text != patterns {
 		t.Errorf("patterns: got %q, want %q", got.Text, patterns)
 	}
-	for field, name := range map[string]string{"patterns": "patterns are", "sample": "sample text is"} {
+	for field, name := range map[string]string{"patterns": "patterns are longer than 200 KB", "sample": "sample text is longer than 20 KB"} {
 		form := admin.settingForm(t, path, url.Values{"try": {"1"}})
 		form.Set(field, strings.Repeat("#", 201<<10))
-		admin.post(t, 422, path, form).has(t, "The "+name+" longer than 200 KB.")
+		admin.post(t, 422, path, form).has(t, "The "+name+".")
 	}
 }
