@@ -31,6 +31,8 @@ func TestBrowser(t *testing.T) {
 		{"scripts off", testScriptsOff},
 		{"first run", testFirstRun},
 		{"restart", testRestart},
+		{"setup by keyboard", testSetupByKeyboard},
+		{"settings without scripts", testSettingsWithoutScripts},
 		{"first page size", testFirstPageSize},
 		{"reading", testReading},
 		{"resume reading", testResumeReading},
