@@ -60,7 +60,7 @@ func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.Doc
 	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
 	if restored := r.PostForm.Get("restore"); restored != "" {
 		err := json.Unmarshal([]byte(restored), &in)
-		maps.DeleteFunc(in, func(name string, _ model.Input) bool { return !slices.Contains(cellFields[column], name) })
+		maps.DeleteFunc(in, func(name string, _ model.Input) bool { return !slices.Contains(editedFields(column), name) })
 		if err != nil || len(in) == 0 {
 			return nil, map[string]string{problemKey: "This change can't be undone. Reload the page and try again."}
 		}
@@ -101,7 +101,7 @@ func rejectCell(r *page.Request, err error) error {
 // says so and saves nothing.
 func (p *Pages) saveCell(r *page.Request) error {
 	column, value, restores := r.PostForm.Get("field"), r.PostForm.Get("value"), r.PostForm.Has("restore")
-	if cellFields[column] == nil {
+	if editedFields(column) == nil {
 		return page.NotFound(r)
 	}
 	types, err := p.App.Instruments.Types(r.Context())
@@ -128,7 +128,7 @@ func (p *Pages) saveCell(r *page.Request) error {
 		if err != nil {
 			return rejectCell(r, err)
 		}
-		changed := slices.DeleteFunc(slices.Clone(cellFields[column]), func(field string) bool {
+		changed := slices.DeleteFunc(slices.Clone(editedFields(column)), func(field string) bool {
 			return !slices.ContainsFunc(old.Changes(saved.Instrument), func(c model.Change) bool { return c.Field == field })
 		})
 		return p.sendState(r, http.StatusOK, saved, sheetState{Before: old.Input(changed...)})
@@ -147,7 +147,7 @@ func (p *Pages) conflictText(r *page.Request, column, now string, restores bool)
 	if err != nil {
 		return "", err
 	}
-	text := page.ChangedText(log, p.Zone(), now, cellFields[column]...)
+	text := page.ChangedText(log, p.Zone(), now, editedFields(column)...)
 	if restores {
 		return text + " Your change wasn't undone.", nil
 	}
@@ -156,7 +156,7 @@ func (p *Pages) conflictText(r *page.Request, column, now string, restores bool)
 
 // createRow adds an instrument whose first cell a user filled in.
 func (p *Pages) createRow(r *page.Request) error {
-	if cellFields[r.PostForm.Get("field")] == nil {
+	if editedFields(r.PostForm.Get("field")) == nil {
 		return page.NotFound(r)
 	}
 	types, err := p.App.Instruments.Types(r.Context())
@@ -173,6 +173,22 @@ func (p *Pages) createRow(r *page.Request) error {
 		return rejectCell(r, err)
 	}
 	return p.sendState(r, http.StatusOK, created, sheetState{})
+}
+
+// sheetState sends the runsheet's state after a change by someone else: of the instrument that the query names, or of the
+// complete runsheet.
+func (p *Pages) sheetState(r *page.Request) error {
+	var changed vault.InstrumentView
+	if id, err := strconv.ParseUint(r.URL.Query().Get("instrument"), 10, 63); err == nil {
+		changed, err = p.App.Instruments.Get(r.Context(), id)
+		if err != nil && errs.KindOf(err) != errs.NotFound { // it may be in the trash
+			return err
+		}
+	}
+	if changed.AbstractID != r.PathID {
+		changed = vault.InstrumentView{Instrument: model.Instrument{AbstractID: r.PathID}}
+	}
+	return p.sendState(r, http.StatusOK, changed, sheetState{})
 }
 
 // sendState sends the runsheet's state after a change of an instrument, with the rows of the

@@ -12,41 +12,55 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Columns of the runsheet that users can edit in place.
+// Columns of the runsheet that are more than the text of a field.
 const (
 	columnType     = "type"
 	columnRecorded = "recorded"
 	columnBookPage = "book_page"
+	columnAmount   = "consideration"
 	columnStatus   = "status"
 
 	columnDocuments = "documents" // not edited in place
 )
 
-// usualColumns are the columns of the runsheet in sequence, after the number of the row.
-var usualColumns = []string{columnType, "dated", columnRecorded, columnBookPage, "instrument_number", "grantors", "grantees",
-	"consideration", columnStatus, columnDocuments, "remarks"}
-
-// moreColumns are the other fields that have a column. It comes before the remarks.
-var moreColumns = moreColumnsOf(model.InstrumentFields())
-
-func moreColumnsOf(fields []model.InstrumentField) []model.InstrumentField {
-	return slices.DeleteFunc(slices.Clone(fields), func(f model.InstrumentField) bool {
-		return !f.InGrid || slices.Contains(usualColumns, f.Name)
-	})
+// column is a column of the runsheet.
+type column struct {
+	Name, Label string
+	Class       string   // CSS class of its width
+	fields      []string // fields of an instrument that users edit in its cells; none if they don't
 }
 
-// cellFields maps the editable columns of the runsheet to the fields of an instrument.
-var cellFields = func() map[string][]string {
-	of := map[string][]string{columnType: {"type_id"}, columnRecorded: {"recorded", "recorded_time"},
-		columnBookPage: {"book_type", "book", "page", "page_to"}}
-	for _, f := range model.InstrumentFields() {
-		if f.InGrid {
-			of[f.Name] = []string{f.Name}
+// columns are the columns of the runsheet in sequence, between the number of the row and the tools.
+var columns = columnsOf(model.InstrumentFields())
+
+func columnsOf(fields []model.InstrumentField) []column {
+	list := []column{
+		{columnType, "Type", "col-type", []string{"type_id"}},
+		{"dated", "Dated", "col-date", []string{"dated"}},
+		{columnRecorded, "Recorded", "col-date", []string{"recorded", "recorded_time"}},
+		{columnBookPage, "Book/Page", "col-place", []string{"book_type", "book", "page", "page_to"}},
+		{"instrument_number", "Instr. No.", "col-instrument-number", []string{"instrument_number"}},
+		{"grantors", "Grantors", "col-party", []string{"grantors"}},
+		{"grantees", "Grantees", "col-party", []string{"grantees"}},
+		{columnAmount, "Amount", "col-amount", []string{columnAmount, "consideration_text"}},
+		{columnStatus, "Status", "col-status", []string{"status"}},
+		{columnDocuments, "Documents", "col-files", nil},
+	}
+	for _, f := range fields {
+		if f.InGrid && f.Name != "remarks" && !slices.ContainsFunc(list, func(c column) bool { return c.Name == f.Name }) {
+			list = append(list, column{f.Name, f.Label, "col-place", []string{f.Name}})
 		}
 	}
-	of["consideration"] = append(of["consideration"], "consideration_text")
-	return of
-}()
+	return append(list, column{"remarks", "Remarks", "col-remarks", []string{"remarks"}})
+}
+
+// editedFields returns the fields that users edit in the cells of a column, or nil if there are none.
+func editedFields(name string) []string {
+	if at := slices.IndexFunc(columns, func(c column) bool { return c.Name == name }); at >= 0 {
+		return columns[at].fields
+	}
+	return nil
+}
 
 // automaticStatus is what users type for a status that no person sets.
 const automaticStatus = "Automatic"
@@ -61,7 +75,7 @@ func cellText(i vault.InstrumentView, column string) string {
 		return strings.TrimSpace(page.FormatTypedDate(i.Recorded) + " " + page.FormatTimeOfDay(i.RecordedTime))
 	case columnBookPage:
 		return runsheet.FormatBookPage(i.Instrument)
-	case "consideration":
+	case columnAmount:
 		return page.FormatConsideration(i.Instrument)
 	case columnStatus:
 		return page.InstrumentStatus(i.Type, i.Instrument.Status)
@@ -124,7 +138,7 @@ func parseCell(column, text string, old model.Instrument, types model.DocumentTy
 			return nil, "“" + page.Truncate(text, 100) + "” isn't a status. Select one from the list."
 		}
 		return model.Inputs{column: model.StringInput(status)}, ""
-	case "consideration":
+	case columnAmount:
 		return model.ConsiderationInput(text), ""
 	}
 	switch field, _ := model.InstrumentFieldByName(column); {

@@ -24,13 +24,11 @@ const (
 // sheetFields returns the fields to which pasted cells without a header go: those of the columns of the runsheet that
 // start with the named one.
 func sheetFields(first string) (fields []string) {
-	for _, f := range moreColumns {
-		fields = append(fields, f.Name)
-	}
-	fields = slices.Insert(slices.Clone(usualColumns), len(usualColumns)-1, fields...)
-	fields = fields[max(0, slices.Index(fields, first)):]
-	if at := slices.Index(fields, columnDocuments); at >= 0 {
-		fields[at] = runsheet.LeaveOut
+	for _, c := range columns[max(0, slices.IndexFunc(columns, func(c column) bool { return c.Name == first })):] {
+		if c.Name == columnDocuments {
+			c.Name = runsheet.LeaveOut
+		}
+		fields = append(fields, c.Name)
 	}
 	return fields
 }
@@ -125,7 +123,7 @@ func accept(row *tablerow.Row, g vault.Suggestion, columns []runsheet.Column, sw
 				"cleared": g.Instrument.Cleared}[c.Field])
 		case c.Field == columnStatus && g.Instrument.Status != "":
 			cell.Text = page.InstrumentStatus(g.Type, g.Instrument.Status)
-		case c.Field == columnType || c.Field == columnRecorded || c.Field == columnBookPage || c.Field == "consideration":
+		case c.Field == columnType || c.Field == columnRecorded || c.Field == columnBookPage || c.Field == columnAmount:
 			cell.Text = cellText(vault.InstrumentView{Instrument: g.Instrument, Type: g.Type}, c.Field)
 		}
 	}

@@ -24,6 +24,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /abstracts/{id}/instruments/new", page.MayWrite, p.newInstrumentPage),
 		page.NewRoute("POST /abstracts/{id}/instruments", page.MayWrite, p.createInstrument),
 		page.NewRoute("POST /abstracts/{id}/instruments/row", page.MayWrite, p.createRow),
+		page.NewRoute("GET /abstracts/{id}/instruments/state", page.MayRead, p.sheetState),
 		page.NewRoute("POST /abstracts/{id}/instruments/sort", page.MayWrite, p.sortRunsheet),
 		page.NewRoute("GET /abstracts/{id}/instruments/paste", page.MayWrite, p.pastePage),
 		page.NewRoute("POST /abstracts/{id}/instruments/paste", page.MayWrite, p.pasteRows),

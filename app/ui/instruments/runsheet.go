@@ -31,17 +31,17 @@ func (s sheet) Categories() []model.Category {
 	})
 }
 
-// Columns returns the number of columns, with that of the tools if users can edit the runsheet.
-func (s sheet) Columns(mayEdit bool) int {
-	n := 1 + len(usualColumns) + len(moreColumns)
+// Columns returns the columns between the number of the row and the tools.
+func (s sheet) Columns() []column { return columns }
+
+// Width returns the number of columns, with that of the tools if users can edit the runsheet.
+func (s sheet) Width(mayEdit bool) int {
+	n := 1 + len(columns)
 	if mayEdit {
 		n++
 	}
 	return n
 }
-
-// More returns the fields with a column before the remarks.
-func (s sheet) More() []model.InstrumentField { return moreColumns }
 
 // Statuses returns the statuses that users can type.
 func (s sheet) Statuses() []string {
@@ -58,8 +58,8 @@ type row struct {
 	Place []model.PlaceDifference
 }
 
-// More returns the fields with a column before the remarks.
-func (r row) More() []model.InstrumentField { return moreColumns }
+// Columns returns the columns between the number of the row and the tools.
+func (r row) Columns() []column { return columns }
 
 // Text returns the text of a cell as users type it.
 func (r row) Text(field string) string { return cellText(r.InstrumentView, field) }
@@ -78,13 +78,11 @@ func (r row) Tone() string {
 	return ""
 }
 
-// Party returns what the type calls the names of a cell, such as Defendant, or "" for Grantor and Grantee.
-func (r row) Party(field string) string {
+// Party returns what the type calls the names of a cell, such as Defendant, or "" for Grantor and Grantee, and for
+// columns of something else.
+func (r row) Party(column string) string {
 	grantor, grantee := r.Type.SpecialLabels()
-	if field == "grantors" {
-		return grantor
-	}
-	return grantee
+	return map[string]string{"grantors": grantor, "grantees": grantee}[column]
 }
 
 // relationLink says how an instrument relates to another one.
