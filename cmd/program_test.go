@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,11 +31,14 @@ type serverProcess struct {
 }
 
 // startServer starts a server on a free port and waits until it prints its address. The server is
-// killed when the test ends.
+// killed when the test ends. settings are environment variables, and flags, which start with "--".
 func startServer(t *testing.T, data string, settings ...string) *serverProcess {
 	t.Helper()
 	p := &serverProcess{data: data, messages: new(bytes.Buffer), done: make(chan struct{})}
-	p.process = exec.Command("deedkeep", "serve", "--data", data)
+	isFlag := func(setting string) bool { return strings.HasPrefix(setting, "--") }
+	flags := slices.DeleteFunc(slices.Clone(settings), func(setting string) bool { return !isFlag(setting) })
+	settings = slices.DeleteFunc(slices.Clone(settings), isFlag)
+	p.process = exec.Command("deedkeep", append([]string{"serve", "--data", data}, flags...)...)
 	p.process.Env = append(os.Environ(), "DEEDKEEP_LISTEN=127.0.0.1:0", "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions,
 		withoutOCR)
 	p.process.Env = append(p.process.Env, settings...)

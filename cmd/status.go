@@ -54,6 +54,9 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 	if status.Example {
 		rows = slices.Insert(rows, 4, []string{"example", "yes: invented names and documents (see \"deedkeep help example\")"})
 	}
+	if len(status.UpgradeFiles) > 0 {
+		rows = append(rows, []string{"upgrade", upgradeRow(status.UpgradeFiles)})
+	}
 	if len(status.Memory) > 0 {
 		rows = append(rows, []string{"memory", memoryRow(status.Memory)})
 	}
@@ -91,6 +94,15 @@ func storageRow(s apitypes.Storage) string {
 		return "more than " + row
 	}
 	return row
+}
+
+// upgradeRow returns which files the last upgrade of the database has left.
+func upgradeRow(list []apitypes.UpgradeFile) string {
+	parts := make([]string, 0, len(list))
+	for _, f := range list {
+		parts = append(parts, fmt.Sprintf("%s (%s)", f.Name, apitypes.HumanSize(f.Bytes)))
+	}
+	return strings.Join(parts, ", ") + ", kept until the next upgrade (see \"deedkeep rollback --help\")"
 }
 
 // memoryRow returns the memory of all processes, and of each type.

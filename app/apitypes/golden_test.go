@@ -128,7 +128,7 @@ func TestGolden(t *testing.T) {
 				`"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,` +
 				`"error":null},"storage":{"documents":0,"database":0,"previews":0,"texts":0,"search_index":0,"cache":0,"other":0,"complete":false},` +
 				`"memory":[],"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,` +
-				`"overdue":false}}`},
+				`"overdue":false},"upgrade_files":[]}`},
 		{"health", apitypes.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", apitypes.Line[apitypes.Verify]{Progress: &apitypes.Progress{Done: 1, Total: 2, Unit: "bytes"}},
 			`{"progress":{"done":1,"total":2,"unit":"bytes"}}`},

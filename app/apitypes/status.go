@@ -53,6 +53,14 @@ type Status struct {
 
 	Damaged List[Damaged] `json:"damaged"` // damaged documents; each of several identical documents is listed
 	Scrub   Scrub         `json:"scrub"`
+
+	UpgradeFiles List[UpgradeFile] `json:"upgrade_files"` // beside the database, until the next upgrade
+}
+
+// UpgradeFile is a copy of the database from before an upgrade, or an upgraded database that such a copy has replaced.
+type UpgradeFile struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
 }
 
 // Storage is the disk space of the data directory in bytes, in blocks of 4 KB. Texts counts the text of pages and what

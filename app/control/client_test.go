@@ -31,7 +31,7 @@ const (
 		`"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},` +
 		`"storage":{"documents":0,"database":0,"previews":0,"texts":0,"search_index":0,"cache":0,"other":0,"complete":false},` +
 		`"memory":[],"damaged":[],` +
-		`"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`
+		`"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false},"upgrade_files":[]}`
 	verifyJSON = `{"ok":false,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":8,"search_ready":true,"search_building":false,` +
 		`"findings":[{"kind":"blob","subject":"ab12","problem":"its bytes differ"}]}`
 )

@@ -70,6 +70,9 @@ func (h handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 		return out, err
 	}
 	h.backupStatus(&out)
+	for _, f := range h.App.UpgradeFiles() {
+		out.UpgradeFiles = append(out.UpgradeFiles, apitypes.UpgradeFile{Name: f.Name(), Bytes: f.Size()})
+	}
 	return out, nil
 }
 

@@ -2,7 +2,10 @@ package instance
 
 import (
 	"context"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"time"
 
 	"deedkeep/app/blobstore"
@@ -53,6 +56,16 @@ func (in *Instance) Status(ctx context.Context) (Status, error) {
 		err = nil // the data directory is missing; Denied contains that error
 	}
 	return s, err
+}
+
+// UpgradeFiles returns the copies and the upgraded databases that upgrades have left. One that is being removed is left out.
+func (in *Instance) UpgradeFiles() (list []fs.FileInfo) {
+	for _, path := range store.UpgradeFiles(filepath.Join(in.Dir, "vault.db")) {
+		if info, err := os.Stat(path); err == nil {
+			list = append(list, info)
+		}
+	}
+	return list
 }
 
 // Room says which changes are possible although the disk is full or nearly full.

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/backup/archive"
-	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
@@ -24,24 +22,7 @@ import (
 // open it with.
 func oldVault(t *testing.T, schema int) instance.Options {
 	t.Helper()
-	from := filepath.Join(t.TempDir(), "b")
-	if err := os.CopyFS(from, os.DirFS(fixtureDir(schema))); err != nil {
-		t.Fatalf("copy directory: %v", err)
-	}
-	opts := vaulttest.RestoreOptions(t, from)
-	restored, err := instance.Restore(t.Context(), opts)
-	if err != nil {
-		t.Fatalf("restore: %v", err)
-	}
-	a, err := archive.Open(from, opts.Archive)
-	path := filepath.Join(opts.Vault.Dir, "vault.db")
-	if err == nil {
-		err = a.ExtractDatabase(t.Context(), restored.Info, path+".old")
-	}
-	if err = errors.Join(err, durable.Rename(path+".old", path), os.Remove(path+".clean")); err != nil {
-		t.Fatalf("replace the database: %v", err)
-	}
-	return opts.Vault
+	return vaulttest.OldVault(t, fixtureDir(schema), filepath.Join(t.TempDir(), "old"))
 }
 
 // lastEvent returns the newest audit log entry.

@@ -3,6 +3,7 @@ package vaulttest
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/instance"
 	"deedkeep/app/store"
 )
@@ -72,6 +74,31 @@ func RestoreOptions(t *testing.T, from string) instance.RestoreOptions {
 	opts.Dir = filepath.Join(t.TempDir(), "restored")
 	return instance.RestoreOptions{From: from, Snapshot: archive.Latest, Archive: archive.Options{Now: time.Now}, Vault: opts,
 		Progress: NoProgress}
+}
+
+// OldVault restores the backup of an older schema into dir, and keeps its database as it was. It returns the options to
+// open the data directory with.
+func OldVault(t *testing.T, fixture, dir string) instance.Options {
+	t.Helper()
+	from := filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(from, os.DirFS(fixture)); err != nil {
+		t.Fatalf("copy directory: %v", err)
+	}
+	opts := RestoreOptions(t, from)
+	opts.Vault.Dir = dir
+	restored, err := instance.Restore(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("restore: %v", err)
+	}
+	a, err := archive.Open(from, opts.Archive)
+	path := filepath.Join(dir, "vault.db")
+	if err == nil {
+		err = a.ExtractDatabase(t.Context(), restored.Info, path+".old")
+	}
+	if err = errors.Join(err, durable.Rename(path+".old", path), os.Remove(path+".clean")); err != nil {
+		t.Fatalf("replace the database: %v", err)
+	}
+	return opts.Vault
 }
 
 // RestoreLatest restores the latest backup in the directory from and opens the restored vault.
