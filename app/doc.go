@@ -18,6 +18,7 @@
 //	14    app/ui/documents pages of one document, uploads, downloads, trash       -
 //	14    app/ui/help    guides as pages, and search in them                      -
 //	14    app/ui/instruments  runsheets, and pages of instruments                 -
+//	14    app/ui/live    changes by others, and who has a page open               -
 //	14    app/ui/records pages of abstracts, orders, folders, and search          -
 //	14    app/ui/records/titlework order and people, names run, requirements, certificates, notes -
 //	14    app/ui/suggestions suggested instruments: runsheet files, names of documents -

@@ -130,7 +130,9 @@ func (f *firm) screens() []screen {
 
 // nonPageRoutes maps the ends of route patterns that aren't pages to what they return.
 var nonPageRoutes = map[string]string{
-	"/pages/{page}": "image", "/thumbnail": "image", "/download": "document", "/original": "document", "/searchable.pdf": "document",
+	"/changes":           "stream of changes",
+	"/instruments/state": "runsheet as JSON",
+	"/pages/{page}":      "image", "/thumbnail": "image", "/download": "document", "/original": "document", "/searchable.pdf": "document",
 	"/marks": "part of a page", "GET /find/box": "part of a page", "GET /orders/number": "part of a page",
 	"GET /admin/search": "part of a page", "/latest": "part of a page", "/documents/{n}/row": "part of a page",
 	"/{part}": "part of a page", "GET /abstracts/{id}/documents": "part of a page", "GET /documents/{n}/find": "part of a page",

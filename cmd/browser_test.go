@@ -76,6 +76,7 @@ func TestBrowser(t *testing.T) {
 		{"change many orders", testChangeManyOrders},
 		{"take orders", testTakeOrders},
 		{"save view", testSaveView},
+		{"live pages", testLivePages},
 		{"edit template", testEditTemplate},
 		{"typed fields", testTypedFields},
 		{"leave warning", testLeaveWarning},

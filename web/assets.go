@@ -160,5 +160,5 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // libraries lists the third-party scripts and styles that "go generate ./..." copies.
-var libraries = []string{"vendor/htmx.min.js", "vendor/sortable.min.js", "vendor/tus.min.js", "vendor/swagger-ui.js.gz",
-	"vendor/swagger-ui.css.gz"}
+var libraries = []string{"vendor/htmx.min.js", "vendor/idiomorph.min.js", "vendor/sortable.min.js", "vendor/tus.min.js",
+	"vendor/swagger-ui.js.gz", "vendor/swagger-ui.css.gz"}

@@ -154,6 +154,7 @@ func routes(s *server) []route {
 		{"GET", "/search", search.search},
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
+		{"GET", streamPath, events.stream},
 	}, titleWorkRoutes(s), viewRoutes(s), abstracts.files(), orders.files(), newInstrumentHandler(s).files())
 }
 

@@ -106,7 +106,7 @@ func missingAbility(abilities []string, method, route string) string {
 	required := model.AbilityAPI
 	reads := method == http.MethodGet || method == http.MethodHead
 	switch {
-	case route == "/v1"+eventsPath:
+	case route == "/v1"+eventsPath, route == "/v1"+streamPath:
 		required = model.AbilityEvents
 	case route == MetricsPath:
 		required = model.AbilityMetrics

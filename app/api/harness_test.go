@@ -35,6 +35,7 @@ const mediaExcel = "application/vnd.openxmlformats-officedocument.spreadsheetml.
 var loadRouter = sync.OnceValues(func() (routers.Router, error) {
 	openapi3filter.RegisterBodyDecoder(mediaExcel, openapi3filter.FileBodyDecoder)
 	openapi3filter.RegisterBodyDecoder(model.MIMEPDF, openapi3filter.FileBodyDecoder)
+	openapi3filter.RegisterBodyDecoder(httpx.EventStreamMedia, openapi3filter.FileBodyDecoder)
 	doc, err := description.LoadStrict("openapi.yaml")
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ func TestMatrix(t *testing.T) {
 		srv.do(t, jsonCall("POST", "/views", `{"name":"x","record":"orders","shared":true}`, 201))
 	}
 	srv.waitForIndex(t)
+	srv.vault.Events.EndFollowing() // otherwise, a stream wouldn't end
 	vaulttest.ReadPages(t, srv.vault, 1)
 	openUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
 	canceledUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
@@ -63,6 +64,7 @@ func TestMatrix(t *testing.T) {
 			header: []string{tus, asChunk, uploadOffset(0), "Content-Length: 0"}},
 		"DELETE /uploads/{id}":               {status: 204, path: canceledUpload, header: []string{tus}},
 		"GET /events":                        {status: 200},
+		"GET /events/stream":                 {status: 200, media: "text/event-stream"},
 		"GET /abstract-templates":            {status: 200},
 		"GET /abstract-templates/{n}":        {status: 200},
 		"GET /order-statuses":                {status: 200},
@@ -176,7 +178,7 @@ const (
 func (srv *testServer) checkCredentials(t *testing.T, r call) {
 	reads := r.method == http.MethodGet || r.method == http.MethodHead
 	isUpload := strings.HasPrefix(r.path, "/v1/uploads/")
-	success, isLog, media := r.status, r.path == "/v1/events", r.media
+	success, isLog, media := r.status, strings.HasPrefix(r.path, "/v1/events"), r.media
 	for _, as := range []string{"", "bad", "expired", "revoked", "events", "metrics", "read", "full"} {
 		r.name, r.as, r.want, r.headers = r.method+" "+r.path+" as "+as, as, "", nil
 		switch {
@@ -204,7 +206,7 @@ func (srv *testServer) checkCredentials(t *testing.T, r call) {
 func insufficientScope(r call) string {
 	ability := "api:v1"
 	switch {
-	case r.path == "/v1/events":
+	case strings.HasPrefix(r.path, "/v1/events"):
 		ability = "events"
 	case r.method == http.MethodGet, r.method == http.MethodHead:
 		ability = "api:v1:read"

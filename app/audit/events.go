@@ -22,6 +22,7 @@ type Events struct {
 	buffer       *auditBuffer
 	writer       *auditWriter
 	verification txn.Task[LogReport]
+	followers    followers
 }
 
 // NewEvents returns the audit log in a database.

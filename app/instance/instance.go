@@ -347,7 +347,7 @@ func (in *Instance) Start(sweepEvery time.Duration) {
 	in.RecordServerStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	in.stop = cancel
-	work := []func(context.Context){in.Processing.Run, in.textRebuilder.Run, in.Events.Run, in.Users.Run, in.Backups.Run,
+	work := []func(context.Context){in.Processing.Run, in.textRebuilder.Run, in.Events.Run, in.Events.Publish, in.Users.Run, in.Backups.Run,
 		in.Uploads.Run, in.Search.Index.Run, in.OCR.Run,
 		in.scrubber.Run, in.scrubber.RunQueue}
 	ownDatabase := in.StartGeneration(ctx)

@@ -26,7 +26,9 @@ import (
 func TestCurlExamples(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
-	keys := map[string]string{"/events": createKey(t, r, model.AbilityEvents), "/metrics": createKey(t, r, model.AbilityMetrics)}
+	r.vault.Events.EndFollowing() // otherwise, a stream wouldn't end
+	events := createKey(t, r, model.AbilityEvents)
+	keys := map[string]string{"/events": events, "/events/stream": events, "/metrics": createKey(t, r, model.AbilityMetrics)}
 	samples, err := api.Samples("http://" + r.address)
 	if err != nil || len(samples) < 36 {
 		t.Fatalf("api.Samples: got %d samples, want at least 36; %v", len(samples), err)

@@ -128,6 +128,7 @@ func run(ctx context.Context, opts Options, g *drainer, services []service) erro
 	// Pause uploads so that they don't use up the grace period. They resume after the next
 	// start.
 	opts.App.Uploads.Pause()
+	opts.App.Events.EndFollowing()
 	g.close(opts.Config.Timeouts.Grace)
 	for _, s := range services {
 		s.stop(ctx, opts.Log)

@@ -93,9 +93,7 @@ func (t *Tx) flushChanges() error {
 		return fmt.Errorf("record change %d: %w", seq, err)
 	}
 	t.changedIDs, t.changedSet = nil, nil
-	if t.notify != nil {
-		t.committed = append(t.committed, t.notify)
-	}
+	t.wakeAfterCommit(t.changed)
 	return nil
 }
 
@@ -175,12 +173,17 @@ func (t *Tx) FirstChange() uint64 {
 // change feed, unless a value is already waiting. The channel supports only one follower.
 func (s *Store) Changed() <-chan struct{} { return s.changed }
 
-// notifyChanged wakes the follower of the change feed.
-func (s *Store) notifyChanged() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
+// wakeAfterCommit sends a value to a follower after the commit, unless one is already waiting.
+func (t *Tx) wakeAfterCommit(follower chan<- struct{}) {
+	if follower == nil {
+		return
 	}
+	t.committed = append(t.committed, func() {
+		select {
+		case follower <- struct{}{}:
+		default:
+		}
+	})
 }
 
 // resetChanges empties the change feed and leaves a gap in the sequence numbers.

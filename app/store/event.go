@@ -110,8 +110,13 @@ func (t *Tx) AddEvent(e model.Event) error {
 		return err
 	}
 	t.lastEntry = &e
+	t.wakeAfterCommit(t.eventAdded)
 	return nil
 }
+
+// EventAdded returns a channel that receives a value after every commit that added to the audit log, unless a value is
+// already waiting. The channel supports only one follower.
+func (s *Store) EventAdded() <-chan struct{} { return s.eventAdded }
 
 // LastEvent returns the newest entry of the audit log, or the zero Event if the log is
 // empty.

@@ -37,6 +37,7 @@ type Store struct {
 	wake         chan struct{}
 	writerDone   chan struct{}
 	changed      chan struct{}
+	eventAdded   chan struct{}
 }
 
 // View runs fn on a consistent snapshot of the database. fn must return quickly, because
@@ -126,7 +127,8 @@ type Tx struct {
 	tasksByFile    map[uint64][]uint64 // task sequence numbers by file ID; nil until loaded
 	changedSet     map[uint64]struct{} // typed IDs for the change feed
 	changedIDs     []uint64            // the same IDs in order
-	notify         func()              // wakes the follower of the change feed; nil for a Copy
+	changed        chan<- struct{}     // wakes the follower of the change feed; nil for a Copy
+	eventAdded     chan<- struct{}     // wakes the follower of the audit log; nil for a Copy
 	oldKey, newKey []byte              // scratch buffers of updateEntries
 	committed      []func()            // called after the commit
 	buckets        []*bucket           // buckets in use
@@ -141,7 +143,7 @@ func (t *Tx) canceled() error {
 }
 
 func (s *Store) newTx(ctx context.Context, tx kv.Tx) *Tx {
-	return &Tx{tx: tx, ctx: ctx, caches: &s.caches, hash: s.hash, notify: s.notifyChanged}
+	return &Tx{tx: tx, ctx: ctx, caches: &s.caches, hash: s.hash, changed: s.changed, eventAdded: s.eventAdded}
 }
 
 // ReadOnly reports whether the store was opened by OpenReadOnly. If so, nothing changes the
@@ -191,6 +193,7 @@ func newStore(db kv.DB, opts Options) *Store {
 		wake:          make(chan struct{}, 1),
 		writerDone:    make(chan struct{}),
 		changed:       make(chan struct{}, 1),
+		eventAdded:    make(chan struct{}, 1),
 	}
 }
 

@@ -20,6 +20,7 @@ func TestEveryPageOpens(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie := h.cookieFor(t, "Owner")
+	h.vault.Events.EndFollowing() // otherwise, the stream of changes wouldn't end
 	filled := h.createRecords(t)
 	for _, r := range ui.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
@@ -61,6 +62,7 @@ func TestEveryPageShowsExample(t *testing.T) {
 	h := newTestServer(t)
 	vaulttest.NoError(t, h.vault.MarkExample(t.Context(), model.Actor{Kind: "operator"}))
 	cookie := h.cookieFor(t, "Owner")
+	h.vault.Events.EndFollowing() // otherwise, the stream of changes wouldn't end
 	filled := h.createRecords(t)
 	pages := 0
 	check := func(path, cookie string) {

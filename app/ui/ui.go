@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/ui/documents"
 	"deedkeep/app/ui/help"
 	"deedkeep/app/ui/instruments"
+	"deedkeep/app/ui/live"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records"
 	"deedkeep/app/ui/records/titlework"
@@ -67,5 +68,6 @@ func routes(s *page.Site, docs *documents.Pages) []page.Route {
 		docs.Routes(),
 		admin.New(s).Routes(),
 		help.New(s).Routes(),
+		live.New(s).Routes(),
 	)
 }

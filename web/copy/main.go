@@ -32,6 +32,8 @@ var assets = []asset{
 	{"@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz", "wasm/eng.traineddata.gz", false},
 	{"htmx.org/dist/htmx.min.js", "vendor/htmx.min.js", false},
 	{"htmx.org/LICENSE", "wasm/LICENSE.htmx", false},
+	{"idiomorph/dist/idiomorph.min.js", "vendor/idiomorph.min.js", false},
+	{"idiomorph/LICENSE", "wasm/LICENSE.idiomorph", false},
 	{"sortablejs/Sortable.min.js", "vendor/sortable.min.js", false},
 	{"sortablejs/LICENSE", "wasm/LICENSE.sortable", false},
 	{"tus-js-client/dist/tus.min.js", "vendor/tus.min.js", false},

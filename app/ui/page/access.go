@@ -44,6 +44,7 @@ func CheckAccess(visitor Visitor, need access) error {
 
 // authorize sets the visitor and returns an error unless the visitor has access to the route.
 func (si *Site) authorize(route Route, r *Request) (err error) {
+	r.background = route.Background
 	if r.Visitor, err = si.authenticate(r); err != nil && (route.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
 		SkipForm(r)
 		return err

@@ -12,12 +12,24 @@ type Request struct {
 	Visitor
 	W      http.ResponseWriter
 	PathID uint64 // ID of the record in the path, decoded; 0 if the path has none
+
+	background bool   // the route is one for requests in the background
+	lastEvent  uint64 // newest audit log entry before a page was read; 0 if that isn't known
 }
 
 // IsPart reports whether a script requests a part of a page. It reports false if the browser
 // restores a page from its history, because that requires the complete page.
 func (r *Request) IsPart() bool {
 	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-Boosted") == "" && r.Header.Get("HX-History-Restore-Request") == ""
+}
+
+// backgroundHeader is set in requests with which a script gets a page again because something changed.
+const backgroundHeader = "Deedkeep-Background"
+
+// isBackground reports whether a script sends the request without the user. It must neither extend the session nor use up what is
+// shown once.
+func (r *Request) isBackground() bool {
+	return r.background || r.Method == http.MethodGet && (r.IsPart() || r.Header.Get(backgroundHeader) != "")
 }
 
 // RequestID returns the ID that the log and the audit log have for the request.

@@ -27,11 +27,13 @@ const (
 
 // RenderPage renders a page in the layout. It sends nothing before rendering succeeds.
 func (si *Site) RenderPage(r *Request, status int, name string, content Page) error {
-	if notice, undo := si.consumeNotice(r); content.Notice == "" {
-		content.Notice, content.UndoTo = notice, undo
+	if !r.isBackground() {
+		if notice, undo := si.consumeNotice(r); content.Notice == "" {
+			content.Notice, content.UndoTo = notice, undo
+		}
 	}
 	return si.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
-		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Undo: ParseUndo(content.UndoTo),
+		Page: content, Me: r.Visitor, LastEvent: r.lastEvent, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Undo: ParseUndo(content.UndoTo),
 		Warnings: si.visibleWarnings(r), Example: si.App.IsExample(), Firm: si.App.Stored.Current().Firm,
 		Logo: LogoPath(si.App.Stored.Logo()),
 	})

@@ -14,6 +14,8 @@ type Route struct {
 	Access  access
 	Handle  HandlerFunc
 	Raw     bool
+	// Background means that scripts send the requests while the user may be away, so they don't extend the session.
+	Background bool
 }
 
 // Mount registers the routes of all pages.
@@ -85,6 +87,9 @@ func (si *Site) wrap(route Route) http.Handler {
 		}
 		if err == nil {
 			err = si.decodeID(r, route.Pattern)
+		}
+		if err == nil && r.Method == http.MethodGet && !r.IsPart() && r.Known() {
+			r.lastEvent, err = si.App.Events.LastSeq(r.Context())
 		}
 		if err == nil {
 			err = route.Handle(r)

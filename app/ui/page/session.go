@@ -79,8 +79,8 @@ func (si *Site) SessionVisitor(r *Request) (Visitor, error) {
 		return anonymous, nil
 	}
 	look := si.App.Sessions.Authenticate
-	if r.IsPart() && r.Method == http.MethodGet {
-		look = si.App.Sessions.AuthenticateBackground // automatic refreshes of a page must not extend the session
+	if r.isBackground() {
+		look = si.App.Sessions.AuthenticateBackground
 	}
 	actor, err := look(r.Context(), token)
 	switch {

@@ -18,22 +18,24 @@ type Page struct {
 	Libraries []string // third-party scripts that the scripts of this page need
 	Scripts   []string // additional modules for this page
 	Styles    []string
-	Notice    string // what this request did; "" for what the previous one did
-	UndoTo    string // address of the undo form for that, as for RedirectWithUndo
+	Notice    string   // what this request did; "" for what the previous one did
+	UndoTo    string   // address of the undo form for that, as for RedirectWithUndo
+	Follows   []string // records and types of records whose changes the page shows when others make them (live.js)
 }
 
 // pageData is the data for the layout.
 type pageData struct {
 	Page
-	Me       Visitor
-	Path     string    // current address without its query
-	Here     string    // current address, for returning to it
-	Query    string    // text in the search box
-	Undo     UndoForm  // undo form for what Notice says
-	Warnings []Warning // shown to administrators
-	Firm     config.Firm
-	Logo     string // address of the firm's logo, or ""
-	Example  bool   // whether the records are those of an example firm
+	Me        Visitor
+	LastEvent uint64    // newest audit log entry that the page can show
+	Path      string    // current address without its query
+	Here      string    // current address, for returning to it
+	Query     string    // text in the search box
+	Undo      UndoForm  // undo form for what Notice says
+	Warnings  []Warning // shown to administrators
+	Firm      config.Firm
+	Logo      string // address of the firm's logo, or ""
+	Example   bool   // whether the records are those of an example firm
 }
 
 // templates contains the parsed pages by file name. A page is parsed when it is first shown. Most

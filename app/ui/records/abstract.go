@@ -96,8 +96,18 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	libraries, scripts := view.scripts(r.MayWrite())
 	return p.RenderPage(r, rejected.Status(), "abstract.html", page.Page{
 		Heading: view.Heading, Section: "abstracts", Data: view, Libraries: libraries, Scripts: scripts,
-		Styles: []string{"record.css", "runsheet.css"},
+		Styles: []string{"record.css", "runsheet.css"}, Follows: p.abstractFollows(view),
 	})
+}
+
+// abstractFollows returns the records that the page of an abstract shows: the abstract with all that belongs to it, and its
+// order.
+func (p *Pages) abstractFollows(view abstractView) []string {
+	records := []string{p.IDs.Encode(page.RecordName(vault.AbstractOps.Name, view.ID))}
+	if order := view.Work.Order.ID; order != 0 {
+		records = append(records, p.IDs.Encode(page.RecordName(vault.OrderOps.Name, order)))
+	}
+	return records
 }
 
 // readAbstract returns the requested abstract and its template.

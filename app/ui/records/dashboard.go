@@ -66,7 +66,8 @@ func (p *Pages) dashboardPage(r *page.Request) error {
 			return err
 		}
 	}
-	return p.RenderPage(r, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
+	return p.RenderPage(r, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view,
+		Follows: []string{"order", "abstract", "file"}})
 }
 
 // latestDocumentsPart renders the list of newest documents. A script requests it repeatedly while

@@ -194,6 +194,7 @@ func (p *Pages) showList(r *page.Request, l *tableList, name, block string, cont
 		return p.RenderPart(r, http.StatusOK, name, block, content.Data)
 	}
 	content.Styles, content.Scripts = []string{"record.css"}, []string{"choose.js", "bulk.js"}
+	content.Follows = []string{strings.TrimSuffix(content.Section, "s")}
 	return p.RenderPage(r, http.StatusOK, name, content)
 }
 

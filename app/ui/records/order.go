@@ -66,7 +66,17 @@ func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) 
 	}
 	return p.RenderPage(r, status, "order.html", page.Page{
 		Heading: "Order " + s.Number, Section: "orders", Data: s, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
+		Follows: p.orderFollows(s),
 	})
+}
+
+// orderFollows returns the records that the page of an order shows: the order and the abstracts that are linked to it.
+func (p *Pages) orderFollows(s orderView) []string {
+	records := []string{p.IDs.Encode(page.RecordName(vault.OrderOps.Name, s.ID))}
+	for _, id := range abstractIDs(s.Linked) {
+		records = append(records, p.IDs.Encode(page.RecordName(vault.AbstractOps.Name, id)))
+	}
+	return records
 }
 
 // readOrder returns the requested order.

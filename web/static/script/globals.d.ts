@@ -7,6 +7,7 @@ import type * as Tus from 'tus-js-client';
 declare global {
   // The third-party scripts that pages load before the modules.
   const htmx: typeof Htmx;
+  const Idiomorph: { morph(node: Element, fresh: Element, config: object): void };
   const tus: typeof Tus;
   const Sortable: typeof SortableClass;
   // biome-ignore lint/suspicious/noExplicitAny: Swagger UI has no types

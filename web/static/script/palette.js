@@ -2,6 +2,7 @@
 // The search box of every page: Ctrl-K or "/" opens it, and results show while the user types.
 // Without this script, the page header has a plain form that leads to /find.
 import { signInLink, typing } from './page.js';
+import { showActions } from './palette-actions.js';
 
 const isMac = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform || navigator.platform || '');
 const storageKey = 'find'; // session storage: the last search, and the result that was opened from it
@@ -103,7 +104,8 @@ const updateList = () => {
   updateEnterHint();
   const hasOptions = options().length > 0;
   searchField().setAttribute('aria-expanded', String(hasOptions));
-  if (hasOptions) searchField().setAttribute('aria-controls', 'palette-list');
+  const lists = [...palette().querySelectorAll('[role="listbox"]:not([hidden])')].map((list) => list.id);
+  if (hasOptions) searchField().setAttribute('aria-controls', lists.join(' '));
   else searchField().removeAttribute('aria-controls');
   query('.palette-start').hidden = query('.palette-found').hasChildNodes() || !query('.palette-trouble').hidden;
 };
@@ -189,13 +191,17 @@ const fetchResults = async (typed) => {
 
 const updateResults = () => {
   const typed = searchText();
+  showActions(searchField().value);
   cancelRequest();
   if (!isLongEnough(typed)) {
     select(null);
     query('.palette-found').replaceChildren();
     shownText = '';
     showProblem();
-    if (!typed) return announce('');
+    if (!typed) {
+      announce('');
+      return updateList();
+    }
     const note = document.createElement('p');
     note.className = 'palette-said';
     note.textContent = 'Type at least two letters or digits.';
@@ -230,6 +236,10 @@ const openPalette = () => {
  * @param {boolean} inNewTab
  */
 const openResult = (option, inNewTab) => {
+  if (option?.matches('[data-press]')) {
+    option.click();
+    return;
+  }
   const to = option ? option.href : `${query('form').action}?q=${encodeURIComponent(searchText())}`;
   storeSearch(option ? option.getAttribute('href') : '');
   if (inNewTab) window.open(to, '_blank', 'noopener');

@@ -115,6 +115,31 @@ document.addEventListener('keydown', (event) => {
   sheet.select(newRow().cells[1]);
 });
 
+// ---- changes by others
+
+// While a cell is edited, rows get their new content but stay where they are.
+let waits = false;
+/** @param {string} query */
+const follow = (query) =>
+  enqueue(async () => {
+    const response = await fetch(`${section.dataset.path}/instruments/state${query}`, {
+      headers: { 'HX-Request': 'true' },
+    });
+    if (!response.ok || response.redirected) return;
+    const state = await response.json();
+    waits = Boolean(editor);
+    apply(editor ? { rows: state.rows } : state);
+  });
+document.addEventListener('deedkeep:live', (event) => {
+  const instrument = event.detail.records.find((/** @type {string} */ record) => record.startsWith('instrument:'));
+  follow(instrument ? `?instrument=${instrument.split(':')[1]}` : '');
+});
+table.addEventListener('focusout', () =>
+  setTimeout(() => {
+    if (waits && !editor) follow('');
+  }),
+);
+
 // ---- sequence
 
 /** @param {Row} tr */

@@ -1,0 +1,171 @@
+package live
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// here says who has a page open.
+type here struct {
+	Page    string   `json:"page"`
+	People  []person `json:"people"`
+	Changed bool     `json:"changed"` // records changed since the page was read
+}
+
+// person is someone who has a page open, and the field that they edit, if any.
+type person struct {
+	Name  string `json:"name"`
+	Field string `json:"field"`
+}
+
+// visits are the pages that users have open. They are only in memory.
+type visits struct {
+	now func() time.Time
+
+	mu        sync.Mutex
+	open      map[tab]visit
+	followers map[chan string]struct{}
+}
+
+// tab is an open page. The browser chooses the ID.
+type tab struct {
+	user uint64
+	id   string
+}
+
+type visit struct {
+	path, name, field string
+	seen              time.Time
+}
+
+const (
+	visitLasts      = 75 * time.Second // unless the page reports again, which it does every 30 seconds
+	maxTabsPerUser  = 100
+	maxVisitValue   = 200 // length of a path, a field, or an ID, in bytes
+	maxUnsentVisits = 32
+)
+
+func newVisits(now func() time.Time) *visits {
+	return &visits{now: now, open: map[tab]visit{}, followers: map[chan string]struct{}{}}
+}
+
+// follow returns a channel with the paths of pages that someone opens, leaves, or edits another field of. A follower that is
+// behind misses some, until the pages report again.
+func (v *visits) follow() chan string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	news := make(chan string, maxUnsentVisits)
+	v.followers[news] = struct{}{}
+	return news
+}
+
+func (v *visits) unfollow(news chan string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.followers, news)
+}
+
+// report records what a tab has open. path is "" if it was closed.
+func (v *visits) report(of tab, now visit) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now.seen = v.now()
+	tabs := 0
+	for other, known := range v.open {
+		if now.seen.Sub(known.seen) > visitLasts {
+			delete(v.open, other)
+			v.tell(known.path)
+		} else if other.user == of.user {
+			tabs++
+		}
+	}
+	before, known := v.open[of]
+	switch {
+	case now.path == "":
+		delete(v.open, of)
+	case known || tabs < maxTabsPerUser:
+		v.open[of] = now
+	default:
+		return
+	}
+	if before.path != now.path || before.field != now.field {
+		v.tell(before.path)
+		if now.path != before.path {
+			v.tell(now.path)
+		}
+	}
+}
+
+// tell tells the followers about a page. The caller must hold v.mu.
+func (v *visits) tell(path string) {
+	if path == "" {
+		return
+	}
+	for news := range v.followers {
+		select {
+		case news <- path:
+		default:
+		}
+	}
+}
+
+// at returns who has a page open, other than a user. It returns each person once, with a field if they edit one.
+func (v *visits) at(path string, except uint64) []person {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	byUser := map[uint64]person{}
+	for of, known := range v.open {
+		if known.path == path && of.user != except && v.now().Sub(known.seen) <= visitLasts {
+			if p, ok := byUser[of.user]; !ok || p.Field == "" {
+				byUser[of.user] = person{known.name, known.field}
+			}
+		}
+	}
+	people := []person{}
+	for _, p := range byUser {
+		people = append(people, p)
+	}
+	slices.SortFunc(people, func(a, b person) int { return strings.Compare(a.Name, b.Name) })
+	return people
+}
+
+// visit records what a page reports: that it is open, and which field the user edits. It responds with who else has it open.
+func (p *Pages) visit(r *page.Request) error {
+	id, path, field := r.PostForm.Get("tab"), r.PostForm.Get("page"), r.PostForm.Get("field")
+	if id == "" || max(len(id), len(path), len(field)) > maxVisitValue || path != "" && !strings.HasPrefix(path, "/") {
+		return page.NewHTTPError(http.StatusBadRequest, "Form incomplete", "The form was incomplete. Reload the page.")
+	}
+	p.visits.report(tab{r.Actor.ID, id}, visit{path: path, name: r.Actor.Name, field: field})
+	now := here{Page: path, People: p.visits.at(path, r.Actor.ID)}
+	if since, err := strconv.ParseUint(r.PostForm.Get("since"), 10, 63); err == nil {
+		if now.Changed, err = p.changedSince(r, since); err != nil {
+			return err
+		}
+	}
+	return r.SendJSON(http.StatusOK, now)
+}
+
+// maxMissed is the number of entries that are checked for what a page missed while it was loading. If there are more, it
+// gets its parts again anyway.
+const maxMissed = 100
+
+// changedSince reports whether records that pages show changed after an entry of the audit log.
+func (p *Pages) changedSince(r *page.Request, seq uint64) (changed bool, err error) {
+	last, err := p.App.Events.LastSeq(r.Context())
+	if err != nil || last <= seq || last-seq > maxMissed {
+		return err == nil && last > seq, err
+	}
+	err = p.App.Events.Between(r.Context(), seq, last, func(e model.Event) error {
+		_, ok := p.newChange(&e, r.Actor)
+		changed = changed || ok
+		return nil
+	})
+	return changed, err
+}

@@ -1,0 +1,270 @@
+// @ts-check
+// Keeps an open page current. The server tells which records others change, and the page then gets its parts that show
+// them again. What is being typed stays, and a field that another person changed meanwhile is marked.
+import { announce } from './page.js';
+
+const main = document.getElementById('main');
+const follows = (main.dataset.follows ?? '').split(' ').filter(Boolean);
+const isRecord = follows.some((record) => record.includes(':'));
+const tab = crypto.getRandomValues(new Uint32Array(2)).join('-');
+
+// concerns reports whether the page shows one of the records. It follows records, or all of a type, and shows others in
+// elements that are called after them, such as instrument-7.
+/** @param {string[]} records */
+const concerns = (records) =>
+  records.some((record) => {
+    const [type, id] = record.split(':');
+    if (follows.includes(record) || follows.includes(type)) return true;
+    return isRecord && Boolean(document.getElementById(`${type === 'file' ? 'document' : type}-${id}`));
+  });
+
+// ---- parts of the page
+
+// isBusy reports whether someone is using a part, so that it must stay as it is.
+/**
+ * @param {HTMLElement} part
+ * @param {HTMLElement} fresh
+ */
+const isBusy = (part, fresh) => {
+  const active = document.activeElement;
+  if (part.querySelector('[data-touched], dialog[open], details[open], input[name=id]:checked')) return true;
+  if (part.querySelector('[data-editing]') && !fresh.querySelector('[data-editing]')) return true; // a form that was opened
+  if (part.contains(active) && active.matches('input:not([type=checkbox]), select, textarea, [contenteditable]'))
+    return true;
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const controls = part.querySelectorAll('input, textarea');
+  return [...controls].some((control) => control.type !== 'checkbox' && control.value !== control.defaultValue);
+};
+// Attributes that scripts and users set, and the server doesn't.
+const ownAttributes = ['disabled', 'open', 'tabindex', 'role', 'style', 'hidden', 'draggable', 'aria-expanded'];
+/**
+ * @param {HTMLElement} part
+ * @param {HTMLElement} fresh
+ */
+const replace = (part, fresh) => {
+  Idiomorph.morph(part, fresh, {
+    morphStyle: 'outerHTML',
+    ignoreActiveValue: true,
+    callbacks: {
+      /**
+       * @param {string} name
+       * @param {Element} _node
+       * @param {'update' | 'remove'} change
+       */
+      beforeAttributeUpdated: (name, _node, change) => change === 'update' || !ownAttributes.includes(name),
+    },
+  });
+  htmx.process(part);
+};
+
+// ---- getting the page again
+
+let waits = false; // a part was busy, or the page was hidden, so the page must be gotten again
+let gone = false;
+/** @param {string} text */
+const tell = (text) => {
+  let line = document.getElementById('live-note');
+  if (!line) {
+    line = document.createElement('p');
+    line.id = 'live-note';
+    line.className = 'warning';
+    line.setAttribute('role', 'status');
+    main.prepend(line);
+  }
+  line.textContent = text;
+};
+const refresh = async () => {
+  if (document.hidden || gone) {
+    waits = true;
+    return;
+  }
+  waits = false;
+  const response = await fetch(location.href, { headers: { 'Deedkeep-Background': 'refresh' } });
+  if (response.status === 404 || response.status === 410) {
+    gone = true;
+    tell('This record was moved to the trash or deleted by someone else. What you see here is no longer current.');
+  }
+  if (!response.ok || response.redirected) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  for (const part of document.querySelectorAll('[data-live]')) {
+    const fresh = page.getElementById(part.id);
+    if (!fresh || fresh.isEqualNode(part)) continue;
+    if (isBusy(part, fresh)) waits = true;
+    else replace(part, fresh);
+  }
+};
+
+const minPause = 1000; // between two requests, in milliseconds
+let timer = 0;
+let running = false;
+let again = false; // something changed while the page was being gotten
+let earliest = 0;
+const refreshSoon = () => {
+  again = running;
+  if (timer || running) return;
+  timer = window.setTimeout(
+    async () => {
+      timer = 0;
+      running = true;
+      const began = Date.now();
+      try {
+        await refresh();
+      } catch {
+        waits = true; // the server is away; the stream reports when it is back
+      }
+      running = false;
+      // A page that takes long is gotten less often.
+      earliest = Date.now() + Math.max(minPause, 5 * (Date.now() - began));
+      if (again) refreshSoon();
+    },
+    Math.max(150, earliest - Date.now()),
+  );
+};
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden && waits) refreshSoon();
+});
+document.addEventListener('focusout', () => {
+  if (waits) refreshSoon();
+});
+
+// ---- changes
+
+// markFields marks the fields of an open form that another person changed.
+/**
+ * @param {string[]} fields
+ * @param {string} by
+ */
+const markFields = (fields, by) => {
+  for (const control of document.querySelectorAll('[data-editing] :is(input, select, textarea)[name]')) {
+    const field = control.closest('.field');
+    if (!field || !fields.includes(control.getAttribute('name')) || field.querySelector('.changed-by')) continue;
+    const note = document.createElement('p');
+    note.className = 'hint changed-by';
+    note.textContent = `${by} changed this field while you were editing. Save to choose which value to keep.`;
+    field.append(note);
+    announce(note.textContent);
+  }
+};
+/** @param {{records: string[], by: string, mine: boolean, fields?: string[]}} change */
+const changed = (change) => {
+  if (!concerns(change.records) || (change.mine && document.hasFocus())) return;
+  if (!change.mine) markFields(change.fields ?? [], change.by || 'Someone');
+  document.dispatchEvent(new CustomEvent('deedkeep:live', { detail: change }));
+  refreshSoon();
+};
+
+// ---- who else is here
+
+/** @param {{page: string, people: {name: string, field: string}[]}} here */
+const showPeople = (here) => {
+  if (here.page !== location.pathname) return;
+  let line = document.getElementById('here');
+  if (!line && here.people.length) {
+    line = document.createElement('p');
+    line.id = 'here';
+    line.className = 'muted here';
+    line.setAttribute('role', 'status');
+    document.querySelector('.page-head')?.append(line);
+  }
+  if (!line) return;
+  const names = here.people.map(({ name, field }) => {
+    const label = field && document.querySelector(`[data-field="${CSS.escape(field)}"]`)?.previousElementSibling;
+    return label ? `${name} (editing ${label.textContent.trim()})` : name;
+  });
+  const text = names.length ? `Also here: ${names.join(', ')}` : '';
+  if (line.textContent !== text) line.textContent = text;
+};
+let field = '';
+// report tells the server that the page is open. With since, the server says whether something has changed after that.
+/** @param {string} [since] */
+const report = async (since) => {
+  try {
+    const response = await fetch('/changes/here', {
+      method: 'POST',
+      body: new URLSearchParams({
+        tab,
+        page: document.hidden || !isRecord ? '' : location.pathname,
+        field,
+        ...(since && { since }),
+      }),
+      headers: { 'HX-Request': 'true' },
+    });
+    if (!response.ok || response.redirected) return;
+    const here = await response.json();
+    showPeople(here);
+    if (here.changed) {
+      document.dispatchEvent(new CustomEvent('deedkeep:live', { detail: { records: [], fields: [] } }));
+      refreshSoon();
+    }
+  } catch {
+    // the next report tells
+  }
+};
+let reportTimer = 0;
+/** @param {string} name */
+const editing = (name) => {
+  if (name === field) return;
+  field = name;
+  clearTimeout(reportTimer);
+  reportTimer = window.setTimeout(() => report(), 300);
+};
+if (isRecord) {
+  setInterval(() => {
+    if (!document.hidden) report();
+  }, 30000);
+  document.addEventListener('visibilitychange', () => report());
+  document.addEventListener('focusin', (event) => {
+    const control = event.target.closest('[data-editing] :is(input, select, textarea)[name]');
+    editing(control?.getAttribute('name') ?? '');
+  });
+  document.addEventListener('focusout', () => editing(''));
+  window.addEventListener('pagehide', () =>
+    navigator.sendBeacon('/changes/here', new URLSearchParams({ tab, page: '', field: '' })),
+  );
+}
+
+// ---- one connection for all tabs of the browser
+
+const channel = new BroadcastChannel('deedkeep-changes');
+/** @type {Record<string, (data: any) => void>} */
+const receivers = { change: changed, here: showPeople, again: refreshSoon };
+/** @param {{kind: string, data?: unknown}} message */
+const receive = (message) => receivers[message.kind]?.(message.data);
+channel.addEventListener('message', (event) => receive(event.data));
+/**
+ * @param {string} kind
+ * @param {unknown} [data]
+ */
+const pass = (kind, data) => {
+  channel.postMessage({ kind, data });
+  receive({ kind, data });
+};
+// connect returns when the connection has ended for good, such as after a sign-out.
+const connect = () =>
+  new Promise((resolve) => {
+    const source = new EventSource('/changes');
+    let opened = false;
+    for (const kind of ['change', 'here']) {
+      source.addEventListener(kind, (event) => pass(kind, JSON.parse(/** @type {MessageEvent} */ (event).data)));
+    }
+    source.addEventListener('open', () => {
+      if (opened)
+        pass('again'); // something may have changed while the connection was lost
+      else report(main.dataset.since); // or while the page was loading
+      opened = true;
+    });
+    source.addEventListener('error', () => {
+      if (source.readyState === EventSource.CLOSED) resolve(undefined);
+    });
+  });
+const retryAfter = 60000;
+const run = async () => {
+  // Browsers have locks only over HTTPS and on this computer. Without them, each tab has its own connection.
+  if (navigator.locks) await navigator.locks.request('deedkeep-changes', connect);
+  else await connect();
+  setTimeout(run, retryAfter);
+};
+if (follows.length) {
+  run();
+  report(main.dataset.since);
+}

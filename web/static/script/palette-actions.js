@@ -1,0 +1,58 @@
+// @ts-check
+// What the search box can do besides searching: open a place, and press a button of the page. A page offers a button or a
+// link with data-action, which has the name of the action.
+
+/** @returns {HTMLElement} */
+const box = () => document.querySelector('#palette .palette-actions');
+const maxShown = 6;
+
+/** @param {HTMLElement} el */
+const isUsable = (el) =>
+  el.checkVisibility() && !el.matches('[disabled], [aria-disabled="true"], [aria-pressed="true"]');
+// offers returns the actions of the page, and then those of every page.
+/** @returns {{name: string, href?: string, control?: HTMLElement}[]} */
+const offers = () => [
+  ...[...document.querySelectorAll('[data-action]')]
+    .filter(isUsable)
+    .map((control) => ({ name: control.dataset.action, control })),
+  ...[...document.querySelectorAll('#palette-places a')].map((link) => ({
+    name: link.textContent.trim(),
+    href: link.getAttribute('href'),
+  })),
+];
+// fits reports whether each typed word begins a word of the name.
+/**
+ * @param {string} name
+ * @param {string[]} typed
+ */
+const fits = (name, typed) => {
+  const words = name.toLowerCase().split(/\s+/);
+  return typed.every((part) => words.some((word) => word.startsWith(part)));
+};
+
+// showActions shows the actions that fit what was typed. Without text, it shows those of the page.
+/** @param {string} text */
+export const showActions = (text) => {
+  const typed = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const list = offers().filter(({ name, control }) => (typed.length ? fits(name, typed) : control));
+  const options = list.slice(0, maxShown).map(({ name, href, control }, n) => {
+    const option = document.createElement('a');
+    option.id = `palette-action-${n}`;
+    option.setAttribute('role', 'option');
+    option.setAttribute('aria-selected', 'false');
+    option.tabIndex = -1;
+    option.href = href ?? '#';
+    option.textContent = name;
+    if (control) {
+      option.dataset.press = '';
+      option.addEventListener('click', (event) => {
+        event.preventDefault();
+        option.closest('dialog').close();
+        control.click();
+      });
+    }
+    return option;
+  });
+  box().replaceChildren(...options);
+  box().hidden = !options.length;
+};
