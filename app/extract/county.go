@@ -144,16 +144,19 @@ func (r *Rules) parsePattern(node *yaml.Node) (p countyPattern, problems []Probl
 	if len(problems) > 0 {
 		return p, problems
 	}
-	var err error
-	if p.size = rule.compiledSize(r); p.size > maxPatternSize {
-		err = errors.New("the pattern repeats too much; use * or + instead of a large number in braces")
-	} else {
-		p.pattern, err = rule.compile(r)
-	}
-	if err != nil {
+	if err := p.compile(r, rule); err != nil {
 		add(find, "%v", err)
 	}
 	return p, problems
+}
+
+// compile sets the compiled rule and its size.
+func (p *countyPattern) compile(r *Rules, rule patternRule) (err error) {
+	if p.size = rule.compiledSize(r); p.size > maxPatternSize {
+		return errors.New("the pattern repeats too much; use * or + instead of a large number in braces")
+	}
+	p.pattern, err = rule.compile(r)
+	return err
 }
 
 // compiledSize estimates the size of the compiled rule, without compiling it.
