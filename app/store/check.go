@@ -16,8 +16,8 @@ import (
 // Subject is its name or ID.
 type Finding struct{ Kind, Subject, Problem string }
 
-// CheckSummary counts what Check examined.
-type CheckSummary struct {
+// checkSummary counts what Check examined.
+type checkSummary struct {
 	Records, Files, Events int
 	Corrupt                bool // the file's structure is damaged, so it must not be written to
 }
@@ -31,7 +31,7 @@ type checker struct {
 	ctx          context.Context
 	t            *Tx
 	report       func(Finding)
-	summary      CheckSummary
+	summary      checkSummary
 	findingCount int
 	counts       map[Counter]uint64
 
@@ -45,7 +45,7 @@ type checker struct {
 // Check verifies the checksums of all records, the consistency of records and indexes, the
 // hash chain of the audit log, and the page structure of the file. It calls report for each
 // problem. It returns an error only if the check itself fails, not if it finds problems.
-func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, error) {
+func (c *Copy) Check(ctx context.Context, report func(Finding)) (checkSummary, error) {
 	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, valueCounts: map[valueCountKey]uint64{},
 		expectedEntries: map[string]int{}, fingerprint: c.fingerprint}
 	err := c.beginCheck(ctx, func(t *Tx, check kv.Check) error {

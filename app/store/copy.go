@@ -215,7 +215,7 @@ func CheckFile(ctx context.Context, path, fingerprint string) (err error) {
 
 // CheckPages checks only the pages and the keys of a database of any schema. The summary has the numbers of files and
 // audit log entries that the database itself has counted.
-func (c *Copy) CheckPages(ctx context.Context, report func(Finding)) (summary CheckSummary, err error) {
+func (c *Copy) CheckPages(ctx context.Context, report func(Finding)) (summary checkSummary, err error) {
 	err = c.beginCheck(ctx, func(t *Tx, check kv.Check) (err error) {
 		readable, err := check.Stored(ctx, func(subject, problem string) { report(Finding{"database", subject, problem}) })
 		summary.Corrupt, c.unreadable = !readable, !readable
