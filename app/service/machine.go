@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -33,6 +34,8 @@ func New(name string, report Report) (Manager, error) {
 	}
 	return nil, fmt.Errorf("%w: services of %s aren't supported; start the server with: deedkeep serve", ErrUnsupported, runtime.GOOS)
 }
+
+var userPattern = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$`)
 
 // machine is this machine, or what takes its place in tests.
 type machine struct {

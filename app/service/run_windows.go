@@ -74,7 +74,7 @@ func (h *windowsHandler) Execute(args []string, requests <-chan svc.ChangeReques
 					_ = events.failed() // there is no other place for the error
 				}
 				if h.code != h.final {
-					os.Exit(h.code)
+					os.Exit(h.code) //nolint:gocritic // the process ends without what is deferred: only then does Windows start it again
 				}
 			}
 			return h.code != 0, uint32(h.code)

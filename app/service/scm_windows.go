@@ -117,15 +117,15 @@ func (w *windowsService) requireAdministrator() error {
 }
 
 // require returns an error if the service isn't installed or this process can't change it.
-func (w *windowsService) require(ctx context.Context) (State, error) {
+func (w *windowsService) require(ctx context.Context) error {
 	if err := w.requireAdministrator(); err != nil {
-		return State{}, err
+		return err
 	}
 	state, err := w.State(ctx)
 	if err == nil && !state.Installed {
 		err = errNotInstalled(w.name)
 	}
-	return state, err
+	return err
 }
 
 // library returns the service with what the library needs to create it.
@@ -325,7 +325,7 @@ func (w *windowsService) query() (state svc.State, err error) {
 }
 
 func (w *windowsService) Start(ctx context.Context) error {
-	if _, err := w.require(ctx); err != nil {
+	if err := w.require(ctx); err != nil {
 		return err
 	}
 	state, err := w.query()
@@ -360,7 +360,7 @@ func (w *windowsService) Start(ctx context.Context) error {
 }
 
 func (w *windowsService) Stop(ctx context.Context) error {
-	if _, err := w.require(ctx); err != nil {
+	if err := w.require(ctx); err != nil {
 		return err
 	}
 	state, err := w.query()

@@ -59,10 +59,7 @@ type Report func(changed bool, step string)
 func (r Report) did(format string, args ...any)     { r(true, fmt.Sprintf(format, args...)) }
 func (r Report) already(format string, args ...any) { r(false, fmt.Sprintf(format, args...)) }
 
-var (
-	namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,62}$`)
-	userPattern = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$`)
-)
+var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,62}$`)
 
 // CheckName returns an error if name can't be the name of a service.
 func CheckName(name string) error {

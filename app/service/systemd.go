@@ -15,6 +15,9 @@ import (
 	"deedkeep/app/durable"
 )
 
+// temporary are the directories that PrivateTmp replaces.
+var temporary = []string{"/tmp", "/var/tmp"}
+
 // systemd manages a service of systemd. The library for services isn't used here: it doesn't replace a
 // unit, follows symbolic links, enables a unit before systemd has read it, and drops the messages of
 // systemctl.
@@ -317,4 +320,12 @@ func (s *systemd) Logs(lines int, follow bool) ([]string, error) {
 		command = append(command, "--follow")
 	}
 	return command, s.installed()
+}
+
+// unitPaths returns the places of units with this name: those of the administrator and of packages.
+func unitPaths(root, name string) (own string, packaged []string) {
+	file := name + ".service"
+	return filepath.Join(root, "etc", "systemd", "system", file), []string{
+		filepath.Join(root, "usr", "lib", "systemd", "system", file), filepath.Join(root, "lib", "systemd", "system", file),
+	}
 }

@@ -2,7 +2,6 @@ package service
 
 import (
 	_ "embed"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -21,9 +20,6 @@ const (
 
 // homes are the directories that ProtectHome hides.
 var homes = []string{"/home", "/root", "/run/user"}
-
-// temporary are the directories that PrivateTmp replaces.
-var temporary = []string{"/tmp", "/var/tmp"}
 
 // isBelow reports whether path is one of dirs or below one.
 func isBelow(path string, dirs []string) bool {
@@ -117,12 +113,4 @@ func splitUnit(line string) (words []string) {
 		words = append(words, word.String())
 	}
 	return words
-}
-
-// unitPaths returns the places of units with this name: those of the administrator and of packages.
-func unitPaths(root, name string) (own string, packaged []string) {
-	file := name + ".service"
-	return filepath.Join(root, "etc", "systemd", "system", file), []string{
-		filepath.Join(root, "usr", "lib", "systemd", "system", file), filepath.Join(root, "lib", "systemd", "system", file),
-	}
 }
