@@ -53,6 +53,9 @@ func (e *Events) Follow(ctx context.Context) (*Follower, error) {
 
 // LastSeq returns the sequence number of the newest entry, or 0 if there is none.
 func (e *Events) LastSeq(ctx context.Context) (uint64, error) {
+	if _, last := e.db.Store.EventAdded(); last > 0 {
+		return last, nil
+	}
 	return store.Read(ctx, e.db.Store, func(t *store.Tx) (uint64, error) {
 		last, err := t.LastEvent()
 		return last.Seq, err
@@ -88,11 +91,12 @@ func (e *Events) EndFollowing() {
 // Publish sends new entries to the followers until ctx ends.
 func (e *Events) Publish(ctx context.Context) {
 	defer e.EndFollowing()
+	added, _ := e.db.Store.EventAdded()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.db.Store.EventAdded():
+		case <-added:
 			e.publish(ctx)
 		}
 	}

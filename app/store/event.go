@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"sync/atomic"
 
 	"deedkeep/app/model"
 )
@@ -109,14 +110,25 @@ func (t *Tx) AddEvent(e model.Event) error {
 	if err := putEvent(t, e.Seq, payload); err != nil {
 		return err
 	}
-	t.lastEntry = &e
-	t.wakeAfterCommit(t.eventAdded)
+	if t.lastEntry = &e; t.events != nil {
+		t.committed = append(t.committed, func() { t.events.last.Store(e.Seq) })
+		t.wakeAfterCommit(t.events.added)
+	}
 	return nil
 }
 
+// eventFeed tells the follower of the audit log about new entries.
+type eventFeed struct {
+	added chan struct{}
+	last  atomic.Uint64 // sequence number of the newest entry that was added since the database was opened
+}
+
 // EventAdded returns a channel that receives a value after every commit that added to the audit log, unless a value is
-// already waiting. The channel supports only one follower.
-func (s *Store) EventAdded() <-chan struct{} { return s.eventAdded }
+// already waiting. The channel supports only one follower. last is the sequence number of the newest entry, or 0 if none
+// was added since the database was opened.
+func (s *Store) EventAdded() (added <-chan struct{}, last uint64) {
+	return s.events.added, s.events.last.Load()
+}
 
 // LastEvent returns the newest entry of the audit log, or the zero Event if the log is
 // empty.

@@ -37,7 +37,7 @@ type Store struct {
 	wake         chan struct{}
 	writerDone   chan struct{}
 	changed      chan struct{}
-	eventAdded   chan struct{}
+	events       eventFeed
 }
 
 // View runs fn on a consistent snapshot of the database. fn must return quickly, because
@@ -128,7 +128,7 @@ type Tx struct {
 	changedSet     map[uint64]struct{} // typed IDs for the change feed
 	changedIDs     []uint64            // the same IDs in order
 	changed        chan<- struct{}     // wakes the follower of the change feed; nil for a Copy
-	eventAdded     chan<- struct{}     // wakes the follower of the audit log; nil for a Copy
+	events         *eventFeed          // follower of the audit log; nil for a Copy
 	oldKey, newKey []byte              // scratch buffers of updateEntries
 	committed      []func()            // called after the commit
 	buckets        []*bucket           // buckets in use
@@ -143,7 +143,7 @@ func (t *Tx) canceled() error {
 }
 
 func (s *Store) newTx(ctx context.Context, tx kv.Tx) *Tx {
-	return &Tx{tx: tx, ctx: ctx, caches: &s.caches, hash: s.hash, changed: s.changed, eventAdded: s.eventAdded}
+	return &Tx{tx: tx, ctx: ctx, caches: &s.caches, hash: s.hash, changed: s.changed, events: &s.events}
 }
 
 // ReadOnly reports whether the store was opened by OpenReadOnly. If so, nothing changes the
@@ -193,7 +193,7 @@ func newStore(db kv.DB, opts Options) *Store {
 		wake:          make(chan struct{}, 1),
 		writerDone:    make(chan struct{}),
 		changed:       make(chan struct{}, 1),
-		eventAdded:    make(chan struct{}, 1),
+		events:        eventFeed{added: make(chan struct{}, 1)},
 	}
 }
 
