@@ -58,7 +58,10 @@ const closeMenus = (except) => {
   }
 };
 document.addEventListener('click', (event) => closeMenus(event.target));
-document.addEventListener('focusin', (event) => closeMenus(event.target));
+// Pressing on text in a menu moves the focus to main, which must not close the menu.
+document.addEventListener('focusin', (event) => {
+  if (event.target.id !== 'main') closeMenus(event.target);
+});
 
 // Scrolls the current tab into view if the tabs don't fit next to each other.
 const tab = document.querySelector('.tabs [aria-current]');
