@@ -6,19 +6,42 @@
 const box = () => document.querySelector('#palette .palette-actions');
 const maxShown = 6;
 
+// The places of every page: name, address, and what the user must be allowed to do.
+const places = [
+  ['New order', '/orders/new', 'write'],
+  ['New abstract', '/abstracts/new', 'write'],
+  ['Desk', '/', ''],
+  ['My work', '/work', ''],
+  ['Orders', '/orders', ''],
+  ['Abstracts', '/abstracts', ''],
+  ['Vault', '/vault', ''],
+  ['Trash', '/trash', 'write'],
+  ['Your account', '/me', ''],
+  ['Help', '/help', ''],
+  ['Templates', '/admin/templates', 'administer'],
+  ['Order fields', '/admin/fields', 'administer'],
+  ['Order statuses', '/admin/statuses', 'administer'],
+  ['Document types', '/admin/types', 'administer'],
+  ['Users', '/admin/users', 'administer'],
+  ['API keys', '/admin/keys', 'administer'],
+  ['Activity', '/admin/activity', 'administer'],
+  ['Backups', '/admin/backups', 'administer'],
+  ['Settings', '/admin/settings', 'administer'],
+  ['System check', '/admin/settings#examine', 'administer'],
+];
+
 /** @param {HTMLElement} el */
 const isUsable = (el) =>
   el.checkVisibility() && !el.matches('[disabled], [aria-disabled="true"], [aria-pressed="true"]');
+/** @param {string} may */
+const mayDo = (may) => !may || box().closest('dialog').dataset.may.split(' ').includes(may);
 // offers returns the actions of the page, and then those of every page.
 /** @returns {{name: string, href?: string, control?: HTMLElement}[]} */
 const offers = () => [
   ...[...document.querySelectorAll('[data-action]')]
     .filter(isUsable)
     .map((control) => ({ name: control.dataset.action, control })),
-  ...[...document.querySelectorAll('#palette-places a')].map((link) => ({
-    name: link.textContent.trim(),
-    href: link.getAttribute('href'),
-  })),
+  ...places.filter(([, , may]) => mayDo(may)).map(([name, href]) => ({ name, href })),
 ];
 // fits reports whether each typed word begins a word of the name.
 /**

@@ -6,7 +6,7 @@ import * as sheet from './runsheet.js';
 import { apply, discard, editor, isSaved, newRow, notes, shownText, unsaved } from './runsheet-cells.js';
 import { canEdit, commit, entering, leave, open } from './runsheet-editing.js';
 import { preview } from './runsheet-paste.js';
-import { clearMessages, enqueue, queued, send, show } from './runsheet-requests.js';
+import { clearMessages, enqueue, enqueueRead, queued, send, show } from './runsheet-requests.js';
 import { moveStep, perform, redo, remember, sequenceStep, trashStep, undo, viewStep } from './runsheet-undo.js';
 
 const { section, table, body, fields, columnCount } = sheet;
@@ -121,7 +121,7 @@ document.addEventListener('keydown', (event) => {
 let waits = false;
 /** @param {string} query */
 const follow = (query) =>
-  enqueue(async () => {
+  enqueueRead(async () => {
     const response = await fetch(`${section.dataset.path}/instruments/state${query}`, {
       headers: { 'HX-Request': 'true' },
     });

@@ -74,15 +74,22 @@ export const send = async (address, values) => {
 let queue = Promise.resolve();
 export let queued = 0;
 /** @param {() => unknown} work */
+const afterOthers = (work) => {
+  queue = queue.then(work).catch((error) => {
+    show('problem', 'Something went wrong. Reload the page and try again.');
+    console.error(error);
+  });
+  return queue;
+};
+/** @param {() => unknown} work */
 export const enqueue = (work) => {
   queued++;
-  queue = queue
-    .then(work)
-    .catch((error) => {
-      show('problem', 'Something went wrong. Reload the page and try again.');
-      console.error(error);
-    })
-    .finally(() => {
-      queued--;
-    });
+  afterOthers(work).finally(() => {
+    queued--;
+  });
+};
+// enqueueRead is like enqueue for a request that changes nothing, so users can leave the page.
+/** @param {() => unknown} work */
+export const enqueueRead = (work) => {
+  afterOthers(work);
 };

@@ -2,8 +2,90 @@
 // Keys of every page: ? shows all shortcuts, and J, K, X, and Enter work in a list of records.
 import { typing } from './page.js';
 
-/** @returns {HTMLDialogElement} */
-const dialog = () => document.querySelector('dialog#shortcuts');
+/** @type {[title: string, keys: [keys: string, what: string][]][]} */
+const groups = [
+  [
+    'Every page',
+    [
+      ['Ctrl K or /', 'Search, or do something on the page'],
+      ['?', 'This list'],
+      ['Esc', 'Close or cancel'],
+    ],
+  ],
+  [
+    'Lists',
+    [
+      ['J K', 'Next, previous row'],
+      ['Enter', 'Open the row'],
+      ['X', 'Select the row'],
+    ],
+  ],
+  ['Abstract', [['R D', 'Runsheet, documents']]],
+  [
+    'Runsheet',
+    [
+      ['← ↑ → ↓', 'Select a cell'],
+      ['Enter', 'Edit the cell, as typing does'],
+      ['Tab', 'Save it and go to the next'],
+      ['Ctrl Z', 'Undo; Ctrl Y redoes it'],
+      ['N', 'New row'],
+      ['Alt ↑ ↓', 'Move the row'],
+      ['Ctrl Delete', 'Move the row to the trash'],
+      ['Ctrl V', 'Paste rows from Excel'],
+    ],
+  ],
+  [
+    'Document',
+    [
+      ['[ ]', 'Previous, next document'],
+      ['← →', 'Previous, next page'],
+      ['I', 'Instruments'],
+      ['Esc', 'Back to the abstract or folder'],
+    ],
+  ],
+];
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} name
+ * @param {...(string | Node)} content
+ */
+const element = (name, ...content) => {
+  const el = document.createElement(name);
+  el.append(...content);
+  return el;
+};
+/** @type {HTMLDialogElement} */
+let dialog = null; // made when it is opened for the first time
+const open = () => {
+  if (!dialog) {
+    dialog = element('dialog');
+    dialog.className = 'shortcuts';
+    const heading = element('h2', 'Keyboard shortcuts');
+    heading.id = 'shortcuts-heading';
+    dialog.setAttribute('aria-labelledby', heading.id);
+    dialog.setAttribute('closedby', 'any');
+    const closeButton = element('button', 'Close');
+    closeButton.type = 'button';
+    closeButton.addEventListener('click', () => dialog.close());
+    const list = element('div');
+    list.className = 'shortcut-groups';
+    for (const [title, shortcuts] of groups) {
+      const names = element('dl');
+      for (const [combination, what] of shortcuts) {
+        const term = element('dt');
+        for (const key of combination.split(' ')) term.append(key === 'or' ? 'or' : element('kbd', key), ' ');
+        names.append(element('div', term, element('dd', what)));
+      }
+      list.append(element('section', element('h3', title), names));
+    }
+    dialog.append(element('header', heading, closeButton), list);
+    dialog.addEventListener('click', (event) => {
+      if (event.target === dialog) dialog.close();
+    });
+    document.body.append(dialog);
+  }
+  dialog.showModal();
+};
 const rows = () => [...document.querySelectorAll('#results tbody tr')];
 /** @param {Element} row */
 const link = (row) => row.querySelector('a.name');
@@ -29,14 +111,9 @@ document.addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (typing(event.target) && !event.target.matches('#results input[type=checkbox]')) return;
   // The viewer has a list of its own.
-  if (
-    event.key === '?' &&
-    dialog() &&
-    !document.querySelector('[data-do="keys"]') &&
-    !document.querySelector('dialog:modal')
-  ) {
+  if (event.key === '?' && !document.querySelector('[data-do="keys"]') && !document.querySelector('dialog:modal')) {
     event.preventDefault();
-    dialog().showModal();
+    open();
     return;
   }
   const act = rows().length && !document.querySelector('dialog[open]') && keys[event.key.toLowerCase()];
@@ -45,9 +122,7 @@ document.addEventListener('keydown', (event) => {
   act();
 });
 document.addEventListener('click', (event) => {
-  if (event.target === dialog() || event.target.closest('[data-shortcuts="close"]')) dialog().close();
-  if (event.target.closest('[data-shortcuts="open"]')) {
-    event.preventDefault();
-    dialog().showModal();
-  }
+  if (!event.target.closest('[data-shortcuts="open"]')) return;
+  event.preventDefault();
+  open();
 });
