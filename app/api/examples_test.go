@@ -47,6 +47,8 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 		id = srv.createID(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(1))))
 	case strings.HasPrefix(path, "/orders/{id}"):
 		id = srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
+	case strings.HasPrefix(path, "/views/{n}"):
+		srv.do(t, jsonCall("POST", "/views", `{"name":"x","record":"orders"}`, 201))
 	case strings.HasPrefix(path, "/file-vault/files/{n}"):
 		srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
 	case strings.HasPrefix(path, "/instruments/{n}"), strings.HasPrefix(path, "/notes/{n}"):

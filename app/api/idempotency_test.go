@@ -63,6 +63,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		"/file-vault/files/bulk":               {header: []string{asJSON}, body: `{"ids":[1],"set":{"filename":"b.pdf"}}`, status: 200},
 		"/instruments/bulk":                    {header: []string{asJSON}, body: `{"ids":[1,2],"set":{"book":"9"}}`, status: 200},
 		"/abstracts/{id}/restore":              {status: 200},
+		"/views":                               {header: []string{asJSON}, body: `{"name":"x","record":"orders"}`, status: 201},
 		"/abstracts/{id}/files":                {header: []string{asForm}, body: form, status: 201},
 		"/orders":                              {header: []string{asJSON}, body: `{"order_number":"T-1"}`, status: 201},
 		"/orders/{id}/restore":                 {status: 200, header: []string{asJSON}, body: `{}`},
@@ -82,7 +83,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore", "/abstracts/{id}/instruments", "/abstracts/{id}/notes",
 		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore", "/notes/{n}/restore",
-		"/abstracts/bulk", "/orders/bulk", "/file-vault/files/bulk", "/instruments/bulk",
+		"/views", "/abstracts/bulk", "/orders/bulk", "/file-vault/files/bulk", "/instruments/bulk",
 		"/abstracts/{id}/certificate", "/abstracts/{id}/certificate/{n}/void", "/abstracts/{id}/bring-down"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" || path == "/abstracts/{id}/runsheet" {

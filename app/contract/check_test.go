@@ -88,7 +88,11 @@ func (f *fuzzer) readBack(r *request, got *reply) {
 	if t == nil || t.recordKind == "note" {
 		return // checkNotes reads notes
 	}
-	read := &request{op: r.op, as: "read", method: http.MethodGet, target: recordPaths[t.recordKind] + "/" + t.id}
+	as := "read"
+	if t.recordKind == "view" { // another key doesn't see it
+		as = "full"
+	}
+	read := &request{op: r.op, as: as, method: http.MethodGet, target: recordPaths[t.recordKind] + "/" + t.id}
 	for _, h := range r.header {
 		if h[0] == "Host" {
 			read.header = append(read.header, h) // links in the response begin with it

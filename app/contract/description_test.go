@@ -90,7 +90,7 @@ func (o *operation) may(as, method string) bool {
 	switch {
 	case o.open:
 		return true
-	case o.path == "/v1/events":
+	case o.path == "/v1/events", o.path == "/v1/events/stream":
 		return as == "events" && reads
 	case o.path == "/metrics":
 		return as == "metrics" && reads
@@ -101,7 +101,7 @@ func (o *operation) may(as, method string) bool {
 // authorizedKind returns the type of key that may call the operation with every method.
 func (o *operation) authorizedKind() string {
 	switch o.path {
-	case "/v1/events":
+	case "/v1/events", "/v1/events/stream":
 		return "events"
 	case "/metrics":
 		return "metrics"

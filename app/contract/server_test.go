@@ -88,6 +88,7 @@ func open(t *testing.T, seed uint64) *testServer {
 
 func (ts *testServer) makeKeys(t *testing.T) {
 	t.Helper()
+	ts.vault.Events.EndFollowing() // otherwise, a stream wouldn't end
 	ts.clock.Advance(-2 * time.Hour)
 	end := ts.clock.Now().Add(time.Hour)
 	for kind, ability := range map[string]string{

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/getkin/kin-openapi/routers"
 )
 
 // state contains the records and values that responses contained.
@@ -110,10 +108,13 @@ func (f *fuzzer) learn(r *request, got *reply) {
 	above, rest := f.state.pathAfter(route.Path, params)
 	named := f.state.named(route.Path, params)
 	if named != nil && !r.replayed(got) {
-		f.moved(named, route)
+		f.moved(named, route.Method == http.MethodDelete, strings.HasSuffix(route.Path, "/restore"))
 		if r.op.id == "changeFile" && r.method == http.MethodPatch {
 			f.documentMoved(r, named)
 		}
+	}
+	if strings.HasSuffix(route.Path, "/bulk") && !r.replayed(got) {
+		f.movedMany(r, got, "/v1"+strings.TrimSuffix(route.Path, "/bulk"))
 	}
 	// A replay contains the records as they were at the first response.
 	isJSON := strings.HasPrefix(got.header.Get("Content-Type"), "application/json")
@@ -168,20 +169,48 @@ func (s *state) named(path string, params map[string]string) *vaultRecord {
 }
 
 // moved records that a record was moved to the trash or restored.
-func (f *fuzzer) moved(t *vaultRecord, route *routers.Route) {
+func (f *fuzzer) moved(t *vaultRecord, trashed, restored bool) {
 	switch {
-	case route.Method == http.MethodDelete:
+	case trashed:
 		t.gone = true
 		for _, inner := range slices.Concat(f.state.records["file"], f.state.records["instrument"]) {
 			if inner.of == t && !inner.gone {
 				inner.gone, inner.with = true, t
 			}
 		}
-	case strings.HasSuffix(route.Path, "/restore"):
+	case restored:
 		t.gone, t.with = false, nil
 		for _, inner := range slices.Concat(f.state.records["file"], f.state.records["instrument"]) {
 			if inner.with == t {
 				inner.gone, inner.with = false, nil
+			}
+		}
+	}
+}
+
+// movedMany records what a bulk change of the records with a path did.
+func (f *fuzzer) movedMany(r *request, got *reply, path string) {
+	var sent struct {
+		Action string
+		Set    json.RawMessage
+	}
+	var done struct {
+		Data []struct {
+			ID any
+			OK bool
+		}
+	}
+	if json.Unmarshal(r.body, &sent) != nil || json.Unmarshal(got.body, &done) != nil {
+		return // the request was rejected
+	}
+	for recordKind, known := range recordPaths {
+		for _, one := range done.Data {
+			t := f.state.byID[recordKind+" "+fmt.Sprint(one.ID)]
+			if known != path || !one.OK || t == nil {
+				continue
+			}
+			if f.moved(t, sent.Action == "trash", sent.Action == "restore"); recordKind == "file" {
+				f.documentMoved(&request{body: sent.Set}, t)
 			}
 		}
 	}
@@ -248,6 +277,8 @@ func (f *fuzzer) record(v map[string]any, of *vaultRecord) *vaultRecord {
 		if t = f.state.vaultRecord("note", fmt.Sprint(v["id"])); of != nil && of != t {
 			t.of = of
 		}
+	case has("id", "record", "filters"):
+		t = f.state.vaultRecord("view", fmt.Sprint(v["id"]))
 	case has("id", "category", "encumbrance"):
 		if name := fmt.Sprint(v["name"]); !slices.Contains(f.state.words["type"], name) {
 			f.state.words["type"] = append(f.state.words["type"], name)
@@ -360,4 +391,5 @@ func (f *fuzzer) checkDisk(t *testing.T) {
 var recordPaths = map[string]string{
 	"abstract": "/v1/abstracts", "order": "/v1/orders", "file": "/v1/file-vault/files", "folder": "/v1/file-vault/folders",
 	"template": "/v1/abstract-templates", "upload": "/v1/uploads", "instrument": "/v1/instruments", "note": "/v1/notes",
+	"view": "/v1/views",
 }
