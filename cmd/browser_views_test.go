@@ -76,6 +76,7 @@ func testSaveView(t *testing.T, env *browserEnv) {
 	other.checkFits(360)
 	other.checkAccessible(t, "view on a phone")
 	other.click("summary | Edit view")
+	other.checkFits(360)
 	other.screenshot("scene-view-phone")
 	other.fill("#view-name", "Wexcombe")
 	other.clickLink(".list-tools button | Save changes")
