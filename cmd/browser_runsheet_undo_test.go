@@ -226,6 +226,8 @@ func testRunsheetSorting(t *testing.T, env *browserEnv) {
 	rows("2 1 3 4 gap 5")
 	s.pressWith(withCtrl, "y")
 	rows(gap)
+	// Otherwise, the page would show the change before the keys are pressed.
+	eval[bool](s.tab, `document.addEventListener("deedkeep:live", (event) => event.stopImmediatePropagation(), true), true`)
 	s.must(s.client.Do(t.Context(), http.MethodPatch, "/v1/instruments/3", map[string]any{"position": 1}, &apitypes.InstrumentBody{}))
 	s.expect("status of 412")
 	s.pressWith(withCtrl, "z")

@@ -99,7 +99,7 @@ func TestChanges(t *testing.T) {
 	if stream.next(t, &got); !slices.Equal(got.Records, want) {
 		t.Errorf("got %+v, want %q", got, want)
 	}
-	h.request(t, http.StatusSeeOther, http.MethodGet, "/changes")
+	h.request(t, http.StatusNoContent, http.MethodGet, "/changes")
 }
 
 // A stream ends when its session ends or the user is disabled, and when the server stops.
@@ -110,13 +110,13 @@ func TestChangesEnd(t *testing.T) {
 	ofKim, ofLee, ofSam := kim.openChanges(t), lee.openChanges(t), sam.openChanges(t)
 	kim.post(t, http.StatusSeeOther, "/sign-out", url.Values{})
 	var got changeEvent
-	if kind := ofKim.next(t, &got); kind != "" {
+	if kind := ofKim.next(t, &got); kind != "end" {
 		t.Errorf("after signing out, got %s %+v, want the end", kind, got)
 	}
 	if _, err := h.vault.Users.Disable(t.Context(), model.Actor{Kind: "operator"}, lee.actor.ID); err != nil {
 		t.Fatalf("disable user: %v", err)
 	}
-	if kind := ofLee.next(t, &got); kind != "" {
+	if kind := ofLee.next(t, &got); kind != "end" {
 		t.Errorf("after being disabled, got %s %+v, want the end", kind, got)
 	}
 	h.vault.Events.EndFollowing()

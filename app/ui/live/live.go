@@ -26,7 +26,7 @@ func New(s *page.Site) *Pages { return &Pages{s, newVisits(s.Now)} }
 
 // Routes returns the routes. Their requests don't extend a session, because scripts send them while the user is away.
 func (p *Pages) Routes() []page.Route {
-	stream := page.NewRoute("GET /changes", page.MayRead, p.stream)
+	stream := page.NewRoute("GET /changes", page.Anyone, p.stream) // stream checks it
 	visit := page.NewRoute("POST /changes/here", page.MayRead, p.visit)
 	stream.Background, visit.Background = true, true
 	return []page.Route{stream, visit}
@@ -44,7 +44,14 @@ type change struct {
 const pingEvery = 15 * time.Second
 
 // stream sends changes until the browser, the session, or its rights are gone.
+//
+// Without a session, it responds with 204: a browser then doesn't try again, and reports no error.
 func (p *Pages) stream(r *page.Request) error {
+	if !r.MayRead() {
+		r.SetDataHeaders(httpx.EventStreamMedia, httpx.DataPolicy, "no-store")
+		r.W.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	r.W.Header().Set("X-Accel-Buffering", "no") // nginx would collect the response
 	r.SetDataHeaders(httpx.EventStreamMedia, httpx.DataPolicy, "no-store")
 	if r.Method == http.MethodHead {
@@ -73,7 +80,11 @@ func (p *Pages) follow(r *page.Request, out httpx.EventStream, f *audit.Follower
 		case <-r.Context().Done():
 			return
 		case e, open := <-f.C:
-			if !open || e.Record == r.Actor.Record() && !p.stillSignedIn(r) {
+			if !open {
+				return
+			}
+			if e.Record == r.Actor.Record() && !p.stillSignedIn(r) {
+				_ = send(out, "end", struct{}{}) // an error means that the browser is gone
 				return
 			}
 			if c, ok := p.newChange(e, r.Actor); ok {
@@ -83,6 +94,7 @@ func (p *Pages) follow(r *page.Request, out httpx.EventStream, f *audit.Follower
 			err = send(out, "here", here{Page: path, People: p.visits.at(path, r.Actor.ID)})
 		case <-tick.C:
 			if !p.stillSignedIn(r) {
+				_ = send(out, "end", struct{}{})
 				return
 			}
 			err = out.Ping()
