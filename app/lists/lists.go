@@ -113,21 +113,8 @@ func (t Table[T]) File(columns []Column[T], rows iter.Seq2[T, error]) spreadshee
 	for _, c := range columns {
 		file.Columns = append(file.Columns, spreadsheet.Column{Title: c.Label, Width: c.Width, Amount: c.Type == model.Money})
 	}
-	cells, zone := make([]string, len(columns)), t.zone()
-	file.Rows = func(yield func([]string, error) bool) {
-		for record, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for n, c := range columns {
-				cells[n] = c.cell(&record, zone)
-			}
-			if !yield(cells, nil) {
-				return
-			}
-		}
-	}
+	zone := t.zone()
+	file.Rows = spreadsheet.Rows(rows, len(columns), func(record T, n int) string { return columns[n].cell(&record, zone) })
 	return file
 }
 

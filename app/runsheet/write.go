@@ -24,21 +24,7 @@ func File(rows iter.Seq2[*Row, error]) spreadsheet.Table {
 	for _, c := range columns {
 		t.Columns = append(t.Columns, spreadsheet.Column{Title: c.Title, Width: c.Width, Amount: c.Field == "consideration"})
 	}
-	cells := make([]string, len(columns))
-	t.Rows = func(yield func([]string, error) bool) {
-		for row, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for n, c := range columns {
-				cells[n] = c.Value(row)
-			}
-			if !yield(cells, nil) {
-				return
-			}
-		}
-	}
+	t.Rows = spreadsheet.Rows(rows, len(columns), func(row *Row, n int) string { return columns[n].Value(row) })
 	return t
 }
 

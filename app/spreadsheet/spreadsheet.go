@@ -25,6 +25,23 @@ type Column struct {
 	Amount bool    // cells are amounts, which are numbers in Excel
 }
 
+// Rows returns the rows of a table of records. cell returns the text of a record in column n.
+func Rows[T any](records iter.Seq2[T, error], columns int, cell func(record T, n int) string) iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		cells := make([]string, columns)
+		for record, err := range records {
+			for n := range cells {
+				if err == nil {
+					cells[n] = cell(record, n)
+				}
+			}
+			if !yield(cells, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Format is a file format.
 type Format struct {
 	Extension string // such as ".csv"
