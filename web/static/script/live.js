@@ -1,6 +1,6 @@
 // @ts-check
-// Keeps an open page current. The server tells which records others change, and the page then gets its parts that show
-// them again. What is being typed stays, and a field that another person changed meanwhile is marked.
+// Keeps an open page current. The server reports which records others change, and the page then requests its parts again.
+// Text that is being typed stays, and a field that another person has changed in the meantime is marked.
 import { announce } from './page.js';
 
 const main = document.getElementById('main');
@@ -58,9 +58,9 @@ const replace = (part, fresh) => {
   htmx.process(part);
 };
 
-// ---- getting the page again
+// ---- requesting the page again
 
-let waits = false; // a part was busy, or the page was hidden, so the page must be gotten again
+let waits = false; // a part was busy, or the page was hidden, so the page must be requested again
 let gone = false;
 /** @param {string} text */
 const tell = (text) => {
@@ -80,7 +80,9 @@ const refresh = async () => {
     return;
   }
   waits = false;
-  const response = await fetch(location.href, { headers: { 'Deedkeep-Background': 'refresh' } });
+  const address = new URL(location.href);
+  for (const name of ['edit', 'field']) address.searchParams.delete(name); // they open a form
+  const response = await fetch(address, { headers: { 'Deedkeep-Background': 'refresh' } });
   if (response.status === 404 || response.status === 410) {
     gone = true;
     tell('This record was moved to the trash or deleted by someone else. What you see here is no longer current.');
@@ -98,7 +100,7 @@ const refresh = async () => {
 const minPause = 1000; // between two requests, in milliseconds
 let timer = 0;
 let running = false;
-let again = false; // something changed while the page was being gotten
+let again = false; // something changed during a request
 let earliest = 0;
 const refreshSoon = () => {
   again = running;
@@ -114,7 +116,7 @@ const refreshSoon = () => {
         waits = true; // the server is away; the stream reports when it is back
       }
       running = false;
-      // A page that takes long is gotten less often.
+      // A page that takes long is requested less often.
       earliest = Date.now() + Math.max(minPause, 5 * (Date.now() - began));
       if (again) refreshSoon();
     },
@@ -240,31 +242,39 @@ const pass = (kind, data) => {
   channel.postMessage({ kind, data });
   receive({ kind, data });
 };
-// connect returns when the connection has ended for good, such as after a sign-out.
+let opened = false;
+// connect returns when the connection has ended for good, such as after a sign-out. Browsers have locks only over HTTPS and
+// on this computer. Without them, each tab has a connection of its own while it is visible, because browsers open only six
+// to a server.
 const connect = () =>
   new Promise((resolve) => {
     const source = new EventSource('/changes');
-    let opened = false;
+    const end = () => {
+      source.close();
+      document.removeEventListener('visibilitychange', end);
+      resolve(undefined);
+    };
     for (const kind of ['change', 'here']) {
       source.addEventListener(kind, (event) => pass(kind, JSON.parse(/** @type {MessageEvent} */ (event).data)));
     }
     source.addEventListener('open', () => {
       if (opened)
-        pass('again'); // something may have changed while the connection was lost
+        pass('again'); // something may have changed while there was no connection
       else report(main.dataset.since); // or while the page was loading
       opened = true;
     });
-    source.addEventListener('end', () => source.close()); // signed out
+    source.addEventListener('end', end); // signed out
     source.addEventListener('error', () => {
-      if (source.readyState === EventSource.CLOSED) resolve(undefined);
+      if (source.readyState === EventSource.CLOSED) end();
     });
+    if (!navigator.locks) document.addEventListener('visibilitychange', end);
   });
 const retryAfter = 60000;
 const run = async () => {
-  // Browsers have locks only over HTTPS and on this computer. Without them, each tab has its own connection.
   if (navigator.locks) await navigator.locks.request('deedkeep-changes', connect);
-  else await connect();
-  setTimeout(run, retryAfter);
+  else if (!document.hidden) await connect();
+  if (document.hidden && !navigator.locks) document.addEventListener('visibilitychange', run, { once: true });
+  else setTimeout(run, retryAfter);
 };
 if (follows.length) {
   run();
