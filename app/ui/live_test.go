@@ -165,12 +165,12 @@ func TestWhoIsHere(t *testing.T) {
 	lee.report(t, "2", "/orders/b", "")
 	stream.next(t, &news)
 	if r := kim.report(t, "1", "/orders/a", ""); len(r.People) != 0 {
-		t.Errorf("after Lee left: got %+v, want nobody", r)
+		t.Errorf("after Lee left: got %+v, want no one", r)
 	}
 	lee.report(t, "3", "/orders/a", "")
 	h.clock.Advance(80 * time.Second)
 	if r := kim.report(t, "1", "/orders/a", ""); len(r.People) != 0 {
-		t.Errorf("after Lee's browser is gone: got %+v, want nobody", r)
+		t.Errorf("after Lee's browser is gone: got %+v, want no one", r)
 	}
 	for _, form := range []url.Values{{}, {"tab": {"1"}, "page": {"x"}}, {"tab": {strings.Repeat("1", 201)}}} {
 		kim.post(t, http.StatusBadRequest, "/changes/here", form)
