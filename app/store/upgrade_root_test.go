@@ -31,7 +31,7 @@ func TestPowerFailureDuringUpgrade(t *testing.T) {
 	}
 	record.Stop()
 	replayer, rng := record.Replayer(t), rand.New(rand.NewPCG(1, 2))
-	name := "vault.db.before-" + Description{Schema: schema}.Label()
+	name := "vault.db.before-" + fixtureLabel(schema)
 	old, upgraded := 0, 0
 	for position := 0; position <= record.Len(); position++ {
 		for range 3 {

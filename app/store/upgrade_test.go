@@ -84,6 +84,15 @@ func openWith(t *testing.T, path string, change func(*Options)) (kind string, de
 	return kind, detail, nil
 }
 
+// fixtureLabel is the label of a fixture's Description. Since schema 14, fixtures have a version.
+func fixtureLabel(schema int) string {
+	d := Description{Schema: uint64(schema)}
+	if schema >= 14 {
+		d.Version = "v0.3.0"
+	}
+	return d.Label()
+}
+
 // An upgrade keeps the state before it in a file that is complete before the migration begins, and removes the file of
 // the upgrade before. An interrupted upgrade leaves files that the next one replaces.
 func TestUpgradeKeepsCopy(t *testing.T) {
@@ -91,11 +100,7 @@ func TestUpgradeKeepsCopy(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "vault.db")
 		before := writeFixture(t, path, schema)
-		description := Description{Schema: uint64(schema)}
-		if schema >= 14 {
-			description.Version = "v0.3.0"
-		}
-		from := description.Label()
+		from := fixtureLabel(schema)
 		for _, name := range []string{".before-0.1.0", ".after-0.2.0", ".new-copy-1", ".before-" + from} {
 			overwrite([]byte("left behind"))(t, path+name)
 		}
