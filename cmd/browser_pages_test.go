@@ -43,6 +43,8 @@ func (f *firm) screens() []screen {
 		{name: "find-how", path: "/find/how", as: viewer},
 		{name: "find-lists", path: "/find?county=St.+Tammany&state=LA", as: viewer},
 		{name: "abstracts", path: "/abstracts", as: staff},
+		{name: "instruments", path: "/instruments", as: staff},
+		{name: "instruments-filtered", path: "/instruments?q=smith&county=Warren&recorded_from=2001-01-01", as: viewer},
 		{name: "abstracts-new", path: "/abstracts/new", as: staff},
 		{name: "abstract", path: abstract, as: staff},
 		{name: "abstract-viewer", path: abstract, as: viewer},

@@ -26,15 +26,16 @@ type Input struct {
 	Question string          // asks about a value that can't be right
 	Kept     bool            // the user says to keep that value
 	Hint     string
-	Warning  string // what to look at; the value is saved without a question
-	Was      string // fingerprint of the value when the form was rendered; "" if there is none
-	Clash    bool   // this user and another user entered different values
-	Others   string // who else changed the value, and when
-	Theirs   string // the other user's value, formatted; "" if blank
-	Lookup   string // address that returns a hint about the typed value; "" if there is none
-	Wide     bool   // spans all columns
-	Focus    bool   // gets the focus
-	Fresh    bool   // the record is new: blank required fields are not marked
+	Warning  string   // what to look at; the value is saved without a question
+	Was      string   // fingerprint of the value when the form was rendered; "" if there is none
+	Clash    bool     // this user and another user entered different values
+	Others   string   // who else changed the value, and when
+	Theirs   string   // the other user's value, formatted; "" if blank
+	Used     []string // values of other records, to choose from while typing
+	Lookup   string   // address that returns a hint about the typed value; "" if there is none
+	Wide     bool     // spans all columns
+	Focus    bool     // gets the focus
+	Fresh    bool     // the record is new: blank required fields are not marked
 }
 
 // ID returns the HTML ID of the input.

@@ -98,6 +98,9 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 			list[i].Fresh = true
 		}
 	}
+	if err := p.offerUsed(r, view.Property, view.Fields); err != nil {
+		return err
+	}
 	view.Wrong = wrongInputs(view.Due, view.Property, view.Fields)
 	if r.IsPart() {
 		return p.RenderPart(r, status, "abstract-new.html", "form", view)

@@ -51,13 +51,20 @@ func (p *Pages) abstractListPage(r *page.Request) error {
 	if err := reader.show(p, r, &list.tableList); err != nil {
 		return err
 	}
+	named := map[string]string{}
+	for _, t := range list.Templates {
+		if strconv.FormatUint(t.ID, 10) == list.Asked.Get("template") {
+			named["template"] = t.Name
+		}
+	}
+	list.addChips(named)
+	if err := p.readUsed(r, &list.listing); err != nil {
+		return err
+	}
 	if err := p.addSavedViews(r, &list.tableList, p.countAbstracts); err != nil {
 		return err
 	}
-	if len(list.Views) > 0 {
-		all := viewTab{Label: "All", Address: "/abstracts", Chosen: !list.Asked.Has(viewParam) && !list.Filtered}
-		list.Views = append([]viewTab{all}, list.Views...)
-	}
+	list.addAll()
 	return p.showList(r, &list.tableList, "abstracts.html", "results-update",
 		page.Page{Heading: "Abstracts", Section: "abstracts", Data: list})
 }

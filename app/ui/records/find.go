@@ -67,6 +67,9 @@ func (p *Pages) findPage(r *page.Request) error {
 	if list.Templates, err = p.App.Templates.All(r.Context()); err != nil {
 		return err
 	}
+	if err := p.readUsed(r, &list.listing); err != nil {
+		return err
+	}
 	// Before the search, so that a scan that is read in the meantime isn't left out of both.
 	missing := p.App.Derive(r.Context(), "unsearchable documents", func() (err error) {
 		list.UnsearchableNotice, err = p.unsearchableNotice(r.Context(), q)

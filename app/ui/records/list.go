@@ -23,7 +23,8 @@ type listing struct {
 	ByWords    bool              // found by full-text search, not by the start of a number or address
 	Wordless   string            // why full-text search was not available; "" if it was
 	Prev, Next string
-	Here       string // address of this page of the list
+	Used       map[string][]string // values that filters offer while users type, by the name of the filter
+	Here       string              // address of this page of the list
 
 	path        string // of the page
 	defaultSort string // the default sort order

@@ -26,6 +26,7 @@ type tableList struct {
 	Shown   string         // names of the columns that the user or the view chose; "" for the default
 	Open    string         // the disclosure that is open
 	Views   []viewTab
+	Chips   []filterChip
 	View    *viewForm // form that changes the current view; nil if there is none, or the user can't change it
 
 	sorts []string // names of the sort orders
@@ -176,8 +177,25 @@ func (l *tableList) linkColumns() {
 // File returns the address of the list as a file.
 func (l tableList) File(extension string) string { return page.WithQuery(l.path+extension, l.Asked) }
 
+// Cleared returns the address of the list without the filters that have chips.
+func (l tableList) Cleared() string {
+	var pairs []string
+	for _, c := range chipTexts {
+		pairs = append(pairs, c.name, "")
+	}
+	return l.addressWith(pairs...)
+}
+
 // First returns the address of the first page of the list.
 func (l tableList) First() string { return l.addressWith() }
+
+// readUsed reads the values that filters offer. The part of a page that a script requests has no filters.
+func (p *Pages) readUsed(r *page.Request, l *listing) (err error) {
+	if !r.IsPart() {
+		l.Used, err = p.App.Lists.Used(r.Context())
+	}
+	return err
+}
 
 // showList renders a list or, for a script, only its results. A submitted form is redirected to an
 // address without empty parameters or, if a number or name was searched for, to the only match.
@@ -194,7 +212,7 @@ func (p *Pages) showList(r *page.Request, l *tableList, name, block string, cont
 		return p.RenderPart(r, http.StatusOK, name, block, content.Data)
 	}
 	content.Styles, content.Scripts = []string{"record.css"}, []string{"choose.js", "bulk.js"}
-	content.Follows = []string{strings.TrimSuffix(content.Section, "s")}
+	content.Follows = []string{strings.TrimSuffix(l.Record, "s")}
 	return p.RenderPage(r, http.StatusOK, name, content)
 }
 

@@ -51,7 +51,8 @@ var listParams = map[string]map[string]string{
 }
 
 // listFilters are the filters of list pages, by list.
-var listFilters = map[string][]string{lists.Orders: orderFilters, lists.Abstracts: abstractFilters}
+var listFilters = map[string][]string{lists.Orders: orderFilters, lists.Abstracts: abstractFilters,
+	lists.Instruments: instrumentFilters}
 
 // viewQuery returns the query of the page with a view. ok is false if the page doesn't have all of its filters.
 func viewQuery(v model.View) (asked url.Values, ok bool) {
@@ -163,6 +164,13 @@ func (p *Pages) addSavedViews(r *page.Request, l *tableList, count func(context.
 		l.Views = append(l.Views, tab)
 	}
 	return nil
+}
+
+// addAll adds a link to the complete list before saved views, if there are any.
+func (l *tableList) addAll() {
+	if len(l.Views) > 0 {
+		l.Views = slices.Insert(l.Views, 0, viewTab{Label: "All", Address: l.path, Chosen: !l.Asked.Has(viewParam) && !l.Filtered})
+	}
 }
 
 // viewRecord returns the list that a form is about, or NotFound.

@@ -35,6 +35,9 @@ func (p *Pages) renderNewOrder(r *page.Request, status int, form url.Values, rej
 	view := orderForm{Core: page.SubmittedFieldInputs(model.Order{}.FieldValues(), form, rejected, now),
 		Once:   form.Get("once"),
 		Custom: page.SubmittedInputs(defs, form, rejected, now)}
+	if err := p.offerUsed(r, view.Core, view.Custom); err != nil {
+		return err
+	}
 	view.Wrong = wrongInputs(view.Core, view.Custom)
 	view.Core[0].Lookup = numberLookupPath("")
 	if len(view.Wrong) == 0 {

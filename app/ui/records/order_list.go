@@ -1,8 +1,10 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"net/url"
+	"strconv"
 	"time"
 
 	"deedkeep/app/model"
@@ -47,6 +49,12 @@ func (p *Pages) orderListPage(r *page.Request) error {
 		return err
 	}
 	list.setTabs()
+	assignee, _ := strconv.ParseUint(list.Asked.Get("assignee"), 10, 63) // 0: a word
+	list.addChips(map[string]string{"assignee": cmp.Or(map[string]string{assigneeMe: "me", assigneeNone: "no one"}[list.Asked.Get("assignee")],
+		list.Staff.Name(assignee))})
+	if err := p.readUsed(r, &list.listing); err != nil {
+		return err
+	}
 	if err := p.addSavedViews(r, &list.tableList, p.countOrders(list)); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package records
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -117,6 +118,17 @@ func (g *fieldGroup) openForm(open bool, at string) {
 	}
 }
 
+// offerUsed sets the values to choose from while typing.
+func (p *Pages) offerUsed(r *page.Request, lists ...[]page.Input) error {
+	used, err := p.App.Lists.Used(r.Context())
+	for _, list := range lists {
+		for i := range list {
+			list[i].Used = used[list[i].Name]
+		}
+	}
+	return err
+}
+
 // showGroup renders a field group if a script requests one. Otherwise it reports false and opens the
 // form that the query requests.
 func (p *Pages) showGroup(r *page.Request, template string, v *recordView) (shown bool, err error) {
@@ -124,16 +136,24 @@ func (p *Pages) showGroup(r *page.Request, template string, v *recordView) (show
 	name := query.Get("group")
 	if !r.IsPart() || name == "" {
 		for i := range v.Groups {
-			v.Groups[i].openForm(r.MayWrite() && query.Get("edit") == v.Groups[i].Name, query.Get("field"))
+			g := &v.Groups[i]
+			g.openForm(r.MayWrite() && query.Get("edit") == g.Name, query.Get("field"))
+			if g.Editing {
+				err = errors.Join(err, p.offerUsed(r, g.Fields))
+			}
 		}
-		return false, nil
+		return false, err
 	}
 	g := v.Group(name)
 	if g.Name == "" {
 		return true, page.NotFound(r)
 	}
 	g.openForm(r.MayWrite() && query.Get("edit") != "", query.Get("field"))
-	g.Focus = !g.Editing
+	if g.Focus = !g.Editing; g.Editing {
+		if err := p.offerUsed(r, g.Fields); err != nil {
+			return true, err
+		}
+	}
 	return true, p.RenderPart(r, http.StatusOK, template, "group", g)
 }
 

@@ -3,6 +3,8 @@
 package records
 
 import (
+	"slices"
+
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
@@ -62,6 +64,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /documents/{n}/retry", page.MayWrite, p.retryDocument),
 		page.NewRoute("GET /abstracts", page.MayRead, p.abstractListPage),
 		page.NewRoute("POST /abstracts", page.MayWrite, p.createAbstract),
+		page.NewRoute("GET /instruments", page.MayRead, p.instrumentListPage),
 		page.NewRoute("GET /abstracts/new", page.MayWrite, p.newAbstractPage),
 		page.NewRoute("POST /abstracts/new", page.MayWrite, p.newAbstractAgain),
 		page.NewRoute("GET /abstracts/{id}", page.MayRead, p.abstractPage),
@@ -98,7 +101,7 @@ func (p *Pages) viewRoutes() []page.Route {
 
 // fileRoutes returns the routes that send lists as files.
 func (p *Pages) fileRoutes() []page.Route {
-	return append(p.listFiles("/orders", func(r *page.Request) (*tableList, listReader, error) {
+	return slices.Concat(p.listFiles("/orders", func(r *page.Request) (*tableList, listReader, error) {
 		list, reader, err := p.orders(r)
 		if err != nil {
 			return nil, nil, err
@@ -110,5 +113,11 @@ func (p *Pages) fileRoutes() []page.Route {
 			return nil, nil, err
 		}
 		return &list.tableList, reader, nil
-	})...)
+	}), p.listFiles("/instruments", func(r *page.Request) (*tableList, listReader, error) {
+		list, reader, err := p.instruments(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &list.tableList, reader, nil
+	}))
 }

@@ -14,6 +14,7 @@ const places = [
   ['My work', '/work', ''],
   ['Orders', '/orders', ''],
   ['Abstracts', '/abstracts', ''],
+  ['Instruments', '/instruments', ''],
   ['Vault', '/vault', ''],
   ['Trash', '/trash', 'write'],
   ['Your account', '/me', ''],
