@@ -136,6 +136,9 @@ func (h instrumentHandler) runsheetFiles() (routes []route) {
 			if err != nil {
 				return response{}, err
 			}
+			if r.Method != http.MethodHead {
+				h.server.App.Events.RunsheetDownloaded(r.actor, model.RecordRef(vault.AbstractOps.Name, id), f.Extension)
+			}
 			return fileResponse(r, "runsheet", f, runsheet.File(rows)), nil
 		}})
 	}

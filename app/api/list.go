@@ -311,6 +311,9 @@ func fileRoutes[T any](s *server, path string, spec listSpec, table func(context
 			if err != nil {
 				return response{}, err
 			}
+			if r.Method != http.MethodHead {
+				s.App.Events.ListDownloaded(r.actor, spec.recordType, f.Extension)
+			}
 			file := all.File(columns, rows)
 			return fileResponse(r, spec.recordType, f, file), nil
 		}})

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -79,6 +80,16 @@ const scanPageSize = 500
 // The server log reports the number of lost entries.
 func (e *Events) RecordAccess(actor model.Actor, kind, record string, detail map[string]string) {
 	e.buffer.record(model.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
+}
+
+// ListDownloaded is the same as RecordAccess for a list that is sent as a file with an extension such as .csv.
+func (e *Events) ListDownloaded(actor model.Actor, list, extension string) {
+	e.RecordAccess(actor, "list.downloaded", "", map[string]string{"list": list, "format": strings.TrimPrefix(extension, ".")})
+}
+
+// RunsheetDownloaded is the same as ListDownloaded for the runsheet of an abstract.
+func (e *Events) RunsheetDownloaded(actor model.Actor, abstract, extension string) {
+	e.RecordAccess(actor, "runsheet.downloaded", abstract, map[string]string{"format": strings.TrimPrefix(extension, ".")})
 }
 
 // ContinueView records a later part of a view, such as another range of a document. It adds

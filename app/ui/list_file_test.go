@@ -14,6 +14,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"deedkeep/app/model"
+	"deedkeep/app/vault"
 )
 
 var (
@@ -121,6 +122,12 @@ func TestDownloadIsWhatIsShown(t *testing.T) {
 				t.Error("the CSV file has a formula, want an apostrophe in front")
 			}
 		})
+	}
+	downloads, err := h.vault.Events.List(t.Context(), vault.Query{Filters: []vault.Filter{{Column: model.ColumnKind, Value: "list.downloaded"}},
+		Limit: 100})
+	if err != nil || len(downloads.Items) != 16 || downloads.Items[0].Actor.ID != viewer.actor.ID ||
+		downloads.Items[0].Detail["list"] != "orders" || downloads.Items[0].Detail["format"] != "csv" {
+		t.Errorf("audit entries of downloads = %+v, %v, want 16", downloads.Items, err)
 	}
 	viewer.get(t, 303, "/orders.csv?due_from=soon").checkHeaders(t, map[string]string{"Location": "/orders?due_from=soon"})
 	viewer.get(t, 200, "/orders?county=Albany&sort=address").has(t, `href="/orders.xlsx?county=Albany&amp;sort=address" download`)

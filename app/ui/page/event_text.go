@@ -52,6 +52,7 @@ var EventTexts = []eventGroup{
 		{"certificate.created", "certified the search of", "abstract", "certified the search"},
 		{"certificate.voided", "voided a search certificate of", "abstract", "voided a search certificate"},
 		{"abstract.brought_down", "created the bring-down", "abstract", "created this bring-down"},
+		{"runsheet.downloaded", "downloaded the runsheet of", "abstract", "downloaded the runsheet"},
 		{"runsheet.reordered", "reordered the runsheet of", "abstract", "reordered the runsheet"},
 		{"instrument.created", "added", "instrument", "added"}, {"instrument.changed", "changed", "instrument", "changed"},
 		{"instrument.trashed", "deleted", "instrument", "deleted"}, {"instrument.restored", "restored", "instrument", "restored"},
@@ -68,7 +69,7 @@ var EventTexts = []eventGroup{
 	}},
 	{"Lists", []eventText{
 		{"view.created", "saved", "view", ""}, {"view.changed", "changed", "view", ""}, {"view.deleted", "deleted", "view", ""},
-		{"columns.changed", "chose the columns of a list", "", ""},
+		{"columns.changed", "chose the columns of a list", "", ""}, {"list.downloaded", "downloaded a list", "", ""},
 	}},
 	{"Trash", []eventText{
 		{"trash.emptied", "emptied the trash", "", ""}, {"retention.lifted", "lifted retention for", "record", ""},

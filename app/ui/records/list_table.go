@@ -305,6 +305,9 @@ func (p *Pages) listFiles(address string, list func(*page.Request) (*tableList, 
 			if err != nil {
 				return err
 			}
+			if r.Method != http.MethodHead {
+				p.App.Events.ListDownloaded(r.Actor, l.Record, f.Extension)
+			}
 			return p.SendTable(r, table.Name, f, table)
 		}))
 	}
