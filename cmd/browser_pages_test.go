@@ -82,6 +82,8 @@ func (f *firm) screens() []screen {
 		{name: "folder-new", path: folder + "?do=new", as: staff},
 		{name: "folder-rename", path: folder + "?do=rename", as: staff},
 		{name: "folder-move", path: folder + "?do=move", as: staff},
+		{name: "folder-to-abstracts", path: folder + "/to-abstracts", as: staff},
+		{name: "vault-to-abstracts", path: "/vault/to-abstracts", as: staff},
 		{name: "document", path: document(chainDocuments[1].name) + "?in=abstract:" + f.abstract, as: staff},
 		{name: "document-of-words", path: document(chainDocuments[6].name), as: viewer},
 		{name: "document-sheet", path: document(chainDocuments[8].name), as: viewer},

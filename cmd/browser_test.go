@@ -52,6 +52,7 @@ func TestBrowser(t *testing.T) {
 		{"viewer narrow", testViewerNarrow},
 		{"edit abstract", testEditAbstract},
 		{"edit folder", testEditFolder},
+		{"move to abstracts", testMoveToAbstracts},
 		{"edit conflict", testEditConflict},
 		{"title work", testTitleWork},
 		{"certificate on paper", testCertificateOnPaper},

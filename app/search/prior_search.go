@@ -33,25 +33,6 @@ type PriorSearch struct {
 	Reasons []Reason
 }
 
-// Reason is something that two searches have in common.
-type Reason struct {
-	Kind  ReasonKind
-	Value string // the common parcel ID, address, lot, or name
-	In    Hit    // the instrument or document that has it; the zero value if the abstract itself has it
-}
-
-// ReasonKind is the kind of a Reason.
-type ReasonKind string
-
-// The kinds of reasons.
-const (
-	SameParcel  ReasonKind = "parcel"
-	SameAddress ReasonKind = "address"
-	SameLot     ReasonKind = "lot"
-	SameParty   ReasonKind = "party" // to an instrument
-	SameName    ReasonKind = "name"  // in the text of a document
-)
-
 // PartPriorSearches is the name of the prior searches as a part of a response; see txn.DB.Derive.
 const PartPriorSearches = "prior searches"
 
@@ -66,19 +47,6 @@ const (
 	maxPriorTexts    = 25 // documents whose text is read
 	minParcelChars   = 4  // letters and digits; shorter numbers are in too many texts
 )
-
-// rank returns how much a reason counts. A parcel or a lot outweighs names, because people own more than
-// one property. Recorded instruments outweigh the texts of documents.
-func (r Reason) rank() int {
-	rank := map[ReasonKind]int{SameParcel: 1000, SameAddress: 900, SameLot: 800, SameParty: 30, SameName: 10}[r.Kind]
-	switch r.In.Kind {
-	case query.Instrument:
-		rank -= 2
-	case query.File:
-		rank -= 4
-	}
-	return rank
-}
 
 // compareRanks compares two prior searches for sorting, the most likely first.
 func compareRanks(a, b PriorSearch) int {
@@ -296,7 +264,11 @@ func (f *priorFinder) handleError(ctx context.Context, err error) {
 	if errs.KindOf(callerError(err)) == errs.Unavailable || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		log = f.Log.Debug
 	}
-	log("prior searches are incomplete", "error", err, "request_id", model.RequestID(ctx))
+	message := "prior searches are incomplete"
+	if f.kind == vault.FileOps.Name {
+		message = "suggested abstracts are incomplete"
+	}
+	log(message, "error", err, "request_id", model.RequestID(ctx))
 }
 
 // searchIndex looks for all clues. The documents of the subject are read and all clues are looked for in

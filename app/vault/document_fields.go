@@ -135,12 +135,19 @@ func partsByReference(parts []extract.Instrument, i model.Instrument) (at []int)
 
 // UnlinkedDocumentFields returns the fields that an abstract's documents state. It leaves out documents
 // that are linked to an instrument, and reads no more than limit documents. With an error, such as that
-// of ctx, it returns the fields of the documents read before.
+// of ctx, it returns the fields of the documents read before. For documents that belong to no abstract, a
+// has only their IDs.
 func (ins *Instruments) UnlinkedDocumentFields(ctx context.Context, a model.Abstract, limit int) (list []extract.Fields, err error) {
 	var files []model.File
 	var d suggestionDraft
 	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
-		if d, err = ins.newDraft(t, a.ID); err != nil {
+		if a.ID == 0 {
+			types, err := t.DocumentTypes()
+			if err != nil {
+				return err
+			}
+			d = ins.draftOf(a, types, nil)
+		} else if d, err = ins.newDraft(t, a.ID); err != nil {
 			return err
 		}
 		files, err = unlinkedFiles(t, a, limit)

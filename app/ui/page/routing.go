@@ -109,7 +109,8 @@ func (route Route) hasForm(r *Request) bool {
 // the audit log.
 func (route Route) readsDocuments() bool {
 	_, address, _ := strings.Cut(route.Pattern, " ")
-	return strings.HasPrefix(route.Pattern, "GET ") && (strings.HasPrefix(address, "/documents/") || strings.HasSuffix(address, "/zip"))
+	return strings.HasPrefix(route.Pattern, "GET ") && (strings.HasPrefix(address, "/documents/") ||
+		strings.HasSuffix(address, "/zip") || strings.HasSuffix(address, "/to-abstracts"))
 }
 
 // NewRoute returns a route. Any form in the request is read before handle is called.

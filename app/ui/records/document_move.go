@@ -241,25 +241,15 @@ func (p *Pages) retentionNotice(moved int, retained []model.File) string {
 // findTargets adds the abstracts and folders that match the text. Without a text, it adds the
 // abstracts that were changed last.
 func (p *Pages) findTargets(r *page.Request, view *moveView, at page.Place) error {
-	var hits []search.Hit
-	if view.Text == "" {
-		latest, err := p.App.Abstracts.List(r.Context(), vault.Query{Limit: maxTargets, Sort: model.SortUpdated, Descending: true})
-		if err != nil {
-			return err
+	find := func() ([]search.Hit, error) { return p.recentAbstracts(r, maxTargets) }
+	if view.Text != "" {
+		find = func() ([]search.Hit, error) {
+			return titlework.FindRecords(p.Site, r, "abstract", view.Text, maxTargets)
 		}
-		for _, a := range latest.Items {
-			headings, err := p.App.Abstracts.Headings(r.Context(), a.Abstract)
-			if err != nil {
-				return err
-			}
-			hits = append(hits, search.Hit{ID: a.Abstract.ID, Heading: headings[0], Subheading: a.Abstract.Subheading(), Status: a.Abstract.Status,
-				Documents: len(a.Files), CreatedAt: a.Abstract.CreatedAt})
-		}
-	} else {
-		var err error
-		if hits, err = titlework.FindRecords(p.Site, r, "abstract", view.Text, maxTargets); err != nil {
-			return err
-		}
+	}
+	hits, err := find()
+	if err != nil {
+		return err
 	}
 	for _, hit := range hits {
 		if hit.ID != at.Abstract {
@@ -278,6 +268,23 @@ func (p *Pages) findTargets(r *page.Request, view *moveView, at page.Place) erro
 		}
 	}
 	return nil
+}
+
+// recentAbstracts returns the abstracts that were changed last.
+func (p *Pages) recentAbstracts(r *page.Request, limit int) (hits []search.Hit, err error) {
+	latest, err := p.App.Abstracts.List(r.Context(), vault.Query{Limit: limit, Sort: model.SortUpdated, Descending: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range latest.Items {
+		headings, err := p.App.Abstracts.Headings(r.Context(), a.Abstract)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, search.Hit{ID: a.Abstract.ID, Heading: headings[0], Subheading: a.Abstract.Subheading(), Status: a.Abstract.Status,
+			Documents: len(a.Files), CreatedAt: a.Abstract.CreatedAt})
+	}
+	return hits, nil
 }
 
 // moveDocuments moves the selected documents, and instruments with them, to an abstract or a folder.

@@ -5,6 +5,8 @@ package records
 import (
 	"slices"
 
+	"slices"
+
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
@@ -32,7 +34,7 @@ func New(s *page.Site, showDocument documentHandler, readSheet sheetReader) *Pag
 
 // Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
-	return append(append(p.fileRoutes(), p.viewRoutes()...), []page.Route{
+	return append(slices.Concat(p.fileRoutes(), p.viewRoutes(), p.folderRoutes()), []page.Route{
 		page.NewRoute("GET /{$}", page.MayRead, p.dashboardPage),
 		page.NewRoute("POST /undo", page.MayWrite, p.undoEdit),
 		page.NewRoute("POST /undo/bulk", page.MayWrite, p.undoMany),
@@ -76,17 +78,27 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /abstracts/{id}/history", page.MayRead, p.abstractHistory),
 		page.NewRoute("GET /abstracts/{id}/prior-searches", page.MayRead, p.priorToAbstract),
 		page.NewRoute("GET /abstracts/{id}/documents", page.MayRead, p.documentUpdates),
-		page.NewRoute("GET /vault", page.MayRead, p.folderPage),
-		page.NewRoute("POST /vault", page.MayWrite, p.createFolder),
-		page.NewRoute("GET /vault/{n}", page.MayRead, p.folderPage),
-		page.NewRoute("POST /vault/{n}/rename", page.MayWrite, p.renameFolder),
-		page.NewRoute("POST /vault/{n}/move", page.MayWrite, p.moveFolder),
-		page.NewRoute("POST /vault/{n}/remove", page.MayWrite, p.removeFolder),
 		page.NewRoute("GET /documents/move", page.MayRead, p.movePage),
 		page.NewRoute("GET /documents/{n}/move", page.MayRead, p.movePage),
 		page.NewRoute("POST /documents/move", page.MayWrite, p.moveDocuments),
 		page.NewRoute("POST /documents/trash", page.MayWrite, p.trashDocuments),
 	}...)
+}
+
+// folderRoutes returns the routes of folders.
+func (p *Pages) folderRoutes() []page.Route {
+	return []page.Route{
+		page.NewRoute("GET /vault", page.MayRead, p.folderPage),
+		page.NewRoute("POST /vault", page.MayWrite, p.createFolder),
+		page.NewRoute("GET /vault/{n}", page.MayRead, p.folderPage),
+		page.NewRoute("GET /vault/to-abstracts", page.MayWrite, p.toAbstractsPage),
+		page.NewRoute("POST /vault/to-abstracts", page.MayWrite, p.moveToAbstract),
+		page.NewRoute("GET /vault/{n}/to-abstracts", page.MayWrite, p.toAbstractsPage),
+		page.NewRoute("POST /vault/{n}/to-abstracts", page.MayWrite, p.moveToAbstract),
+		page.NewRoute("POST /vault/{n}/rename", page.MayWrite, p.renameFolder),
+		page.NewRoute("POST /vault/{n}/move", page.MayWrite, p.moveFolder),
+		page.NewRoute("POST /vault/{n}/remove", page.MayWrite, p.removeFolder),
+	}
 }
 
 // viewRoutes returns the routes of columns and saved views.

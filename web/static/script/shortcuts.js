@@ -43,6 +43,16 @@ const groups = [
       ['Esc', 'Back to the abstract or folder'],
     ],
   ],
+  [
+    'Move to abstracts',
+    [
+      ['1 … 9', 'Select an abstract'],
+      ['Enter', 'Move the document there'],
+      ['S', 'Skip the document'],
+      ['Z', 'Undo the last move'],
+      ['F', 'Find another abstract'],
+    ],
+  ],
 ];
 /**
  * @template {keyof HTMLElementTagNameMap} T
