@@ -5,8 +5,6 @@ package records
 import (
 	"slices"
 
-	"slices"
-
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
