@@ -38,7 +38,7 @@ func testDuplicates(t *testing.T, env *browserEnv) {
 	b.setSize(1440, 900)
 	b.pressWith(withCtrl, "z")
 	b.waitVisible("#suggestions-heading | 1 suggested instrument from document names")
-	b.goTo(abstract + "?view=documents")
+	b.goTo(abstract)
 	b.waitNavigation(func() { b.click("#suggestions a | Review suggestions") })
 	b.waitVisible("td b | Already on the runsheet as No. 1: Warranty Deed, Deed Book 1022, Page 311")
 	b.checkAccessible(t, "suggestions from documents")

@@ -30,6 +30,8 @@ func testNotes(t *testing.T, env *browserEnv) {
 	b.click("#notes li button | Save")
 	b.waitVisible("#notes li p | Call the recorder about Plat Book 7.")
 	b.waitVisible("#notes li .muted | edited by " + staff)
+	// After each change, the page requests other parts again.
+	b.waitFor(`performance.getEntriesByType("resource").filter(e => e.name.endsWith("/progress")).length > 1`)
 
 	b.switchUser(viewer)
 	b.goTo(abstract)

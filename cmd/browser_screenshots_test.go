@@ -159,7 +159,7 @@ func takeScreenshots(t *testing.T, b *tab, open, certified apitypes.Abstract) ma
 	b.setSize(1000, 620)
 	b.goTo("/")
 	take("desk", guideScreenshots)
-	b.goTo("/abstracts/" + open.ID + "?view=documents")
+	b.goTo("/abstracts/" + open.ID)
 	b.scrollTo("#documents")
 	take("documents", guideScreenshots)
 	b.goTo(viewed)

@@ -246,7 +246,8 @@ func (ta *tab) certifySearch(t *testing.T, abstract string) {
 	ta.waitVisible("#certificates td | Judgments")
 	ta.waitVisible("#certificates a | As certified")
 	ta.screenSizes("search-certified")
-	ta.waitNavigation(func() { ta.press("d") })
+	ta.press("d")
+	ta.waitFor(`document.activeElement.closest("#document-list .document-name")`)
 	ta.waitVisible("#document-list .document-name | Runsheet certified")
 	if n := eval[int](ta, `document.querySelectorAll("#document-list .document").length`); n != len(searchDocuments)+1 {
 		t.Errorf("documents: got %d, want the %d of the search and the certified runsheet", n, len(searchDocuments))
@@ -254,7 +255,8 @@ func (ta *tab) certifySearch(t *testing.T, abstract string) {
 	if eval[bool](ta, findJS("#certificates .badge | Changed since certified")+` != null`) {
 		t.Error("certificate: got a change, want none")
 	}
-	ta.waitNavigation(func() { ta.press("r") })
+	ta.press("r")
+	ta.waitFor(`document.activeElement.id == "runsheet"`)
 	eval[bool](ta, `document.querySelector(".runsheet td[tabindex]").focus(), true`)
 	ta.pressWith(withCtrl, kb.Home)
 	ta.press(kb.End)

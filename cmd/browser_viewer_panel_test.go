@@ -152,7 +152,7 @@ func testViewerPanel(t *testing.T, env *browserEnv) {
 	if limit := 11; control > limit*len(recordings) {
 		t.Errorf("Tab and Enter: got %d for %d instruments, want at most %d each", control, len(recordings), limit)
 	}
-	b.goTo(abstract + "?view=documents")
+	b.goTo(abstract)
 	lines := eval[[]string](b, `[...document.querySelectorAll(".document-instruments")].map(e => e.innerText.replace(/\s+/g, " "))`)
 	for n, r := range recordings {
 		if n >= len(lines) || !strings.Contains(lines[n], strings.TrimSuffix(r.want, " ")) {

@@ -77,14 +77,19 @@ func of(i Instrument, add func(about, text string) *Finding, about, text string)
 }
 
 func gaps(s *Search, add func(about, text string) *Finding) {
+	for _, gap := range s.gaps() {
+		text := fmt.Sprintf("No earlier instrument in this runsheet names %s as grantee.", gap.Name)
+		add(fmt.Sprintf("%d:%s", gap.After, gap.Name), text).Instrument = gap.After
+	}
+}
+
+// gaps returns the gaps in the chain of title.
+func (s *Search) gaps() []model.Gap {
 	list := make([]model.Instrument, 0, len(s.Instruments))
 	for _, i := range s.Instruments {
 		list = append(list, i.Instrument)
 	}
-	for _, gap := range model.Gaps(list, s.Types) {
-		text := fmt.Sprintf("No earlier instrument in this runsheet names %s as grantee.", gap.Name)
-		add(fmt.Sprintf("%d:%s", gap.After, gap.Name), text).Instrument = gap.After
-	}
+	return model.Gaps(list, s.Types)
 }
 
 // isInChain reports whether the parties of an instrument are part of the chain of title.
@@ -161,25 +166,13 @@ func lastGrantee(s *Search, add func(about, text string) *Finding) {
 	}
 }
 
-// namesNotRun checks the names in the chain of title, the current owners, the borrowers, and the owners'
-// names in open liens. Officials act by office, so they aren't run.
+// namesNotRun checks the names that a search runs.
 func namesNotRun(s *Search, add func(about, text string) *Finding) {
-	run, pending, seen := model.NewPartyNames(), model.NewPartyNames(), model.NewPartyNames()
-	for _, row := range s.Work.NamesRun {
-		if row.Pending {
-			pending.Add(row.Name)
-		} else {
-			run.Add(row.Name)
-		}
-	}
-	check := func(names []string, what string, instrument uint64) {
-		var missing []string
-		for _, name := range names {
-			missing = append(missing, run.Missing(name)...)
-		}
-		for _, name := range missing {
+	run, pending, seen := s.namesRun(false), s.namesRun(true), model.NewPartyNames()
+	s.eachName(func(name, what string, instrument uint64) {
+		for _, name := range missingNames(run, name) {
 			switch {
-			case seen.HasAll(name) || model.IsOfficial(name):
+			case seen.HasAll(name):
 				continue
 			case pending.HasAll(name):
 				add(name, name+" hasn't been run again since the prior search.")
@@ -188,26 +181,60 @@ func namesNotRun(s *Search, add func(about, text string) *Finding) {
 			}
 			seen.Add(name)
 		}
+	})
+}
+
+// eachName calls fn for the names that a search runs: those in the chain of title, the current owners, the borrowers,
+// and the owners' names in open liens. what says what a name is, and instrument is 0 if it is in the abstract's fields.
+func (s *Search) eachName(fn func(name, what string, instrument uint64)) {
+	each := func(names []string, what string, instrument uint64) {
+		for _, name := range names {
+			fn(name, what, instrument)
+		}
 	}
 	for _, i := range s.Instruments {
 		if isInChain(i) {
-			check(slices.Concat(i.Grantors, i.Grantees), "in the chain", i.ID)
+			each(slices.Concat(i.Grantors, i.Grantees), "in the chain", i.ID)
 		}
 	}
-	check(model.SplitNames(s.Abstract.Custom.Text(model.KeyCurrentOwner)), "the current owner", 0)
-	check(model.SplitNames(s.Abstract.Custom.Text(model.KeyBorrower)), "the borrower", 0)
+	each(model.SplitNames(s.Abstract.Custom.Text(model.KeyCurrentOwner)), "the current owner", 0)
+	each(model.SplitNames(s.Abstract.Custom.Text(model.KeyBorrower)), "the borrower", 0)
 	for _, i := range s.Instruments {
-		if isLien(i) && i.Status == model.InstrumentOpen {
+		if i.isOpenLien() {
 			owners, _ := i.Type.SplitParties(i.Grantors, i.Grantees)
-			check(owners, "named in an open lien", i.ID)
+			each(owners, "named in an open lien", i.ID)
 		}
 	}
 }
 
-// isLien reports whether an instrument is a mortgage or another lien.
-func isLien(i Instrument) bool {
-	return i.Type.Encumbrance && (i.Type.Category == model.Security || i.Type.Category == model.Lien)
+// namesRun returns the names that are run, or those that must be run again since the prior search.
+func (s *Search) namesRun(pending bool) partyNames {
+	names := model.NewPartyNames()
+	for _, row := range s.Work.NamesRun {
+		if row.Pending == pending {
+			names.Add(row.Name)
+		}
+	}
+	return names
 }
+
+// partyNames is a set of names (model.NewPartyNames).
+type partyNames interface {
+	HasAll(name string) bool
+	Missing(name string) []string
+}
+
+// missingNames returns the parts of a name that aren't run. Officials act by office, so they aren't run.
+func missingNames(run partyNames, name string) []string {
+	return slices.DeleteFunc(run.Missing(name), model.IsOfficial)
+}
+
+// IsOpenLien reports whether an instrument of a type is a mortgage or another lien that shows as open.
+func IsOpenLien(t model.DocumentType, status string) bool {
+	return t.Encumbrance && (t.Category == model.Security || t.Category == model.Lien) && status == model.InstrumentOpen
+}
+
+func (i Instrument) isOpenLien() bool { return IsOpenLien(i.Type, i.Status) }
 
 func openLiens(s *Search, add func(about, text string) *Finding) {
 	required := map[uint64]bool{}
@@ -215,7 +242,7 @@ func openLiens(s *Search, add func(about, text string) *Finding) {
 		required[row.InstrumentID] = required[row.InstrumentID] || row.Kind == model.RequirementKind
 	}
 	for _, i := range s.Instruments {
-		if isLien(i) && i.Status == model.InstrumentOpen && !required[i.ID] {
+		if i.isOpenLien() && !required[i.ID] {
 			of(i, add, "", "shows as open in this runsheet, and no requirement refers to it.")
 		}
 	}

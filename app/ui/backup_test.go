@@ -52,6 +52,8 @@ func TestBackups(t *testing.T) {
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
 	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "No backups yet", "No backup exists. If this disk fails",
 		"Back up now").lacks(t, "nas <1>")
+	admin.get(t, 200, "/admin/users", "No backup exists")
+	admin.get(t, 200, "/orders").lacks(t, "No backup exists")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup found")
 
 	admin.post(t, 303, "/admin/backups", nil)
@@ -127,7 +129,7 @@ func TestBackupTwice(t *testing.T) {
 	admin.post(t, 303, "/admin/backups", nil)
 	waitUntilStopped(t, func() bool { return h.vault.Backups.Progress().Running })
 	admin.get(t, 200, "/admin/backups", "failed: ", "the expected backups are missing")
-	admin.get(t, 200, "/trash", "failed: ")
+	admin.get(t, 200, "/admin/users", "failed: ")
 	admin.get(t, 200, "/admin/backups", `role="alert"`)
 }
 

@@ -118,7 +118,7 @@ func TestCertifyAfterCheck(t *testing.T) {
 	form := kim.get(t, 200, section+"?edit=1")
 	form.has(t, "Check before you certify", "No earlier instrument in this runsheet names John Farmer as grantee.",
 		"Mortgage · Book 900, Page 12 · Roe to &lt;Bank&gt; shows as open in this runsheet, and no requirement refers to it.",
-		fmt.Sprintf(`href="%s?view=runsheet#instrument-%d"`, path, mortgage.ID), `href="`+path+`/requirements?edit=1"`,
+		fmt.Sprintf(`href="%s#instrument-%d"`, path, mortgage.ID), `href="`+path+`/requirements?edit=1"`,
 		"The abstract names Ann Lee as current owner.", "Jo Lee is in the chain, but not in the names run.",
 		"Reason for all findings above without one", "Ann Lee is the current owner, but not in the names run.", `<button class="primary" name="do" value="certify">`)
 	form.lacks(t, "Fix this, or enter a reason.", "no effective date")

@@ -151,7 +151,7 @@ func TestRecordInstrumentWithoutScripts(t *testing.T) {
 	p.staff.post(t, 303, p.path(first, "/instruments/restore"), undo)
 	p.only()
 	p.staff.get(t, 303, p.path(first, "/instruments"))
-	p.staff.get(t, 200, "/abstracts/"+p.abstract+"?view=documents").has(t,
+	p.staff.get(t, 200, "/abstracts/"+p.abstract).has(t,
 		"<b>Warranty Deed</b> Deed Book 2417, Page 0883; Inst. 201904170093382")
 }
 

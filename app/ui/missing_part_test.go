@@ -25,6 +25,7 @@ func TestPagesWithMissingParts(t *testing.T) {
 	document := fmt.Sprintf("/documents/%d", created.Files[0].ID)
 
 	const noGaps, noPrior = "Gaps can&#39;t be shown right now.", "Prior searches can't be shown right now."
+	const noOpen = "Open items can&#39;t be shown right now."
 	const noSuggestions, gap = "Suggestions can&#39;t be shown right now.", "no earlier instrument in this runsheet names Dora Finch as grantee"
 	part := []string{"HX-Request", "true"}
 	pages := []struct {
@@ -33,11 +34,11 @@ func TestPagesWithMissingParts(t *testing.T) {
 		has     []string // whatever is missing
 		missing map[string]string
 	}{
-		{path + "?view=runsheet", nil, []string{"Amos Reed", "First Bank", "12 Elm St"}, map[string]string{"gaps": noGaps,
+		{path, nil, []string{"Amos Reed", "First Bank", "12 Elm St", "02_Deed"}, map[string]string{"gaps": noGaps, "progress": noOpen,
 			"status":         "Unknown",
 			"prior searches": noPrior, "suggestions": noSuggestions}},
 		{path + "/print", nil, []string{"Amos Reed", "First Bank"}, map[string]string{"status": "Unknown"}},
-		{path + "?view=documents", nil, []string{"02_Deed"}, map[string]string{"suggestions": noSuggestions}},
+		{path + "/progress", part, []string{"not certified"}, map[string]string{"progress": noOpen, "status": "open liens unknown"}},
 		{path + "/suggestions", part, nil, map[string]string{"suggestions": noSuggestions}},
 		{path + "/prior-searches", nil, []string{"Prior searches for"}, map[string]string{"prior searches": noPrior}},
 		{path + "/requirements?edit=1", nil, []string{"Requirements"}, nil},
@@ -51,7 +52,7 @@ func TestPagesWithMissingParts(t *testing.T) {
 		{orderPath + "/prior-searches", nil, []string{"Prior searches for"}, map[string]string{"prior searches": noPrior}},
 		{"/find?q=Reed", nil, nil, map[string]string{"unsearchable documents": "can&#39;t be shown right now."}},
 	}
-	for _, broken := range []string{"", "gaps", "status", "prior searches", "suggestions", "unsearchable documents"} {
+	for _, broken := range []string{"", "gaps", "progress", "status", "prior searches", "suggestions", "unsearchable documents"} {
 		for name, fail := range map[string]func() error{
 			"an error": func() error { return errors.New("broken index") },
 			"a panic":  func() error { var none []error; return none[len(none)] },
@@ -83,7 +84,7 @@ func TestPagesWithMissingParts(t *testing.T) {
 		}
 	}
 	h.vault.Vault.BeforeDerive = nil
-	staff.get(t, 200, path+"?view=runsheet").has(t, gap)
+	staff.get(t, 200, path).has(t, gap)
 }
 
 // remarks returns the remarks of an instrument.

@@ -91,11 +91,10 @@ func TestRunsheetPage(t *testing.T) {
 	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
 	path, created := h.createAbstract(t, staff.actor, nil, model.Property{County: "Essex"}, "packet.pdf", "lost.pdf")
 	id := created.Abstract.ID
-	empty := staff.get(t, 200, path+"?view=runsheet")
+	empty := staff.get(t, 200, path)
 	empty.has(t, "No instruments yet", path+"/instruments/new", path+"/instruments/paste", path+"/runsheet/upload", `id="instrument-new"`)
-	empty.lacks(t, `id="documents"`)
-	viewer.get(t, 200, path+"?view=runsheet").lacks(t, "/instruments/new", "Add an instrument", "instrument-new", "<table")
-	staff.get(t, 200, path).has(t, `id="documents"`, `aria-current="page" aria-keyshortcuts="D"`)
+	viewer.get(t, 200, path).lacks(t, "/instruments/new", "Add an instrument", "instrument-new", "<table")
+	staff.get(t, 200, path).matches(t, `(?s)(href="#documents">Skip to documents.*id="documents".*id="runsheet")`)
 
 	deed := h.createInstrument(t, id,
 		`{"type":"Warranty Deed","recorded":"2001-05-02","recorded_time":"14:05","book_type":"Deed Book","book":"1022",
@@ -112,7 +111,8 @@ func TestRunsheetPage(t *testing.T) {
 		`href="/documents/1?in=abstract%3A`, `page=2" title="packet.pdf"`, "p. 2", `<del><a class="file" href="/documents/2"`,
 		fmt.Sprintf(`Released by <a href="#instrument-%d">No. <span data-number>3</span></a>`, mortgage+1),
 		fmt.Sprintf(`Releases <a href="#instrument-%d">No. <span data-number>2</span></a>`, mortgage), "References  Bk 9 Pg 8",
-		`<span class="badge good">Released</span>`, `data-status="not_applicable"`, `data-label="Grantors">Ned`,
+		`data-label="Status" data-edit="" title="Released by No. 3"> <span class="relation">Released by`, `data-status="not_applicable"`,
+		`data-label="Grantors" title="Ned &lt;Cole&gt;; Ann Cole">Ned`, `data-label="Type" title="Warranty Deed (Conveyance)">Warranty Deed<`,
 		`data-label="Grantors" data-party="Mortgagor"></td>`,
 		fmt.Sprintf(`id="instrument-%d"`, deed), path+"/runsheet.csv",
 		`<option value="Conveyance">Conveyance</option><option value="Security">Mortgages and Security Instruments</option>`,
@@ -124,12 +124,10 @@ func TestRunsheetPage(t *testing.T) {
 	if m := gap.FindSubmatch(page.body); m == nil || string(m[1]) != fmt.Sprint(last) {
 		t.Errorf("gap = %q, want one above instrument %d\n%s", m, last, page.main())
 	}
-	page.lacks(t, `id="documents"`, "tus.min.js")
+	page.matches(t, `(?s)(id="runsheet".*id="documents".*id="names-run".*id="requirements".*id="notes".*id="certificates")`)
 	viewer.get(t, 200, path).lacks(t, "/edit\"", "formaction", "row-handle", "instrument-new", "data-editable", "sortable")
-	staff.get(t, 200, path+"?view=documents").has(t, `id="documents"`, path+"?view=documents")
-	staff.get(t, 200, path+"?rename=1").has(t, `id="documents"`)
 	if to := viewer.get(t, 303, fmt.Sprint("/instruments/",
-		last)).Header.Get("Location"); to != fmt.Sprintf("%s?view=runsheet#instrument-%d", path, last) {
+		last)).Header.Get("Location"); to != fmt.Sprintf("%s#instrument-%d", path, last) {
 		t.Errorf("address of an instrument = %q, want its row", to)
 	}
 	viewer.get(t, 404, "/instruments/99")
@@ -363,7 +361,7 @@ func TestRunsheetActions(t *testing.T) {
 		t.Errorf("sequence = %v, want the release first", s.Sequence)
 	}
 	staff.post(t, 303, at(release, "move"), url.Values{"position": {"2"}}).checkHeaders(t,
-		map[string]string{"Location": fmt.Sprintf("%s?view=runsheet#instrument-%d", path, release)})
+		map[string]string{"Location": fmt.Sprintf("%s#instrument-%d", path, release)})
 	for _, position := range []string{"", "0", "-1", "x"} {
 		staff.post(t, 422, at(release, "move"), url.Values{"position": {position}})
 	}
@@ -378,7 +376,7 @@ func TestRunsheetActions(t *testing.T) {
 		t.Errorf("state = %+v, want the release and the mortgage", s)
 	}
 	trashed := staff.post(t, 303, at(deed, "trash"), nil)
-	trashed.checkHeaders(t, map[string]string{"Location": path + "?view=runsheet"})
+	trashed.checkHeaders(t, map[string]string{"Location": path})
 	staff.undo(t, trashed)
 	h.getInstrument(t, deed)
 }
@@ -415,7 +413,7 @@ func TestInstrumentForm(t *testing.T) {
 	form.Set("documents.1.pages", "2")
 	to := staff.post(t, 303, path+"/instruments", form).Header.Get("Location")
 	if again := staff.post(t, 303, path+"/instruments", form).Header.Get("Location"); again != to || !strings.HasPrefix(to,
-		path+"?view=runsheet#instrument-") {
+		path+"#instrument-") {
 		t.Errorf("the form sent twice leads to %q and %q, want the same row", to, again)
 	}
 	var id uint64
@@ -637,7 +635,7 @@ func TestRunsheetRoundTrip(t *testing.T) {
 	}
 	t.Run("copied from the page", func(t *testing.T) {
 		to, pasted := h.createAbstract(t, staff.actor, nil, model.Property{})
-		copied := copiedRunsheet(staff.get(t, 200, from+"?view=runsheet"))
+		copied := copiedRunsheet(staff.get(t, 200, from))
 		shown := staff.post(t, 200, to+"/instruments/paste", url.Values{"text": {copied}})
 		shown.has(t, "Add 5 instruments?")
 		shown.lacks(t, "Unknown</span>")
@@ -697,7 +695,7 @@ func TestPasteRows(t *testing.T) {
 	}
 	confirmed := url.Values{"text": {text}, "confirm": {"yes"}, "once": {"x"}}
 	for range 2 {
-		staff.post(t, 303, address, confirmed).checkHeaders(t, map[string]string{"Location": path + "?view=runsheet"})
+		staff.post(t, 303, address, confirmed).checkHeaders(t, map[string]string{"Location": path})
 	}
 	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
 	if err != nil || len(sheet.Instruments) != 2 {

@@ -47,7 +47,7 @@ func TestUndoEdit(t *testing.T) {
 		{"requirements", abstract, abstract + "/requirements", abstract + "/requirements", url.Values{"kind": {"exception"}}, "text"},
 		{"people", abstract, abstract + "/people", abstract + "/people?edit=1", url.Values{}, "due_date"},
 		{"note", abstract, "/notes/1", abstract + "/notes", url.Values{"record": {record}}, "text"},
-		{"instrument", abstract + "?view=runsheet", instrument, instrument + "/edit", url.Values{}, "remarks"},
+		{"instrument", abstract, instrument, instrument + "/edit", url.Values{}, "remarks"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			values := []string{"Second", "Third", "Fourth"}

@@ -17,7 +17,7 @@ import (
 
 // rowPath returns the address of an instrument in its runsheet.
 func (p *Pages) rowPath(i model.Instrument) string {
-	return p.RunsheetPath(i.AbstractID) + "#instrument-" + strconv.FormatUint(i.ID, 10)
+	return p.AbstractPath(i.AbstractID) + "#instrument-" + strconv.FormatUint(i.ID, 10)
 }
 
 // instrumentPage redirects to an instrument in its runsheet.
@@ -54,13 +54,13 @@ func (p *Pages) sortRunsheet(r *page.Request) error {
 		if err := p.App.Instruments.RestoreSequence(r.Context(), r.Actor, r.PathID); err != nil {
 			return err
 		}
-		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "Sequence restored.")
+		return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "Sequence restored.")
 	}
 	if err := p.App.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, nil, vault.Match{}); err != nil {
 		return err
 	}
 	undo := page.UndoAddress(p.AbstractPath(r.PathID)+"/instruments/sort", url.Values{"undo": {"1"}})
-	return p.RedirectWithUndo(r, p.RunsheetPath(r.PathID), "Runsheet sorted by recording date.", undo)
+	return p.RedirectWithUndo(r, p.AbstractPath(r.PathID), "Runsheet sorted by recording date.", undo)
 }
 
 // sequenceChanged says why a sequence isn't set.
@@ -116,7 +116,7 @@ func (p *Pages) trashInstrument(r *page.Request) error {
 	if isScript(r) {
 		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: undo})
 	}
-	return p.RedirectWithUndo(r, p.RunsheetPath(i.AbstractID), notice, undo)
+	return p.RedirectWithUndo(r, p.AbstractPath(i.AbstractID), notice, undo)
 }
 
 // restoreInstrument restores an instrument from the trash.

@@ -37,8 +37,8 @@ func columnsOf(fields []model.InstrumentField) []column {
 	list := []column{
 		{columnType, "Type", "col-type", []string{"type_id"}},
 		{"dated", "Dated", "col-date", []string{"dated"}},
-		{columnRecorded, "Recorded", "col-date", []string{"recorded", "recorded_time"}},
-		{columnBookPage, "Book/Page", "col-place", []string{"book_type", "book", "page", "page_to"}},
+		{columnRecorded, "Recorded", "col-recorded", []string{"recorded", "recorded_time"}},
+		{columnBookPage, "Book/Page", "col-book", []string{"book_type", "book", "page", "page_to"}},
 		{"instrument_number", "Instr. No.", "col-instrument-number", []string{"instrument_number"}},
 		{"grantors", "Grantors", "col-party", []string{"grantors"}},
 		{"grantees", "Grantees", "col-party", []string{"grantees"}},

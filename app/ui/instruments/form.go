@@ -45,7 +45,7 @@ func (p *Pages) newForm(ctx context.Context, i vault.InstrumentView) (form formP
 				Label: other.Name + " (not in this abstract)"})
 		}
 	}
-	form = formPage{Sheet: p.RunsheetPath(i.AbstractID), Abstract: work.Heading, Path: page.InstrumentPath(i.ID)}
+	form = formPage{Sheet: p.AbstractPath(i.AbstractID), Abstract: work.Heading, Path: page.InstrumentPath(i.ID)}
 	if i.ID == 0 {
 		i.County, i.State, form.Path = work.Abstract.County, work.Abstract.State, p.AbstractPath(i.AbstractID)+"/instruments"
 	}

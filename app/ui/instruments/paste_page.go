@@ -38,7 +38,7 @@ func (p *Pages) newPasteView(r *page.Request) (view pasteView, err error) {
 	if err != nil {
 		return view, err
 	}
-	view = pasteView{Path: p.AbstractPath(r.PathID) + "/instruments/paste", Sheet: p.RunsheetPath(r.PathID), Abstract: heading,
+	view = pasteView{Path: p.AbstractPath(r.PathID) + "/instruments/paste", Sheet: p.AbstractPath(r.PathID), Abstract: heading,
 		Text: r.PostForm.Get("text"), Column: r.PostForm.Get("column"), Once: r.PostForm.Get("once")}
 	for _, text := range r.PostForm["swapped"] {
 		if row, err := strconv.Atoi(text); err == nil && !slices.Contains(view.Swapped, row) {

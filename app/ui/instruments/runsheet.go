@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/titlecheck"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -67,15 +69,53 @@ func (r row) Text(field string) string { return cellText(r.InstrumentView, field
 // StatusText returns the effective status of the instrument, or "" if it doesn't apply.
 func (r row) StatusText() string { return r.Type.StatusText(r.Status) }
 
-// Tone returns the CSS class of the status.
-func (r row) Tone() string {
-	switch r.Status {
-	case model.InstrumentOpen:
-		return "warn"
-	case model.InstrumentReleased:
-		return "good"
+// Shown returns the status text, unless the instrument that ended this one follows it.
+func (r row) Shown() string {
+	if r.Status == model.InstrumentReleased && slices.ContainsFunc(r.Links, func(l relationLink) bool { return l.ended }) {
+		return ""
 	}
-	return ""
+	return r.StatusText()
+}
+
+// IsOpenLien reports whether the instrument is a lien that shows as open.
+func (r row) IsOpenLien() bool { return titlecheck.IsOpenLien(r.Type, r.Status) }
+
+// minTitle is the number of characters from which a cell may be too narrow for its text.
+const minTitle = 12
+
+// Title returns the complete text of a cell that may be too narrow for it.
+func (r row) Title(column string) string {
+	text := r.Text(column)
+	switch party := r.Party(column); {
+	case column == columnType && text != "":
+		return text + " (" + r.Type.Category.Label() + ")"
+	case column == columnStatus:
+		text = r.statusTitle()
+	case party != "" && text != "":
+		return party + ": " + text
+	}
+	if utf8.RuneCountInString(text) < minTitle {
+		return ""
+	}
+	return text
+}
+
+// statusTitle returns what the cell of the status says.
+func (r row) statusTitle() string {
+	texts := []string{r.Shown()}
+	for _, l := range r.Links {
+		text := l.Words
+		if l.Position > 0 {
+			text += " No. " + strconv.Itoa(l.Position)
+		} else if l.ID != 0 {
+			text += " another instrument"
+		}
+		texts = append(texts, strings.TrimSpace(text+" "+l.Text))
+	}
+	for _, place := range r.Place {
+		texts = append(texts, "This instrument "+place.String())
+	}
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
 // Party returns what the type calls the names of a cell, such as Defendant, or "" for Grantor and Grantee, and for
@@ -91,6 +131,7 @@ type relationLink struct {
 	ID       uint64 // the other instrument; 0 if it is only described
 	Position int    // place of the other instrument in this runsheet; 0 if it isn't here
 	Text     string // description of the other instrument
+	ended    bool   // the other instrument ended this one
 }
 
 // documentLink is a link to a document that contains an instrument.
@@ -99,14 +140,13 @@ type documentLink struct {
 	Moved, Trashed    bool // the document is no longer in the abstract or its prior, or it is in the trash
 }
 
-// Sheet returns the template data of the runsheet of an abstract, and the number of its rows.
-func (p *Pages) Sheet(r *page.Request, record vault.AbstractWithFiles) (data any, rows int, err error) {
-	stored, err := p.App.Instruments.Runsheet(r.Context(), record.Abstract.ID)
-	if err != nil {
-		return sheet{}, 0, err
+// Sheet returns the template data of the runsheet of an abstract, and the runsheet.
+func (p *Pages) Sheet(r *page.Request, record vault.AbstractWithFiles) (data any, stored vault.Runsheet, err error) {
+	if stored, err = p.App.Instruments.Runsheet(r.Context(), record.Abstract.ID); err != nil {
+		return sheet{}, stored, err
 	}
-	s, err := p.newSheet(r, vault.AbstractWork{AbstractWithFiles: record, Sheet: stored})
-	return s, len(s.Rows), err
+	data, err = p.newSheet(r, vault.AbstractWork{AbstractWithFiles: record, Sheet: stored})
+	return data, stored, err
 }
 
 func (p *Pages) newSheet(r *page.Request, work vault.AbstractWork) (sheet, error) {
@@ -169,7 +209,8 @@ func relationLinks(list []vault.InstrumentView, positions map[uint64]int) map[ui
 			link.ID, link.Position = target, positions[target]
 			links[i.ID] = append(links[i.ID], link)
 			if target != 0 {
-				links[target] = append(links[target], relationLink{Words: targetWords, ID: i.ID, Position: i.Position})
+				links[target] = append(links[target], relationLink{Words: targetWords, ID: i.ID, Position: i.Position,
+					ended: relation.Ends()})
 			}
 		}
 	}

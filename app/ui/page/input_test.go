@@ -159,7 +159,7 @@ func TestStoredTexts(t *testing.T) {
 // Valid web and email addresses are displayed as links.
 func TestFieldLinks(t *testing.T) {
 	t.Parallel()
-	set := template.Must(template.New("").Funcs(template.FuncMap{"icon": func(string) string { return "" },
+	set := template.Must(template.New("").Funcs(template.FuncMap{"plural": Plural, "icon": func(string) string { return "" },
 		"date": FormatDate}).ParseFS(web.Pages(), "part-group.html", "part-notice.html"))
 	for _, row := range []struct {
 		name string
@@ -188,7 +188,8 @@ func TestFieldLinks(t *testing.T) {
 func TestFieldTemplate(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").Funcs(template.FuncMap{
-		"icon": func(string) string { return "" }}).ParseFS(web.Pages(), "part-field.html"))
+		"plural": Plural,
+		"icon":   func(string) string { return "" }}).ParseFS(web.Pages(), "part-field.html"))
 	show := func(in Input) string {
 		var b bytes.Buffer
 		if err := set.ExecuteTemplate(&b, "field", in); err != nil {

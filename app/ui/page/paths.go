@@ -15,11 +15,6 @@ import (
 // AbstractPath returns the address of an abstract's page.
 func (si *Site) AbstractPath(id uint64) string { return si.RecordPath("abstract", id) }
 
-// RunsheetPath returns the address of the runsheet of an abstract.
-func (si *Site) RunsheetPath(abstract uint64) string {
-	return si.AbstractPath(abstract) + "?view=runsheet"
-}
-
 // OrderPath returns the address of an order's page.
 func (si *Site) OrderPath(id uint64) string { return si.RecordPath("order", id) }
 

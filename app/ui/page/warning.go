@@ -13,9 +13,12 @@ import (
 	"deedkeep/app/instance"
 )
 
-// Warning is a problem that administrators see on every page until it is fixed. Path is the page
-// where they can fix it.
-type Warning struct{ Text, Path, Link string }
+// Warning is a problem that administrators see on the desk and on the pages for administrators until it is fixed. Path
+// is the page where they can fix it. One that stops users from adding data is on every page.
+type Warning struct {
+	Text, Path, Link string
+	everywhere       bool
+}
 
 // warningCache caches the warnings, so that not every page has to read the server's health.
 type warningCache struct {
@@ -35,7 +38,7 @@ const warningCacheTTL = 30 * time.Second
 
 // visibleWarnings returns the warnings to show on the requested page. It returns none on the
 // dashboard and omits warnings that link to the requested page. Those pages explain the problems
-// themselves.
+// themselves. Pages for daily work have only the warnings that stop it.
 func (si *Site) visibleWarnings(r *Request) (list []Warning) {
 	if !r.MayAdminister() || r.URL.Path == "/" {
 		return nil
@@ -46,15 +49,18 @@ func (si *Site) visibleWarnings(r *Request) (list []Warning) {
 		if n > 1 {
 			text = fmt.Sprintf("%d settings need a restart to apply.", n)
 		}
-		all = append(slices.Clip(all), Warning{text, SettingsPath, "Restart"})
+		all = append(slices.Clip(all), Warning{Text: text, Path: SettingsPath, Link: "Restart"})
 	}
 	for _, w := range all {
-		if w.Path != r.URL.Path {
+		if w.Path != r.URL.Path && (w.everywhere || isAdminPage(r.URL.Path)) {
 			list = append(list, w)
 		}
 	}
 	return list
 }
+
+// isAdminPage reports whether a page is one for administrators.
+func isAdminPage(path string) bool { return path == "/admin" || strings.HasPrefix(path, "/admin/") }
 
 func (si *Site) currentWarnings(ctx context.Context) []Warning {
 	si.warningCache.mu.Lock()
@@ -82,13 +88,13 @@ func (w *warningCache) reset() {
 // HealthWarnings returns the warnings about backups, damaged documents, and the disk.
 func HealthWarnings(h instance.Health, now time.Time) (list []Warning) {
 	if text := BackupWarning(h.Backup, now); text != "" {
-		list = append(list, Warning{text, "/admin/backups", "Backups"})
+		list = append(list, Warning{Text: text, Path: "/admin/backups", Link: "Backups"})
 	}
 	if text := damageWarning(h.Status); text != "" {
-		list = append(list, Warning{text, "/admin/backups", "Backups"})
+		list = append(list, Warning{Text: text, Path: "/admin/backups", Link: "Backups"})
 	}
 	if text := DiskWarning(h); text != "" {
-		list = append(list, Warning{text, "/admin/settings", "Settings"})
+		list = append(list, Warning{Text: text, Path: "/admin/settings", Link: "Settings", everywhere: true})
 	}
 	return list
 }

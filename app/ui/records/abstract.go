@@ -23,7 +23,6 @@ type abstractView struct {
 	Opaque, Heading, Under string
 	Work                   titlework.People // in the header
 	Same                   []abstractRow    // abstracts with the same file number
-	View                   string           // main view: runsheetView or documentsView
 	Runsheet               any              // template data of the runsheet
 	RunsheetRows           int
 	Documents              documentList
@@ -40,11 +39,13 @@ type abstractRow struct {
 }
 
 // Aside returns the field groups shown next to the documents.
-func (a abstractView) Aside() []fieldGroup { return a.Groups[:1] }
+func (a abstractView) Aside() []fieldGroup {
+	return slices.DeleteFunc(slices.Clone(a.Groups), func(g fieldGroup) bool { return g.Part || g.Name == longGroup })
+}
 
-// Main returns the field groups shown above the title work.
+// Main returns the field group shown above the title work: that of long texts, unless it is blank.
 func (a abstractView) Main() []fieldGroup {
-	return slices.DeleteFunc(slices.Clone(a.Groups[1:]), func(g fieldGroup) bool { return g.Part })
+	return slices.DeleteFunc(slices.Clone(a.Groups), func(g fieldGroup) bool { return g.Name != longGroup })
 }
 
 // OtherOrders returns the orders with the abstract's parcel or address, without the linked one.
@@ -67,11 +68,13 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 	if shown, err := p.showGroup(r, "abstract.html", &view.recordView); shown {
 		return err
 	}
-	if err := p.addViews(r, &view, record); err != nil {
+	var sheet vault.Runsheet
+	if view.Runsheet, sheet, err = p.readSheet(r, record); err != nil {
 		return err
 	}
-	if rejected.FileID != 0 {
-		view.View = documentsView
+	view.RunsheetRows = len(sheet.Instruments)
+	if view.Documents, err = p.listDocuments(r, record); err != nil {
+		return err
 	}
 	rejected.ApplyTo(view.Documents.Rows)
 	if view.History, err = p.recentHistory(r, record, template, view.Documents); err != nil {
@@ -86,7 +89,7 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 		return err
 	})
 	view.Prior.PriorSearches = view.Related.PriorSearches()
-	if view.TitleWork, err = p.work.Load(r, record.Abstract, template); err != nil {
+	if view.TitleWork, err = p.work.Load(r, record.Abstract, template, sheet); err != nil {
 		return err
 	}
 	view.Work = view.TitleWork.People
@@ -146,9 +149,12 @@ func abstractGroups(a model.Abstract, template model.Template, all []model.Templ
 	}
 	return withParts(newFieldGroups(fieldGroup{Name: "property", Heading: "Property",
 		Fields: page.FieldInputs(a.FieldValues())},
-		fieldGroup{Name: "details", Heading: cmp.Or(template.Name, "Details")}, fieldGroup{Name: "notes", Heading: "Descriptions and notes"},
+		fieldGroup{Name: "details", Heading: cmp.Or(template.Name, "Details")}, fieldGroup{Name: longGroup, Heading: "Descriptions and notes"},
 		template.Fields, others, a.Custom))
 }
+
+// longGroup is the name of the group of long texts.
+const longGroup = "notes"
 
 // partHeadings are the headings of the fields that a part of the title work shows beside its rows.
 var partHeadings = map[string]string{"names_run": "Names run, as text", "exceptions": "Exceptions, as text", "indices_searched": "Indices searched"}
@@ -228,43 +234,15 @@ func (p *Pages) restoreAbstract(r *page.Request) error {
 	return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "Abstract and documents restored.")
 }
 
-// Main views of an abstract's page.
-const (
-	runsheetView  = "runsheet"
-	documentsView = "documents"
-)
-
-// addViews reads the runsheet and the documents of an abstract and selects which of them the page
-// shows. Without a choice, it is the runsheet if there is one.
-func (p *Pages) addViews(r *page.Request, view *abstractView, record vault.AbstractWithFiles) (err error) {
-	if view.Runsheet, view.RunsheetRows, err = p.readSheet(r, record); err != nil {
-		return err
-	}
-	query := r.URL.Query()
-	switch {
-	case query.Get("view") == runsheetView, query.Get("view") == documentsView:
-		view.View = query.Get("view")
-	case query.Has("page"), query.Has("rename"), view.RunsheetRows == 0:
-		view.View = documentsView
-	default:
-		view.View = runsheetView
-	}
-	view.Documents, err = p.listDocuments(r, record)
-	return err
-}
-
 // scripts returns the scripts of the page, and the libraries that they need.
 func (a abstractView) scripts(mayWrite bool) (libraries, scripts []string) {
-	scripts = []string{"views.js"}
 	switch {
-	case a.View == runsheetView && mayWrite:
-		return []string{"sortable.min.js"}, append(scripts, "record.js", "runsheet-edit.js")
-	case a.View == runsheetView && a.RunsheetRows > 0:
-		scripts = append(scripts, "runsheet.js")
 	case mayWrite:
-		return []string{"sortable.min.js", "tus.min.js"}, append(scripts, "record.js", "abstract.js", "upload.js")
+		return []string{"sortable.min.js", "tus.min.js"}, []string{"views.js", "record.js", "runsheet-edit.js", "abstract.js", "upload.js"}
+	case a.RunsheetRows > 0:
+		return nil, []string{"views.js", "runsheet.js"}
 	}
-	return nil, scripts
+	return nil, []string{"views.js"}
 }
 
 // editAbstract saves a field group of an abstract.

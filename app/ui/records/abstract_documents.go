@@ -22,7 +22,6 @@ type documentList struct {
 	Total      int
 	First      int // position of the first document on this page, from 1
 	Page       int
-	View       string // documentsView if the address names the view
 	Processing int    // number of documents on this page that are being processed
 	Sum        string // digest of the document IDs on this page
 	Waiting    string // comma-separated IDs of the documents being processed
@@ -38,9 +37,6 @@ func (l documentList) Pages() bool { return l.Prev != "" || l.Next != "" }
 // State returns the address that a script polls for changes since this list was rendered.
 func (l documentList) State() string {
 	values := url.Values{"page": {strconv.Itoa(l.Page)}, "rows": {strconv.Itoa(len(l.Rows))}, "sum": {l.Sum}, "waiting": {l.Waiting}}
-	if l.View != "" {
-		values.Set("view", l.View)
-	}
 	return page.WithQuery(l.Path+"/documents", values)
 }
 
@@ -55,9 +51,6 @@ func (p *Pages) listDocuments(r *page.Request, record vault.AbstractWithFiles) (
 		query = from.Query()
 	}
 	l := documentList{Path: p.AbstractPath(record.Abstract.ID), Total: len(record.Files), Page: 1}
-	if query.Get("view") == documentsView {
-		l.View = documentsView
-	}
 	if n, err := strconv.Atoi(query.Get("page")); err == nil && n > 1 {
 		l.Page = min(n, max(1, (l.Total+page.DocumentsPerPage-1)/page.DocumentsPerPage))
 	}
@@ -107,9 +100,6 @@ func (l documentList) rowIDs() []uint64 {
 // pageAddress returns the address of page n of the document list.
 func (l documentList) pageAddress(n int) string {
 	values := url.Values{}
-	if l.View != "" {
-		values.Set("view", l.View)
-	}
 	if n > 1 {
 		values.Set("page", strconv.Itoa(n))
 	}

@@ -46,6 +46,19 @@ type fieldGroup struct {
 	Part                bool         // belongs to a part of the title work, which shows it
 }
 
+// Filled returns the fields with a value, and required ones without it.
+func (g fieldGroup) Filled() []page.Input {
+	return slices.DeleteFunc(slices.Clone(g.Fields), g.isBlank)
+}
+
+// Blank returns the fields without a value.
+func (g fieldGroup) Blank() []page.Input {
+	return slices.DeleteFunc(slices.Clone(g.Fields), func(in page.Input) bool { return !g.isBlank(in) })
+}
+
+// isBlank reports whether a field is shown among those without a value.
+func (g fieldGroup) isBlank(in page.Input) bool { return in.Empty() && !in.Missing() && !g.Part }
+
 // newRecordView returns the template data for a record with the given version and status.
 func newRecordView(path string, version uint64, status string, statuses []string, groups []fieldGroup) recordView {
 	v := recordView{Path: path, Statuses: statuses, Groups: groups}

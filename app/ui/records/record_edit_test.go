@@ -404,7 +404,7 @@ func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, secondEdits
 // fails.
 func mergeRandomEdits(t *testing.T, by page.FingerprintFunc, pairs int) []string {
 	t.Helper()
-	functions := template.FuncMap{"icon": func(string) string { return "" }, "date": page.FormatDate}
+	functions := template.FuncMap{"icon": func(string) string { return "" }, "date": page.FormatDate, "plural": page.Plural}
 	set := template.Must(template.New("").Funcs(functions).ParseFS(web.Pages(), "part-field.html", "part-group.html", "part-notice.html"))
 	e := &editTest{t: t, set: set, fingerprint: by, random: rand.New(rand.NewPCG(1, 2))} // #nosec G404 -- a repeatable test needs a fixed seed
 	for n := range 2 * pairs {

@@ -21,8 +21,8 @@ type Pages struct {
 // documentHandler renders a document's viewer page after a new document name was rejected.
 type documentHandler func(r *page.Request, rejected page.NameProblem) error
 
-// sheetReader returns the template data of the runsheet of an abstract, and the number of its rows.
-type sheetReader func(r *page.Request, record vault.AbstractWithFiles) (data any, rows int, err error)
+// sheetReader returns the template data of the runsheet of an abstract, and the runsheet.
+type sheetReader func(r *page.Request, record vault.AbstractWithFiles) (data any, stored vault.Runsheet, err error)
 
 // New returns the handlers of this package's pages. showDocument renders the viewer page if a form
 // on that page was rejected. readSheet reads runsheets.

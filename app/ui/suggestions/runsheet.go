@@ -290,7 +290,7 @@ func (p *Pages) accept(r *page.Request, incomplete string) error {
 		}
 		return p.reviewDocuments(r, list, chosen, problem)
 	}
-	to := p.RunsheetPath(r.PathID)
+	to := p.AbstractPath(r.PathID)
 	once := page.AddedIdempotency(r, to)
 	inputs, stores := page.ChosenRows(list, r.PostForm, func(g vault.Suggestion) bool { return chosen[g.Row] })
 	if stores == 0 {
@@ -336,7 +336,7 @@ func (p *Pages) undo(r *page.Request) error {
 	}
 	undo, err := p.App.Instruments.StoredUndo(r.Context(), r.PathID, key)
 	if errs.KindOf(err) == errs.Conflict {
-		return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), "These instruments can no longer be removed by Undo.")
+		return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "These instruments can no longer be removed by Undo.")
 	}
 	if err != nil {
 		return err
@@ -353,7 +353,7 @@ func (p *Pages) undo(r *page.Request) error {
 	if file, err := strconv.ParseUint(r.PostForm.Get("file"), 10, 63); err == nil {
 		return p.RedirectWithNotice(r, page.WithQueryValue(page.DocumentPath(file), "panel", "1"), notice)
 	}
-	return p.RedirectWithNotice(r, p.RunsheetPath(r.PathID), notice)
+	return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), notice)
 }
 
 // rowProblem returns the first problem of a row, such as "Row 12: The dated field …".

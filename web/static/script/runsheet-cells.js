@@ -103,7 +103,7 @@ const updateRow = (tr, fresh) => {
       else delete old.dataset.party;
       return;
     }
-    for (const name of ['data-label', 'data-party', 'data-edit', 'data-amount', 'class']) {
+    for (const name of ['data-label', 'data-party', 'data-edit', 'data-amount', 'class', 'title']) {
       if (cell.hasAttribute(name)) old.setAttribute(name, cell.getAttribute(name));
       else old.removeAttribute(name);
     }

@@ -98,7 +98,7 @@ const keys = {
   PageDown: () => move(10, 0),
   Home: () => move(0, -columnCount),
   End: () => move(0, columnCount),
-  Escape: () => document.querySelector('.tabs [aria-current]').focus(),
+  Escape: () => document.getElementById('view-runsheet').focus(),
   'Ctrl Home': () => select(edge(active.parentElement, -1).cells[active.cellIndex]),
   'Ctrl End': () => select(edge(active.parentElement, 1).cells[active.cellIndex]),
 };

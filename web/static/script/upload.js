@@ -76,7 +76,9 @@ folder.addEventListener('change', () => {
 
 document.addEventListener('paste', (event) => {
   const files = [...(event.clipboardData ? event.clipboardData.files : [])];
-  if (!files.length || (typing(event.target) && event.clipboardData.getData('text'))) return;
+  // Excel copies cells as text and as an image.
+  const isText = typing(event.target) || event.target.closest('.runsheet');
+  if (!files.length || (isText && event.clipboardData.getData('text'))) return;
   event.preventDefault();
   const now = new Date();
   /** @param {number} n */

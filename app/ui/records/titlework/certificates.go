@@ -182,7 +182,7 @@ func (s source) checkLinks(f titlecheck.Finding) (links []Link) {
 		links = append(links, Link{page.DocumentPath(f.Document), "Open document"})
 	}
 	if f.Instrument != 0 {
-		links = append(links, Link{fmt.Sprintf("%s?view=runsheet#instrument-%d", s.path, f.Instrument), "Show in runsheet"})
+		links = append(links, Link{fmt.Sprintf("%s#instrument-%d", s.path, f.Instrument), "Show in runsheet"})
 	}
 	switch f.Place {
 	case titlecheck.NamesRun:

@@ -8,6 +8,7 @@ import (
 func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /work", page.MayRead, p.workPage),
+		page.NewRoute("GET /abstracts/{id}/progress", page.MayRead, p.progressPart),
 		page.NewRoute("GET /abstracts/{id}/people", page.MayRead, p.peoplePage),
 		page.NewRoute("POST /abstracts/{id}/people", page.MayWrite, p.savePeople),
 		page.NewRoute("GET /abstracts/{id}/order-link", page.MayRead, p.orderPicker),

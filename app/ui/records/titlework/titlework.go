@@ -27,12 +27,14 @@ func New(s *page.Site) *Pages { return &Pages{s} }
 // Work contains the parts of an abstract's page that show its title work. The page includes each of
 // them with the template of the same name:
 //
+//	{{template "progress" (dict "Data" .TitleWork.Progress)}}
 //	{{template "titlework_people" (dict "Data" .TitleWork.People "Me" $.Me)}}
 //	{{template "titlework_names" (dict "Data" .TitleWork.NamesRun "Me" $.Me)}}
 //	{{template "titlework_requirements" (dict "Data" .TitleWork.Requirements "Me" $.Me)}}
 //	{{template "titlework_certificates" (dict "Data" .TitleWork.Certificates "Me" $.Me)}}
 //	{{template "titlework_notes" (dict "Data" .TitleWork.Notes "Me" $.Me)}}
 type Work struct {
+	Progress     Progress
 	People       People
 	NamesRun     Rows
 	Requirements Rows
@@ -41,12 +43,13 @@ type Work struct {
 }
 
 // Load returns the title work of an abstract for its page. template is the template of the abstract,
-// or the zero value.
-func (p *Pages) Load(r *page.Request, a model.Abstract, template model.Template) (w Work, err error) {
+// or the zero value, and sheet is its runsheet.
+func (p *Pages) Load(r *page.Request, a model.Abstract, template model.Template, sheet vault.Runsheet) (w Work, err error) {
 	s, err := p.sourceOf(r, a, template)
 	if err != nil {
 		return w, err
 	}
+	w.Progress = p.progress(r.Context(), s, sheet)
 	if w.People, err = p.people(r, s); err != nil {
 		return w, err
 	}
