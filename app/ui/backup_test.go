@@ -121,7 +121,7 @@ func TestBackupTwice(t *testing.T) {
 	h.clock.Advance(50 * time.Hour)
 	admin = h.newUser(t, "ben", model.RoleAdmin)
 	staff := h.newUser(t, "tom", model.RoleStaff)
-	admin.get(t, 200, "/trash", "The last successful backup is 2 days old.", `href="/admin/backups"`)
+	admin.get(t, 200, "/admin/users", "The last successful backup is 2 days old.", `href="/admin/backups"`)
 	staff.get(t, 200, "/trash").lacks(t, "backup")
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatalf("os.RemoveAll: %v", err)

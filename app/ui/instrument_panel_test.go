@@ -443,7 +443,7 @@ func TestOtherPlace(t *testing.T) {
 	}
 	p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1").has(t, "This instrument names Polk County; the abstract is for Story County.")
 	p.staff.get(t, 200, "/abstracts/"+p.abstract).has(t,
-		`title="This instrument names Polk County; the abstract is for Story County">Names Polk County<`,
+		"This instrument names Polk County; the abstract is for Story County", ">Names Polk County<",
 		"Names parcel 99-8-77")
 
 	// A state that was filled in from the abstract is asked about when only the county changes.

@@ -190,7 +190,7 @@ func TestSaveCell(t *testing.T) {
 	address := fmt.Sprintf("/instruments/%d/cell", id)
 	was := func(field string) string {
 		m := regexp.MustCompile(`data-label="` + field + `"(?: data-party="[^"]*")?` +
-			`(?: class="[a-z]*")?(?: data-edit="([^"]*)")?>([^<]*)<`).FindStringSubmatch(
+			`(?: class="[a-z]*")?(?: data-edit="([^"]*)")?(?: title="[^"]*")?>([^<]*)<`).FindStringSubmatch(
 			string(staff.get(t, 200, path).body))
 		if m == nil {
 			t.Fatalf("no cell %s", field)

@@ -60,14 +60,14 @@ func TestChangeSettings(t *testing.T) {
 	abstract, _ := h.createAbstract(t, vaulttest.Operator, nil, model.Property{})
 	admin.get(t, 200, abstract+"/print", "<b>Kern &amp; Vail Title</b><br>office@example.com</address>")
 	admin.get(t, 200, "/admin/activity", "changed settings", "Name: (blank) → Kern &amp; Vail Title")
-	admin.get(t, 200, "/trash").lacks(t, "needs a restart")
+	admin.get(t, 200, "/admin/users").lacks(t, "needs a restart")
 
 	form = admin.settingForm(t, documents, url.Values{"limits.pdf_pages": {"70"}, "limits.file_size": {"x"},
 		"limits.files_per_request": {"5"}})
 	admin.post(t, 422, documents, form).has(t, `id="limits.file_size-problem"`, "is not a valid size", `value="x"`, `value="70"`)
 	form.Set("limits.file_size", "50 MB")
 	admin.post(t, 303, documents, form)
-	admin.get(t, 200, "/trash", "3 settings need a restart to apply.", `href="/admin/settings">Restart<`)
+	admin.get(t, 200, "/admin/users", "3 settings need a restart to apply.", `href="/admin/settings">Restart<`)
 	staff.get(t, 200, "/trash").lacks(t, "restart")
 	admin.get(t, 200, "/admin/settings", "Maximum size of a document, Maximum number of documents in an upload, "+
 		"Maximum number of pages of a PDF", "Restart the server").lacks(t, "without TLS")

@@ -178,11 +178,11 @@ func dueLabelOn(o model.Order, today string) dueLabel {
 	}
 	switch days := daysBetween(now, due); {
 	case days < 0:
-		return dueLabel{Plural(-days, "day", "days") + " overdue", "bad"}
+		return dueLabel{Plural(-days, "day", "days") + " overdue", "warn"}
 	case days == 0:
 		return dueLabel{"Due today", "warn"}
 	case days == 1:
-		return dueLabel{"Due tomorrow", "warn"}
+		return dueLabel{"Due tomorrow", ""}
 	case days <= instance.DueDays:
 		return dueLabel{"Due in " + Plural(days, "day", "days"), ""}
 	}

@@ -16,10 +16,10 @@ func TestDueLabel(t *testing.T) {
 		due, status string
 		want        dueLabel
 	}{
-		{"2026-05-27", "active", dueLabel{"2 days overdue", "bad"}},
-		{"2026-05-28", "active", dueLabel{"1 day overdue", "bad"}},
+		{"2026-05-27", "active", dueLabel{"2 days overdue", "warn"}},
+		{"2026-05-28", "active", dueLabel{"1 day overdue", "warn"}},
 		{"2026-05-29", "active", dueLabel{"Due today", "warn"}},
-		{"2026-05-30", "active", dueLabel{"Due tomorrow", "warn"}},
+		{"2026-05-30", "active", dueLabel{"Due tomorrow", ""}},
 		{"2026-06-05", "active", dueLabel{"Due in 7 days", ""}},
 		{"2026-06-06", "active", dueLabel{}},
 		{"2026-05-27", "completed", dueLabel{}},

@@ -14,7 +14,7 @@ import (
 )
 
 // Warning is a problem that administrators see on the desk and on the pages for administrators until it is fixed. Path
-// is the page where they can fix it. One that stops users from adding data is on every page.
+// is the page where they can fix it. One that stops the work of users is on every page.
 type Warning struct {
 	Text, Path, Link string
 	everywhere       bool
@@ -91,7 +91,7 @@ func HealthWarnings(h instance.Health, now time.Time) (list []Warning) {
 		list = append(list, Warning{Text: text, Path: "/admin/backups", Link: "Backups"})
 	}
 	if text := damageWarning(h.Status); text != "" {
-		list = append(list, Warning{Text: text, Path: "/admin/backups", Link: "Backups"})
+		list = append(list, Warning{Text: text, Path: "/admin/backups", Link: "Backups", everywhere: true})
 	}
 	if text := DiskWarning(h); text != "" {
 		list = append(list, Warning{Text: text, Path: "/admin/settings", Link: "Settings", everywhere: true})

@@ -91,7 +91,7 @@ func (p *Pages) addOrders(r *page.Request, v *dashboardView) error {
 		v.Mine = blocks[0].of
 	}
 	v.Unassigned, v.NewOrders = blocks[1].of, blocks[2].of
-	v.OverdueOrders = deskOrders{ID: "overdue", Heading: "Overdue", Path: "/orders?show=overdue", Tone: "bad",
+	v.OverdueOrders = deskOrders{ID: "overdue", Heading: "Overdue", Path: "/orders?show=overdue", Tone: "warn",
 		Count: atLeast(v.Overdue.Count, v.Overdue.More), Rows: newDeskOrders(staff, v.Overdue.Orders)}
 	v.DueOrders = deskOrders{ID: "due", Heading: "Due within " + page.Plural(v.DueDays, "day", "days"),
 		Path:  "/orders?show=open&due_from=" + v.Today + "&due_to=" + v.DueTo,
