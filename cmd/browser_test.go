@@ -63,6 +63,7 @@ func TestBrowser(t *testing.T) {
 		{"runsheet conflict", testRunsheetConflict},
 		{"runsheet conflict choices", testRunsheetConflictChoices},
 		{"runsheet undo", testRunsheetUndo},
+		{"undo on every page", testUndoOnEveryPage},
 		{"undo in the panel", testUndoInPanel},
 		{"viewer panel place", testViewerPanelPlace},
 		{"runsheet sorting", testRunsheetSorting},

@@ -29,6 +29,7 @@ type Actor struct {
 	Abilities []string `json:"-"`
 	Role      Role     `json:"-"` // a user's role when last checked; "" until two-factor sign-in is complete
 	Session   string   `json:"-"` // Session.Hash of a user's session
+	Undoes    bool     `json:"-"` // the action undoes an earlier one of the same user
 }
 
 // Is reports whether both are the same user, API key, or operator.

@@ -15,8 +15,9 @@ type TitleWork struct {
 	AbstractID uint64 `json:"abstract_id"`
 	// Sequence contains the instruments whose place in the runsheet a person chose.
 	Sequence []uint64 `json:"sequence,omitempty"`
-	// SequenceBefore is the Sequence before the runsheet was sorted by recording date, to undo that.
+	// SequenceBefore is the Sequence before a person last changed it, to undo that.
 	SequenceBefore []uint64 `json:"sequence_before,omitempty"`
+	SequenceBy     string   `json:"sequence_by,omitempty"` // who did, such as "user:7"
 	// RunsheetVersion counts the changes of the instruments and their sequence.
 	RunsheetVersion uint64            `json:"runsheet_version,omitempty"`
 	OrderID         uint64            `json:"order_id,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -174,6 +175,14 @@ const maxEntryBytes = 128 << 10
 func (db *DB) AddEntry(t *store.Tx, e model.Event) error {
 	name := func(record string) string { return db.RecordName(t, record) }
 	e.SetNames(name)
+	if e.Actor.Undoes {
+		detail := maps.Clone(e.Detail) // the caller may run twice
+		if detail == nil {
+			detail = map[string]string{}
+		}
+		detail["undo"] = "1"
+		e.Detail = detail
+	}
 	if len(e.Changes) == 0 {
 		return t.AddEvent(e)
 	}

@@ -69,7 +69,7 @@ func TestChangeMany(t *testing.T) {
 	notice(all, "3 orders changed.")
 	due("2026-08-01", "2026-08-01", "2026-08-01", "2026-06-01")
 	kim.post(t, 303, paths[0], url.Values{"group": {"property"}, "due_date": {"2026-09-01"}})
-	undo(all, "2 orders changed back. “T-0” failed: The record has changed since you read it. Read it again.")
+	undo(all, "2 orders changed back. “T-0” failed: This was changed again in the meantime.")
 
 	trashed := change(list, url.Values{"do": {"trash"}, "id": paths[2:]})
 	notice(trashed, "2 orders moved to the trash.")

@@ -66,9 +66,9 @@ func TestUndo(t *testing.T) {
 			}
 			kim.undo(t, set(row.to))
 			checkStatus(row.before)
-			kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").has(t, "Undo",
-				`name="status" value="`+row.before+`"`)
-			kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").lacks(t, "Undo")
+			kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").has(t, "Undo</button>",
+				"Status set to “")
+			kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").lacks(t, "Undo</button>")
 			set(row.before)
 			changed := set(row.to)
 			set(row.other)

@@ -68,9 +68,10 @@ type sheetState struct {
 		Above uint64
 		Name  string
 	}
-	Chosen                          bool
-	Notice, Undo, Problem, Question string
-	Before                          json.RawMessage
+	Chosen                    bool
+	Notice, Problem, Question string
+	Undo                      struct{ Path, Token string }
+	Before                    json.RawMessage
 }
 
 // script sends a form as the runsheet's script does and returns the state in the response.
@@ -367,11 +368,11 @@ func TestRunsheetActions(t *testing.T) {
 	}
 	// Without its release, the mortgage is open.
 	s := staff.script(t, 200, at(release, "trash"), nil)
-	if len(s.Rows) != 1 || s.Rows[0].ID != mortgage || !strings.Contains(s.Rows[0].HTML, `data-status="open"`) || s.Undo != at(release,
+	if len(s.Rows) != 1 || s.Rows[0].ID != mortgage || !strings.Contains(s.Rows[0].HTML, `data-status="open"`) || s.Undo.Path != at(release,
 		"restore") {
 		t.Errorf("state = %+v, want the open mortgage", s)
 	}
-	s = staff.script(t, 200, s.Undo, nil)
+	s = staff.script(t, 200, s.Undo.Path, url.Values{"undoes": {s.Undo.Token}})
 	if len(s.Rows) != 2 || !slices.Equal(s.Sequence, []uint64{mortgage, release, deed}) {
 		t.Errorf("state = %+v, want the release and the mortgage", s)
 	}

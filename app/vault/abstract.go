@@ -336,7 +336,11 @@ func (a *Abstracts) restoreFields(t *store.Tx, now AbstractWithFiles, before mod
 	is := now.Abstract
 	rejected := model.CheckRestored(is.Status, before.Status, template.Statuses, is.Custom, before.Custom, template.Fields,
 		a.v.Settings.Rules)
-	before.TemplateID, before.Files, before.RemovedFiles = is.TemplateID, is.Files, is.RemovedFiles
+	if !slices.Equal(slices.Sorted(slices.Values(before.Files)), slices.Sorted(slices.Values(is.Files))) {
+		before.Files = is.Files
+	}
+	now.Files = filesInOrder(now.Files, before.Files)
+	before.TemplateID, before.RemovedFiles = is.TemplateID, is.RemovedFiles
 	before.Version, before.UpdatedAt, before.Trashed, before.RetainedUntil = is.Version, is.UpdatedAt, is.Trashed, is.RetainedUntil
 	now.Abstract = before
 	return now, rejected.Err()

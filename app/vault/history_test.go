@@ -200,7 +200,9 @@ func walkSteps() map[string]walkStep {
 			for _, ids := range [][]uint64{{w.instrument, w.mortgage}, nil} {
 				vaulttest.NoError(w.T, w.v.Instruments.SetSequence(w.Context(), who, w.abstract, ids, always))
 			}
-			return w.v.Instruments.RestoreSequence(w.Context(), who, w.abstract)
+			sheet, err := w.v.Instruments.Runsheet(w.Context(), w.abstract)
+			vaulttest.NoError(w.T, err)
+			return w.v.Instruments.RestoreSequence(w.Context(), who, w.abstract, sheet.SequenceChange)
 		}, "runsheet.reordered", "sequence"},
 		"Instruments.SetTypes": {func(w *auditWalk) error {
 			types, err := w.v.Instruments.Types(w.Context())

@@ -37,11 +37,13 @@ type InstrumentView struct {
 const InstrumentType = "instrument"
 
 // ops reads and writes instruments for the shared operations.
-func (ins *Instruments) ops(ctx context.Context) recordOps[InstrumentView] { return ins.opsAt(ctx, 0) }
+func (ins *Instruments) ops(ctx context.Context) recordOps[InstrumentView] {
+	return ins.opsAt(ctx, model.Actor{}, 0)
+}
 
-// opsAt is like ops, but a change moves the instrument to a place in the runsheet. At position 0, the
+// opsAt is like ops, but a change by actor moves the instrument to a place in the runsheet. At position 0, the
 // instrument has the place of its date, unless a person chose another one.
-func (ins *Instruments) opsAt(ctx context.Context, position int) recordOps[InstrumentView] {
+func (ins *Instruments) opsAt(ctx context.Context, actor model.Actor, position int) recordOps[InstrumentView] {
 	return recordOps[InstrumentView]{
 		Name: InstrumentType,
 		get: func(t *store.Tx, id uint64) (InstrumentView, error) {
@@ -77,7 +79,7 @@ func (ins *Instruments) opsAt(ctx context.Context, position int) recordOps[Instr
 			if err := PutInstrument(t, i); err != nil {
 				return now, err
 			}
-			return ins.place(ctx, t, i, position)
+			return ins.place(ctx, t, actor, i, position)
 		},
 	}
 }
@@ -184,7 +186,7 @@ func (ins *Instruments) Create(ctx context.Context, actor model.Actor, abstract 
 		if err := bumpRunsheet(t, abstract); err != nil {
 			return err
 		}
-		if view, err = ins.place(ctx, t, created, p.Position); err != nil {
+		if view, err = ins.place(ctx, t, actor, created, p.Position); err != nil {
 			return err
 		}
 		view.Duplicate = duplicate
@@ -277,7 +279,8 @@ type InstrumentPatch struct {
 // field that duplicates are found by.
 func (ins *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
 	var duplicate runsheet.Duplicate
-	view, err := patch(ctx, ins.v, ins.opsAt(ctx, p.Position), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
+	ops := ins.opsAt(ctx, actor, p.Position)
+	view, err := patch(ctx, ins.v, ops, actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
 		now = old
 		if p.Position > 0 {
 			now.Position = p.Position

@@ -2,7 +2,10 @@ package vault
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -90,7 +93,9 @@ type Runsheet struct {
 	PriorID     uint64 // abstract that this one brings down; 0: none
 	Version     uint64 // counts the changes of the runsheet
 	Chosen      bool   // a person chose the sequence
-	Types       model.DocumentTypes
+	// SequenceChange identifies the last change of the sequence, for RestoreSequence.
+	SequenceChange string
+	Types          model.DocumentTypes
 }
 
 // Find returns an instrument of the runsheet.
@@ -197,7 +202,8 @@ func (ins *Instruments) runsheet(ctx context.Context, t *store.Tx, abstract uint
 	}
 	list, unplaced := model.ArrangeRunsheet(list, work.Sequence)
 	sheet = Runsheet{AbstractID: abstract, PriorID: work.PriorID, Types: types, Version: work.RunsheetVersion, Chosen: len(work.Sequence) > 0,
-		Instruments: make([]InstrumentView, 0, len(list))}
+		SequenceChange: sequenceChange(work),
+		Instruments:    make([]InstrumentView, 0, len(list))}
 	listed, ended := map[uint64]bool{}, map[uint64]bool{}
 	for _, i := range list {
 		listed[i.ID] = true
@@ -280,12 +286,13 @@ func (ins *Instruments) runsheetKeys(t *store.Tx, abstract uint64) ([]model.Runs
 
 // view returns an instrument with its type, status, and position.
 func (ins *Instruments) view(ctx context.Context, t *store.Tx, i model.Instrument) (InstrumentView, error) {
-	return ins.place(ctx, t, i, 0)
+	return ins.place(ctx, t, model.Actor{}, i, 0)
 }
 
 // place moves an instrument to a place in the runsheet and returns it with its position. A place
 // after the end is the end. At place 0 or its current place, the instrument stays.
-func (ins *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
+func (ins *Instruments) place(ctx context.Context, t *store.Tx, actor model.Actor, i model.Instrument, position int,
+) (InstrumentView, error) {
 	work, err := t.TitleWork(i.AbstractID)
 	if err != nil {
 		return InstrumentView{}, err
@@ -301,7 +308,7 @@ func (ins *Instruments) place(ctx context.Context, t *store.Tx, i model.Instrume
 	}
 	if position = min(position, len(sequence)); position > 0 && position != at+1 {
 		sequence = slices.Insert(slices.Delete(sequence, at, at+1), position-1, i.ID)
-		if err := setSequence(t, work, model.ChosenSequence(keys, sequence, i.ID), nil); err != nil {
+		if err := setSequence(t, work, actor, model.ChosenSequence(keys, sequence, i.ID)); err != nil {
 			return InstrumentView{}, err
 		}
 		at = position - 1
@@ -346,51 +353,56 @@ func (ins *Instruments) readRows(ctx context.Context, ids []uint64, types model.
 }
 
 // SetSequence sets the sequence of the runsheet. ids must contain each instrument of the abstract
-// exactly once; otherwise, it returns Invalid. If ids is empty, it sorts the runsheet by recording date, which
-// RestoreSequence undoes. It returns PreconditionFailed if match doesn't accept the version of the runsheet.
+// exactly once; otherwise, it returns Invalid. If ids is empty, it sorts the runsheet by recording date. RestoreSequence
+// undoes that. It returns PreconditionFailed if match doesn't accept the version of the runsheet.
 func (ins *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstract uint64, ids []uint64, match Match) error {
-	return ins.changeSequence(ctx, actor, abstract, func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
+	return ins.changeSequence(ctx, actor, abstract, func(t *store.Tx, work model.TitleWork) (now []uint64, err error) {
 		if err := match.check(work.RunsheetVersion); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if len(ids) == 0 && len(work.Sequence) == 0 {
-			return nil, nil, txn.ErrNoChange
+			return nil, txn.ErrNoChange
 		}
 		if len(ids) == 0 {
-			return nil, work.Sequence, nil
+			return nil, nil
 		}
 		keys, err := ins.runsheetKeys(t, abstract)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		var live []uint64
 		for _, key := range keys {
 			live = append(live, key.ID)
 		}
 		if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, live) {
-			return nil, nil, errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")
+			return nil, errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")
 		}
-		return model.ChosenSequence(keys, ids, 0), nil, nil
+		return model.ChosenSequence(keys, ids, 0), nil
 	})
 }
 
-// RestoreSequence restores the sequence before the runsheet was sorted by recording date. It returns Conflict
-// if a person chose another one since.
-func (ins *Instruments) RestoreSequence(ctx context.Context, actor model.Actor, abstract uint64) error {
-	return ins.changeSequence(ctx, actor, abstract, func(_ *store.Tx, work model.TitleWork) (now, before []uint64, err error) {
-		if len(work.SequenceBefore) == 0 {
+// RestoreSequence restores the sequence before the actor sorted the runsheet or moved a row. change is
+// Runsheet.SequenceChange after that. It returns Conflict if the sequence was changed since.
+func (ins *Instruments) RestoreSequence(ctx context.Context, actor model.Actor, abstract uint64, change string) error {
+	return ins.changeSequence(ctx, actor, abstract, func(_ *store.Tx, work model.TitleWork) (now []uint64, err error) {
+		if sequenceChange(work) != change || work.SequenceBy != actor.Record() {
 			err = &errs.Error{Kind: errs.Conflict, Message: "The sequence of the runsheet was changed in the meantime."}
 		}
-		return work.SequenceBefore, nil, err
+		return work.SequenceBefore, err
 	})
 }
 
-// changeSequence changes the sequence that a person chose. change returns the new one, and the previous one
-// to undo the change.
+// sequenceChange identifies the last change of a sequence by what it changed.
+func sequenceChange(work model.TitleWork) string {
+	sum := sha256.Sum256(fmt.Append(nil, work.SequenceBefore, work.Sequence))
+	return hex.EncodeToString(sum[:8])
+}
+
+// changeSequence changes the sequence that a person chose. change returns the new one.
 func (ins *Instruments) changeSequence(ctx context.Context, actor model.Actor, abstract uint64,
-	change func(t *store.Tx, work model.TitleWork) (now, before []uint64, err error)) error {
+	change func(t *store.Tx, work model.TitleWork) (now []uint64, err error)) error {
 	var work model.TitleWork
-	var now, before []uint64
+	var now []uint64
 	var changes []model.Change
 	err := ins.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if _, err = t.Abstract(abstract); err != nil {
@@ -399,14 +411,14 @@ func (ins *Instruments) changeSequence(ctx context.Context, actor model.Actor, a
 		if work, err = t.TitleWork(abstract); err != nil {
 			return err
 		}
-		if now, before, err = change(t, work); err != nil {
+		if now, err = change(t, work); err != nil {
 			return err
 		}
 		keys, err := ins.runsheetKeys(t, abstract)
 		changes = model.SequenceChanges(model.SortKeys(keys, work.Sequence), model.SortKeys(keys, now))
 		return err
 	}, func(t *store.Tx) error {
-		return errors.Join(setSequence(t, work, now, before), ins.v.AddEntry(t, model.Event{At: ins.v.Now(), Actor: actor,
+		return errors.Join(setSequence(t, work, actor, now), ins.v.AddEntry(t, model.Event{At: ins.v.Now(), Actor: actor,
 			Kind: "runsheet.reordered", Record: model.RecordRef(AbstractOps.Name, abstract), Changes: changes}))
 	})
 	if errors.Is(err, txn.ErrNoChange) {
@@ -416,8 +428,8 @@ func (ins *Instruments) changeSequence(ctx context.Context, actor model.Actor, a
 }
 
 // setSequence stores the sequence that a person chose, and the previous one to undo that.
-func setSequence(t *store.Tx, work model.TitleWork, sequence, before []uint64) error {
-	work.Sequence, work.SequenceBefore = sequence, before
+func setSequence(t *store.Tx, work model.TitleWork, actor model.Actor, sequence []uint64) error {
+	work.Sequence, work.SequenceBefore, work.SequenceBy = sequence, work.Sequence, actor.Record()
 	work.RunsheetVersion++
 	return t.PutTitleWork(work)
 }

@@ -95,7 +95,7 @@ func patching[T any](v *Vault, ops recordOps[T], actor model.Actor, id uint64, m
 		if *now, err = ops.save(v, t, *now, at); err != nil || edit == nil {
 			return err
 		}
-		return edit().keep(t, actor, at, ops.before(old))
+		return edit().keep(t, v, actor, at, ops.before(old), ops.before(*now))
 	}}
 }
 
@@ -183,6 +183,8 @@ func restore[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model
 		out = in
 		trashed := ops.trashed(in)
 		switch {
+		case actor.Undoes && trashed != nil && !trashed.By.Is(actor):
+			return errTrashedSince
 		case trashed == nil && !idempotency.enabled():
 			return txn.ErrNoChange
 		case trashed == nil:

@@ -366,16 +366,26 @@ func TestSortRunsheetByRecording(t *testing.T) {
 	}
 	set()
 	want("sorted", false, "2", "3", "1")
-	vaulttest.NoError(t, v.Instruments.RestoreSequence(t.Context(), vaulttest.Operator, a))
-	want("restored", true, "1", "2", "3")
-	restore := func(what string) {
+	change := func() string {
 		t.Helper()
-		vaulttest.WantKind(t, what, v.Instruments.RestoreSequence(t.Context(), vaulttest.Operator, a), errs.Conflict)
+		sheet, err := v.Instruments.Runsheet(t.Context(), a)
+		vaulttest.NoError(t, err)
+		return sheet.SequenceChange
 	}
-	restore("second RestoreSequence")
+	sorted := change()
+	vaulttest.NoError(t, v.Instruments.RestoreSequence(t.Context(), vaulttest.Operator, a, sorted))
+	want("restored", true, "1", "2", "3")
+	restore := func(what, sorted string) {
+		t.Helper()
+		vaulttest.WantKind(t, what, v.Instruments.RestoreSequence(t.Context(), vaulttest.Operator, a, sorted), errs.Conflict)
+	}
+	restore("second RestoreSequence", sorted)
 	set()
+	sorted = change()
 	set(3, 2, 1)
-	restore("RestoreSequence after another change")
+	restore("RestoreSequence after another change", sorted)
+	err = v.Instruments.RestoreSequence(t.Context(), model.SystemActor(), a, change())
+	vaulttest.WantKind(t, "RestoreSequence by someone else", err, errs.Conflict)
 	want("as set", true, "3", "2", "1")
 	patch(3, `{}`, 2)
 	want("moved to its place by date", false, "2", "3", "1")

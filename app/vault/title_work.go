@@ -120,9 +120,10 @@ func (tw *TitleWork) changing(actor model.Actor, abstract uint64, part titlePart
 		if err != nil || edit == nil {
 			return err
 		}
-		var before model.TitleWork
+		var before, after model.TitleWork
 		part.copy(&before, &old)
-		return edit().keep(t, actor, at, before)
+		part.copy(&after, now)
+		return edit().keep(t, tw.v, actor, at, before, after)
 	}}
 }
 
@@ -386,10 +387,11 @@ func (tw *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (versi
 		if part.name() != e.Part {
 			continue
 		}
-		work, err := tw.change(ctx, actor, e.ID, part, MatchVersion(e.Version),
+		work, err := tw.change(ctx, actor, e.ID, part, Match{},
 			func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
-				var before model.TitleWork
-				if err := e.read(t, tw.v, &before); err != nil {
+				var now, before model.TitleWork
+				part.copy(&now, work)
+				if err := e.revert(t, tw.v, actor, now, &before); err != nil {
 					return err
 				}
 				if part.name() == assignmentPart.name() {

@@ -1,9 +1,11 @@
 package vault
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,54 +22,140 @@ type Edit struct {
 	Version uint64 // of the record or the part after the change
 }
 
-// slot returns where the stored responses have what was there before the last change.
+// slot returns where the stored responses have what was there before the last changes.
 func (e Edit) slot() [32]byte { return store.UndoSlot(model.RecordRef(e.Type, e.ID), e.Part) }
 
-// maxUndo is the maximum size, in bytes, of what was there before a change that can be undone.
-const maxUndo = 256 << 10
+// Limits of what is kept of the changes of a record, to undo them: their number, and their size in bytes.
+const (
+	maxKeptEdits = 20
+	maxUndo      = 256 << 10
+)
 
-// keptEdit is what was there before a change to a version.
+// keptEdit is what was there before and after a change to a version.
 type keptEdit struct {
 	Version uint64          `json:"version"`
+	By      uint64          `json:"by"` // user
 	Before  json.RawMessage `json:"before"`
+	After   json.RawMessage `json:"after"`
 }
 
-// keep stores what was there before a change, until the next one, and for as long as responses are stored. Only users
-// undo changes.
-func (e Edit) keep(t *store.Tx, actor model.Actor, at time.Time, before any) error {
-	raw, err := json.Marshal(before)
-	if err != nil {
+// size returns the number of bytes that count for maxUndo.
+func (k keptEdit) size() int { return len(k.Before) + len(k.After) }
+
+// keep stores what was there before and after a change, for as long as responses are stored. Only users undo changes.
+func (e Edit) keep(t *store.Tx, v *Vault, actor model.Actor, at time.Time, before, after any) error {
+	if actor.Kind != model.ActorUser {
+		return nil
+	}
+	kept := keptEdit{Version: e.Version, By: actor.ID}
+	var errBefore, errAfter error
+	kept.Before, errBefore = json.Marshal(before)
+	kept.After, errAfter = json.Marshal(after)
+	list, err := e.kept(t, v)
+	if err := errors.Join(errBefore, errAfter, err); err != nil {
 		return err
 	}
-	if actor.Kind != model.ActorUser || len(raw) > maxUndo {
-		return t.RemoveStoredResponse(e.slot())
+	size := kept.size()
+	if size > maxUndo {
+		return nil
 	}
-	body, err := json.Marshal(keptEdit{e.Version, raw})
+	first := max(len(list)-maxKeptEdits+1, 0)
+	for n := len(list) - 1; n >= first; n-- {
+		if size += list[n].size(); size > maxUndo {
+			first = n + 1
+		}
+	}
+	body, err := json.Marshal(append(list[first:], kept))
 	return errors.Join(err, t.PutStoredResponse(e.slot(), model.StoredResponse{Body: body, At: at}))
 }
 
-// errNotUndone is for a change that a later one hides, that is too old, or whose values were too long to be kept.
-var errNotUndone = &errs.Error{Kind: errs.Conflict, Message: "This change can no longer be undone."}
-
-// read reads what was there before a change. It returns Conflict if that isn't stored any longer.
-func (e Edit) read(t *store.Tx, v *Vault, before any) error {
+// kept returns what is stored of the changes of a record, oldest first.
+func (e Edit) kept(t *store.Tx, v *Vault) (list []keptEdit, err error) {
 	stored, found, err := v.storedResponse(t, e.slot())
-	var kept keptEdit
-	if err == nil && found {
-		err = json.Unmarshal(stored.Body, &kept)
+	if err != nil || !found {
+		return nil, err
 	}
+	if json.Unmarshal(stored.Body, &list) != nil {
+		list = nil // of an older version, which kept only the last change
+	}
+	return list, nil
+}
+
+// Errors of an undo: for a change that is too old or whose values were too long to be kept, for one of another user, for
+// values that have changed since, and for a record that another user has deleted since.
+var (
+	errNotUndone    = &errs.Error{Kind: errs.Conflict, Message: "This change can no longer be undone."}
+	errNotYours     = &errs.Error{Kind: errs.Forbidden, Message: "Only the user who made a change can undo it."}
+	errChangedSince = &errs.Error{Kind: errs.PreconditionFailed, Message: "This was changed again in the meantime."}
+	errTrashedSince = &errs.Error{Kind: errs.Conflict, Message: "Someone else moved this to the trash since."}
+)
+
+// revert sets to to what a record contains now, with the values that it had before the change. Values that the change
+// left alone stay. revert returns Conflict if what was there before isn't stored any longer, Forbidden if another user
+// made the change, and PreconditionFailed if one of the changed values isn't the one that the change set.
+func (e Edit) revert(t *store.Tx, v *Vault, actor model.Actor, now, to any) error {
+	list, err := e.kept(t, v)
 	if err != nil {
 		return err
 	}
-	if !found || kept.Version != e.Version {
+	at := slices.IndexFunc(list, func(k keptEdit) bool { return k.Version == e.Version })
+	switch {
+	case at < 0:
 		return errNotUndone
+	case list[at].By != actor.ID:
+		return errNotYours
 	}
-	return json.Unmarshal(kept.Before, before)
+	is, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	merged, err := revertJSON(list[at].Before, list[at].After, is, versionKeys)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(merged, to)
 }
 
-// UndoEdit restores the values that a record had before a change. That is a change, too: it is logged, and can be
-// undone. version is that of the record after it. UndoEdit returns PreconditionFailed if the record was changed in the
-// meantime, and Conflict if the values aren't stored any longer.
+// versionKeys are the members of records that differ in each version.
+var versionKeys = []string{"version", "updated_at", "edited_by"}
+
+// revertJSON returns now with the values of before, of those that differ between before and after. It compares objects
+// member by member, except those in skip. It returns PreconditionFailed if such a value isn't that of after.
+func revertJSON(before, after, now json.RawMessage, skip []string) (json.RawMessage, error) {
+	switch {
+	case bytes.Equal(before, after):
+		return now, nil
+	case bytes.Equal(after, now):
+		return before, nil
+	}
+	var was, set, is map[string]json.RawMessage
+	if json.Unmarshal(before, &was) != nil || json.Unmarshal(after, &set) != nil || json.Unmarshal(now, &is) != nil ||
+		was == nil || set == nil || is == nil {
+		return nil, errChangedSince
+	}
+	for key := range maps.Keys(was) {
+		if _, there := set[key]; !there {
+			set[key] = nil // removed by the change
+		}
+	}
+	for key, value := range set {
+		if slices.Contains(skip, key) {
+			continue
+		}
+		reverted, err := revertJSON(was[key], value, is[key], nil)
+		if err != nil {
+			return nil, err
+		}
+		if delete(is, key); reverted != nil {
+			is[key] = reverted
+		}
+	}
+	return json.Marshal(is)
+}
+
+// UndoEdit restores the values that a record had before a change of the same user. Values that the change left alone stay.
+// That is a change, too: it is logged, and can be undone. version is that of the record after it. UndoEdit returns
+// PreconditionFailed if one of these values was changed in the meantime, and Conflict if they aren't stored any longer.
 func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (version uint64, err error) {
 	switch {
 	case e.Type == AbstractOps.Name && e.Part != "":
@@ -87,9 +175,9 @@ func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (versio
 // undo undoes a change of a record. restore returns the record with the fields that it had before.
 func undo[T, R any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, e Edit,
 	restore func(t *store.Tx, now T, before R) (T, error)) (version uint64, err error) {
-	now, err := patch(ctx, v, ops, actor, e.ID, MatchVersion(e.Version), func(t *store.Tx, now T) (T, error) {
+	now, err := patch(ctx, v, ops, actor, e.ID, Match{}, func(t *store.Tx, now T) (T, error) {
 		var before R
-		if err := e.read(t, v, &before); err != nil {
+		if err := e.revert(t, v, actor, ops.before(now), &before); err != nil {
 			return now, err
 		}
 		return restore(t, now, before)

@@ -81,7 +81,7 @@ func (p *Pages) signInAfterInvitation(r *page.Request, name, password, to string
 	if err != nil {
 		return err
 	}
-	p.SetNotice(r, "Password set. Your username is "+name+".")
+	p.SetNotice(r, "Password set. Your username is "+name+".", "")
 	return p.finishSignIn(r, in, to)
 }
 

@@ -135,7 +135,7 @@ func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state pane
 func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) *instrumentPanel {
 	panel := &instrumentPanel{
 		File: s.File, Path: s.PanelPath(), View: s.PanelView(), HasNext: s.Next != nil,
-		Saved: state.saved, Undo: page.ParseUndo(state.undo), Back: s.PanelView(), Focus: state.focus, Form: form,
+		Saved: state.saved, Undo: p.UndoForm(r, state.undo), Back: s.PanelView(), Focus: state.focus, Form: form,
 	}
 	if state.changed != 0 {
 		panel.Back = page.WithQueryValue(panel.Back, "instrument", strconv.FormatUint(state.changed, 10))
@@ -304,7 +304,7 @@ func instrumentActionPath(file uint64, action string) string {
 	return page.DocumentPath(file) + "/instruments/" + action
 }
 
-// instrumentUndo returns the address that undoes an action on an instrument.
-func instrumentUndo(file uint64, action string, id uint64) string {
-	return page.UndoAddress(instrumentActionPath(file, action), url.Values{"instrument": {strconv.FormatUint(id, 10)}})
+// createUndo returns the address that undoes the creation of an instrument.
+func createUndo(file uint64, i vault.InstrumentView) string {
+	return page.UndoAddress(instrumentActionPath(file, "trash"), url.Values{"instrument": {strconv.FormatUint(i.ID, 10)}})
 }

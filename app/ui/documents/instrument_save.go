@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"deedkeep/app/errs"
@@ -96,7 +97,7 @@ func (is *instrumentSaver) create() error {
 	case err != nil:
 		return err
 	}
-	return is.follow(created, created.Heading(created.Type)+" saved.", instrumentUndo(is.s.File.ID, "trash", created.ID))
+	return is.follow(created, created.Heading(created.Type)+" saved.", createUndo(is.s.File.ID, created))
 }
 
 // addToDuplicate adds the document to the instrument that the form repeats.
@@ -157,7 +158,7 @@ func (is *instrumentSaver) change(id uint64) error {
 	case again != nil:
 		return is.reject(status, form)
 	}
-	undo := is.EditUndo(vault.Edit{Type: "instrument", ID: now.ID, Version: now.Version}, was)
+	undo := is.EditUndo(is.r, vault.Edit{Type: "instrument", ID: now.ID, Version: now.Version}, was)
 	return is.follow(now, now.Heading(now.Type)+" saved.", undo)
 }
 
@@ -242,21 +243,26 @@ func (is *instrumentSaver) leave(notice, undo string) error {
 
 // trashInstrument moves an instrument of a document to the trash.
 func (p *Pages) trashInstrument(r *page.Request) error {
-	return p.moveInstrument(r, "restore", "The instrument is in the trash.", func(id uint64) error {
-		return p.App.Instruments.Trash(r.Context(), r.Actor, id, vault.Match{})
+	return p.moveInstrument(r, "The instrument is in the trash.", func(id uint64) (string, error) {
+		undo := page.UndoAddress(instrumentActionPath(r.PathID, "restore"), url.Values{"instrument": {strconv.FormatUint(id, 10)}})
+		if err := p.CheckUnchanged(r, "instrument", id, "created"); err != nil {
+			return "", err
+		}
+		return undo, p.App.Instruments.Trash(r.Context(), r.Actor, id, vault.Match{})
 	})
 }
 
 // restoreInstrument restores an instrument of a document from the trash.
 func (p *Pages) restoreInstrument(r *page.Request) error {
-	return p.moveInstrument(r, "trash", "Instrument restored.", func(id uint64) error {
+	return p.moveInstrument(r, "Instrument restored.", func(id uint64) (string, error) {
 		_, err := p.App.Instruments.Restore(r.Context(), r.Actor, id, vault.Idempotency[vault.InstrumentView]{})
-		return err
+		return "", err
 	})
 }
 
-// moveInstrument moves the submitted instrument to the trash or restores it, and shows the panel.
-func (p *Pages) moveInstrument(r *page.Request, undo, notice string, act func(id uint64) error) error {
+// moveInstrument moves the submitted instrument to the trash or restores it, and shows the panel. act returns the address
+// that undoes it, or "".
+func (p *Pages) moveInstrument(r *page.Request, notice string, act func(id uint64) (undo string, err error)) error {
 	if _, err := p.App.Files.Get(r.Context(), r.PathID); err != nil {
 		return err
 	}
@@ -264,14 +270,15 @@ func (p *Pages) moveInstrument(r *page.Request, undo, notice string, act func(id
 	if err != nil {
 		return page.NotFound(r)
 	}
-	if err := act(id); err != nil {
+	undo, err := act(id)
+	if err != nil {
 		return err
 	}
 	s, err := p.viewerOf(r, true)
 	if err != nil {
 		return err
 	}
-	state := panelState{saved: notice, undo: instrumentUndo(s.File.ID, undo, id)}
+	state := panelState{saved: notice, undo: undo}
 	if r.IsPart() {
 		return p.showPanel(r, http.StatusOK, s, state, nil)
 	}

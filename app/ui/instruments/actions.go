@@ -35,14 +35,26 @@ func (p *Pages) moveInstrument(r *page.Request) error {
 	if err != nil || position < 1 {
 		return errs.InvalidField("position", errs.NotInteger)
 	}
-	moved, err := p.App.Instruments.Patch(r.Context(), r.Actor, r.PathID, vault.InstrumentPatch{Position: position}, vault.Match{})
+	i, err := p.App.Instruments.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	before, err := p.App.Instruments.Runsheet(r.Context(), i.AbstractID)
+	if err != nil {
+		return err
+	}
+	moved, err := p.App.Instruments.Patch(r.Context(), r.Actor, i.ID, vault.InstrumentPatch{Position: position}, vault.Match{})
+	if err != nil {
+		return err
+	}
+	undo, err := p.sequenceUndo(r, i.AbstractID, before.SequenceChange)
 	if err != nil {
 		return err
 	}
 	if isScript(r) {
-		return p.sendState(r, http.StatusOK, moved, sheetState{})
+		return p.sendState(r, http.StatusOK, moved, sheetState{Undo: p.undoState(r, undo)})
 	}
-	return p.RedirectWithNotice(r, p.rowPath(moved.Instrument), fmt.Sprintf("Moved to position %d.", moved.Position))
+	return p.RedirectWithUndo(r, p.rowPath(moved.Instrument), fmt.Sprintf("Moved to position %d.", moved.Position), undo)
 }
 
 // sortRunsheet sorts a runsheet by recording date, or undoes that.
@@ -50,17 +62,33 @@ func (p *Pages) sortRunsheet(r *page.Request) error {
 	if isScript(r) {
 		return p.setSequence(r)
 	}
-	if r.PostForm.Get("undo") != "" {
-		if err := p.App.Instruments.RestoreSequence(r.Context(), r.Actor, r.PathID); err != nil {
+	if change := r.PostForm.Get("undo"); change != "" {
+		if err := p.App.Instruments.RestoreSequence(r.Context(), r.Actor, r.PathID, change); err != nil {
 			return err
 		}
-		return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "Sequence restored.")
+		return p.RedirectWithNotice(r, page.ReturnAddress(r, p.AbstractPath(r.PathID)), "Sequence restored.")
+	}
+	before, err := p.App.Instruments.Runsheet(r.Context(), r.PathID)
+	if err != nil {
+		return err
 	}
 	if err := p.App.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, nil, vault.Match{}); err != nil {
 		return err
 	}
-	undo := page.UndoAddress(p.AbstractPath(r.PathID)+"/instruments/sort", url.Values{"undo": {"1"}})
+	undo, err := p.sequenceUndo(r, r.PathID, before.SequenceChange)
+	if err != nil {
+		return err
+	}
 	return p.RedirectWithUndo(r, p.AbstractPath(r.PathID), "Runsheet sorted by recording date.", undo)
+}
+
+// sequenceUndo returns the address that undoes the last change of the sequence of a runsheet, or "" if it is still was.
+func (p *Pages) sequenceUndo(r *page.Request, abstract uint64, was string) (string, error) {
+	now, err := p.App.Instruments.Runsheet(r.Context(), abstract)
+	if err != nil || now.SequenceChange == was {
+		return "", err
+	}
+	return page.UndoAddress(p.AbstractPath(abstract)+"/instruments/sort", url.Values{"undo": {now.SequenceChange}}), nil
 }
 
 // sequenceChanged says why a sequence isn't set.
@@ -93,14 +121,22 @@ func (p *Pages) setSequence(r *page.Request) error {
 		}
 		match, notice = vault.MatchVersion(shown.Version), "Sequence restored."
 	}
-	err := p.App.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, ids, match)
+	before, err := p.App.Instruments.Runsheet(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	err = p.App.Instruments.SetSequence(r.Context(), r.Actor, r.PathID, ids, match)
 	switch kind := errs.KindOf(err); {
 	case err != nil && (kind == errs.PreconditionFailed || kind == errs.Invalid):
 		return p.sendState(r, http.StatusPreconditionFailed, state, sheetState{Problem: sequenceChanged})
 	case err != nil:
 		return err
 	}
-	return p.sendState(r, http.StatusOK, state, sheetState{Notice: notice})
+	undo, err := p.sequenceUndo(r, r.PathID, before.SequenceChange)
+	if err != nil {
+		return err
+	}
+	return p.sendState(r, http.StatusOK, state, sheetState{Notice: notice, Undo: p.undoState(r, undo)})
 }
 
 // trashInstrument moves an instrument to the trash.
@@ -109,14 +145,17 @@ func (p *Pages) trashInstrument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := p.CheckUnchanged(r, "instrument", i.ID, "created"); err != nil {
+		return err
+	}
 	if err := p.App.Instruments.Trash(r.Context(), r.Actor, i.ID, vault.Match{}); err != nil {
 		return err
 	}
 	notice, undo := "“"+i.Heading(i.Type)+"” is in the trash.", page.InstrumentPath(i.ID)+"/restore"
 	if isScript(r) {
-		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: undo})
+		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: p.undoState(r, undo)})
 	}
-	return p.RedirectWithUndo(r, p.AbstractPath(i.AbstractID), notice, undo)
+	return p.RedirectWithUndo(r, page.ReturnAddress(r, p.AbstractPath(i.AbstractID)), notice, undo)
 }
 
 // restoreInstrument restores an instrument from the trash.

@@ -29,10 +29,30 @@ type sheetState struct {
 	Gaps     []gapState  `json:"gaps"`
 	Chosen   bool        `json:"chosen"` // a person chose the sequence
 	Notice   string      `json:"notice,omitempty"`
-	Undo     string      `json:"undo,omitempty"`    // address that undoes the change
+	Undo     *undoState  `json:"undo,omitempty"`    // what undoes the change, also after the page was left
 	Problem  string      `json:"problem,omitempty"` // why the change was not saved
 	// Before has the fields as they were before a cell was saved. The script sends them back to undo the change.
 	Before model.Inputs `json:"before,omitempty"`
+}
+
+// undoState is the form of an Undo button.
+type undoState struct {
+	Path  string `json:"path"`
+	Token string `json:"token"`
+}
+
+// undoState returns the form of an undo address, or nil if there is none.
+func (p *Pages) undoState(r *page.Request, undo string) *undoState {
+	form := p.UndoForm(r, undo)
+	if form.Path == "" {
+		return nil
+	}
+	return &undoState{form.Path, form.Token}
+}
+
+// createUndo returns the address that undoes the creation of an instrument.
+func createUndo(i vault.InstrumentView) string {
+	return page.InstrumentPath(i.ID) + "/trash"
 }
 
 // rowMarkup is the HTML of a row of the runsheet.
@@ -131,7 +151,8 @@ func (p *Pages) saveCell(r *page.Request) error {
 		changed := slices.DeleteFunc(slices.Clone(editedFields(column)), func(field string) bool {
 			return !slices.ContainsFunc(old.Changes(saved.Instrument), func(c model.Change) bool { return c.Field == field })
 		})
-		return p.sendState(r, http.StatusOK, saved, sheetState{Before: old.Input(changed...)})
+		undo := p.EditUndo(r, vault.Edit{Type: "instrument", ID: saved.ID, Version: saved.Version}, old.Version)
+		return p.sendState(r, http.StatusOK, saved, sheetState{Before: old.Input(changed...), Undo: p.undoState(r, undo)})
 	})
 }
 
@@ -172,7 +193,7 @@ func (p *Pages) createRow(r *page.Request) error {
 	if err != nil {
 		return rejectCell(r, err)
 	}
-	return p.sendState(r, http.StatusOK, created, sheetState{})
+	return p.sendState(r, http.StatusOK, created, sheetState{Undo: p.undoState(r, createUndo(created))})
 }
 
 // sheetState sends the runsheet's state after a change by someone else: of the instrument that the query names, or of the

@@ -95,7 +95,7 @@ func (p *Pages) createInstrument(r *page.Request) error {
 		return p.RedirectWithUndo(r, p.afterSaving(r, model.Instrument{ID: id, AbstractID: r.PathID}), notice, undo)
 	}
 	pathOf := func(created vault.InstrumentView) string { return p.afterSaving(r, created.Instrument) }
-	err = page.CreateRecord(p.Site, r, "Instrument added.", pathOf,
+	err = page.CreateRecord(p.Site, r, "Instrument added.", pathOf, createUndo,
 		func(once vault.Idempotency[vault.InstrumentView]) (vault.InstrumentView, error) {
 			return p.App.Instruments.Create(r.Context(), r.Actor, r.PathID, patch, once)
 		},
@@ -151,6 +151,6 @@ func (p *Pages) saveInstrument(r *page.Request) error {
 	case again != nil:
 		return p.showForm(r, status, heading, form)
 	}
-	undo := p.EditUndo(vault.Edit{Type: "instrument", ID: saved.ID, Version: saved.Version}, was)
+	undo := p.EditUndo(r, vault.Edit{Type: "instrument", ID: saved.ID, Version: saved.Version}, was)
 	return p.RedirectWithUndo(r, p.afterSaving(r, saved.Instrument), "Instrument saved.", undo)
 }

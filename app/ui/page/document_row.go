@@ -20,7 +20,8 @@ type DocumentRow struct {
 	Name     string // file name shown in the rename form
 	Renaming bool
 	Problem  string
-	Gone     bool // the document was just moved to the trash
+	Gone     bool     // the document was just moved to the trash
+	Undo     UndoForm // restores it
 	Focus    bool
 	// Instruments are the instruments in the document, for documents of abstracts.
 	Instruments []InstrumentLine

@@ -178,6 +178,7 @@ var detailTexts = []struct{ name, words, one string }{
 	{"records", "%s records", "1 record"}, {"files", "with %s documents", "with 1 document"},
 	{"kept", "%s kept by the retention setting", ""}, {"role", "as %s", ""}, {"by", "with the setup link", ""}, {"abilities", "permissions: %s", ""},
 	{"snapshot", "snapshot %s", ""}, {"to", "to %s", ""}, {"from", "from %s", ""}, {"removed", "%s", ""},
+	{"undo", "with Undo", "with Undo"},
 	{"recovery_codes_left", "with a recovery code (%s left)", "with a recovery code (1 left)"}, {"sessions", "%s sessions ended", "-"},
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +14,7 @@ import (
 
 // noticeCookie carries a notice and the address of an Undo button to the next page. The cookie is
 // encrypted, as cursors are, because that address must not be forged. Its content is the undo
-// address, a line feed, and the notice.
+// address, or seePrefix and that of a record, a line feed, and the notice.
 const noticeCookie = "deedkeep_notice"
 
 // noticeScope keeps cursors from being accepted as notices.
@@ -24,23 +22,6 @@ const noticeScope = "notice"
 
 // noticeLifetime is how long the notice waits for the next page. Then it expires.
 const noticeLifetime = time.Minute
-
-// undoPattern matches the addresses that an Undo button may post to. The form fields follow the
-// question mark.
-var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents|instruments)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
-	`|^/undo/bulk\?key=[0-9A-Z]+$` +
-	`|^/undo\?part=[a-z_]*&record=[a-z]+%3A[0-9A-Za-z]+&version=[0-9]+$` +
-	`|^/(abstracts/[0-9A-Za-z]+/(status|order-link)|orders/[0-9A-Za-z]+/status|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
-
-// maxUndoBytes is the maximum length of an undo address. Browsers limit a cookie to 4,096 bytes,
-// and base64 makes the content a third longer.
-const maxUndoBytes = 2000
-
-// UndoForm is the form behind an Undo button.
-type UndoForm struct {
-	Path   string // "" if there is no Undo button
-	Fields url.Values
-}
 
 // Notice is the result of an action, for the template "notice".
 type Notice struct {
@@ -50,32 +31,8 @@ type Notice struct {
 }
 
 // NewNotice returns a notice with an Undo button that posts to undo, or without one if undo is "".
-func NewNotice(text, undo, back string) *Notice { return &Notice{text, ParseUndo(undo), back} }
-
-// UndoAddress returns the undo form encoded as an address, or "" if the address would be too long.
-func UndoAddress(path string, fields url.Values) string {
-	if undo := WithQuery(path, fields); len(undo) <= maxUndoBytes {
-		return undo
-	}
-	return ""
-}
-
-// ParseUndo returns the form of an undo address.
-func ParseUndo(undo string) UndoForm {
-	u, err := url.Parse(undo)
-	if err != nil {
-		return UndoForm{}
-	}
-	return UndoForm{u.Path, u.Query()}
-}
-
-// EditUndo returns the address that undoes a change of a record, or "" if nothing changed. was is the version before it.
-func (si *Site) EditUndo(e vault.Edit, was uint64) string {
-	if e.Version == was {
-		return ""
-	}
-	return UndoAddress("/undo", url.Values{"record": {si.PublicRecordName(e.Type, e.ID)}, "part": {e.Part},
-		"version": {strconv.FormatUint(e.Version, 10)}})
+func (si *Site) NewNotice(r *Request, text, undo, back string) *Notice {
+	return &Notice{text, si.UndoForm(r, undo), back}
 }
 
 // RedirectWithNotice redirects to a page, which then shows the notice.
@@ -86,7 +43,7 @@ func (si *Site) RedirectWithNotice(r *Request, to, notice string) error {
 // RedirectWithUndo redirects to a page, which then shows the notice with an Undo button. undo is
 // the address that the button posts to. It must match undoPattern.
 func (si *Site) RedirectWithUndo(r *Request, to, notice, undo string) error {
-	si.setUndoNotice(r, notice, undo)
+	si.SetNotice(r, notice, undo)
 	return r.Redirect(LocalAddress(to))
 }
 
@@ -96,7 +53,7 @@ func (si *Site) Follow(r *Request, to, notice, undo string) error {
 	if !r.IsPart() {
 		return si.RedirectWithUndo(r, to, notice, undo)
 	}
-	si.setUndoNotice(r, notice, undo)
+	si.SetNotice(r, notice, undo)
 	h := r.W.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("HX-Redirect", LocalAddress(to))
@@ -104,14 +61,14 @@ func (si *Site) Follow(r *Request, to, notice, undo string) error {
 	return nil
 }
 
-// SetNotice stores a notice that the next page shows. It does nothing if the notice is "".
-func (si *Site) SetNotice(r *Request, notice string) {
-	si.setUndoNotice(r, notice, "")
-}
-
-func (si *Site) setUndoNotice(r *Request, notice, undo string) {
+// SetNotice stores a notice that the next page shows, with an Undo button that posts to undo. It does nothing if the notice
+// is "".
+func (si *Site) SetNotice(r *Request, notice, undo string) {
 	if notice == "" {
 		return
+	}
+	if !r.mayOffer(undo) {
+		undo = ""
 	}
 	value := si.App.Secrets.Cursors().Encode(noticeScope, []byte(undo+"\n"+Truncate(notice, 600)))
 	si.SetCookie(r, noticeCookie, value, noticeLifetime, http.SameSiteStrictMode)
@@ -129,7 +86,7 @@ func (si *Site) consumeNotice(r *Request) (notice, undo string) {
 		return "", "" // not from this service: other applications on the same host can set cookies, too
 	}
 	undo, notice, _ = strings.Cut(string(text), "\n")
-	if !undoPattern.MatchString(undo) && !instrumentUndoPattern.MatchString(undo) {
+	if !strings.HasPrefix(undo, seePrefix) && !undoPattern.MatchString(undo) && !instrumentUndoPattern.MatchString(undo) {
 		undo = ""
 	}
 	return notice, undo

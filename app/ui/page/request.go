@@ -14,6 +14,7 @@ type Request struct {
 	PathID uint64 // ID of the record in the path, decoded; 0 if the path has none
 
 	background bool   // the route is one for requests in the background
+	undone     string // address of the record whose change the request undoes, or ""
 	lastEvent  uint64 // newest audit log entry before a page was read; 0 if that isn't known
 }
 

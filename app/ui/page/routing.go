@@ -88,11 +88,14 @@ func (si *Site) wrap(route Route) http.Handler {
 		if err == nil {
 			err = si.decodeID(r, route.Pattern)
 		}
+		if err == nil && route.hasForm(r) {
+			err = si.readUndo(r)
+		}
 		if err == nil && r.Method == http.MethodGet && !r.IsPart() && r.Known() {
 			r.lastEvent, err = si.App.Events.LastSeq(r.Context())
 		}
 		if err == nil {
-			err = route.Handle(r)
+			err = si.showNotUndone(r, route.Handle(r))
 		}
 		if err != nil {
 			si.showError(r, err)

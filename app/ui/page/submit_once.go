@@ -69,8 +69,8 @@ func (si *Site) showAlreadySubmitted(r *Request, done AlreadySubmitted) error {
 
 // CreateRecord creates a record from a form and redirects to it with a notice. If the same form is
 // submitted twice, the second request redirects to the record that the first one created. If values
-// are invalid, showForm shows the form again.
-func CreateRecord[T any](p *Site, r *Request, notice string, pathOf func(T) string, create func(vault.Idempotency[T]) (T, error),
+// are invalid, showForm shows the form again. undoOf returns the address that undoes the creation; it is nil if nothing does.
+func CreateRecord[T any](p *Site, r *Request, notice string, pathOf, undoOf func(T) string, create func(vault.Idempotency[T]) (T, error),
 	showForm func(r *Request, status int, form url.Values, rejected map[string]string) error,
 ) error {
 	idempotency := FormIdempotency(r, "", pathOf)
@@ -88,7 +88,11 @@ func CreateRecord[T any](p *Site, r *Request, notice string, pathOf func(T) stri
 	case err != nil:
 		return err
 	}
-	return p.RedirectWithNotice(r, pathOf(created), notice)
+	undo := ""
+	if undoOf != nil {
+		undo = undoOf(created)
+	}
+	return p.RedirectWithUndo(r, pathOf(created), notice, undo)
 }
 
 // FormIdempotency returns the idempotency key of a form and the redirect to store under it. The key

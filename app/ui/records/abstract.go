@@ -200,9 +200,9 @@ func (p *Pages) setAbstractStatus(r *page.Request) error {
 		return err
 	}
 	if !r.IsPart() {
-		return p.showStatusNotice(r, view.recordView, change, view.Status)
+		return p.RedirectWithUndo(r, view.Path, change.notice(view.Status), change.Undo)
 	}
-	view.Clash, view.Before = change.Clash, change.undoStatus(view.Status, view.Statuses)
+	p.showStatus(r, &view.recordView, change, view.Status)
 	r.W.Header().Set("HX-Trigger", abstractChangedEvent)
 	return p.RenderPart(r, http.StatusOK, "abstract.html", "top", view)
 }

@@ -26,6 +26,7 @@ type documentList struct {
 	Sum        string // digest of the document IDs on this page
 	Waiting    string // comma-separated IDs of the documents being processed
 	Prev, Next string
+	Sorted     *page.Notice // that the documents were reordered; nil if they weren't
 }
 
 // Last returns the position of the last document on this page.

@@ -119,6 +119,9 @@ func (p *Pages) historyLines(ctx context.Context, events []model.Event, defs []m
 			line.Names = []string{cmp.Or(page.EventRecordName(e, e.Record, names), page.WithArticle(page.RecordLabel(recordType)))}
 		}
 		line.describeMove()
+		if e.Detail["undo"] != "" {
+			line.What = "used Undo and " + line.What
+		}
 		if n := len(lines); n > 0 && lines[n-1].merge(line) {
 			continue
 		}
@@ -145,7 +148,7 @@ func (l *historyLine) describeMove() {
 // merge adds the event of an earlier line to l and reports true if both describe the same action on
 // different documents. Otherwise it reports false.
 func (l *historyLine) merge(earlier historyLine) bool {
-	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 ||
+	if l.event.Kind != earlier.event.Kind || l.What != earlier.What || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 ||
 		len(l.Changes)+len(earlier.Changes) > 0 || l.Moved != earlier.Moved || l.At.Sub(earlier.At) > uploadMergeWindow {
 		return false
 	}

@@ -17,19 +17,32 @@ import (
 // or to a given position, or it sorts the listed documents among the positions that they occupy.
 func (p *Pages) reorderDocuments(r *page.Request) error {
 	move := parseMove(r.PostForm)
+	before, err := p.App.Abstracts.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
 	record, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, r.PathID, move)
 	if err != nil {
 		return err
 	}
+	undo := p.reorderUndo(r, before.Abstract, record.Abstract)
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, p.documentRowAddress(record, move.File), "Documents reordered.")
+		return p.RedirectWithUndo(r, p.documentRowAddress(record, move.File), "Documents reordered.", undo)
 	}
 	l, err := p.listDocuments(r, record)
 	if err != nil {
 		return err
 	}
+	if undo != "" {
+		l.Sorted = p.NewNotice(r, "Documents reordered.", undo, page.ReturnAddress(r, p.AbstractPath(r.PathID)))
+	}
 	r.W.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(r, http.StatusOK, "abstract.html", "documents-state", l)
+	return p.RenderPart(r, http.StatusOK, "abstract.html", "documents-sorted", l)
+}
+
+// reorderUndo returns the address that undoes a new sequence of documents.
+func (p *Pages) reorderUndo(r *page.Request, before, now model.Abstract) string {
+	return p.EditUndo(r, vault.Edit{Type: vault.AbstractOps.Name, ID: now.ID, Version: now.Version}, before.Version)
 }
 
 // parseMove parses a reorder form. The form contains either a document ID in "up", "down", or
@@ -86,10 +99,11 @@ func (p *Pages) renumberDocument(r *page.Request, file model.File, to int) error
 		return err
 	}
 	notice := fmt.Sprintf("Moved to position %d.", slices.Index(record.Abstract.Files, file.ID)+1)
+	undo := p.reorderUndo(r, before.Abstract, record.Abstract)
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, p.documentRowAddress(record, file.ID), notice)
+		return p.RedirectWithUndo(r, p.documentRowAddress(record, file.ID), notice, undo)
 	}
-	p.SetNotice(r, notice)
+	p.SetNotice(r, notice, undo)
 	r.W.Header().Set("HX-Refresh", "true")
 	r.W.WriteHeader(http.StatusNoContent)
 	return nil

@@ -47,7 +47,7 @@ func (p *Pages) assignOrder(r *page.Request) error {
 		notice = "Order “" + o.Number + "” assigned to " + staff.Name(o.AssigneeID) + "." + staff.AwayNote(o.AssigneeID)
 	}
 	for _, e := range edits {
-		undo = p.EditUndo(e, 0)
+		undo = p.EditUndo(r, e, 0)
 	}
 	return p.RedirectWithUndo(r, back, notice, undo)
 }

@@ -156,16 +156,22 @@ func (p *Pages) changeMany(r *page.Request, of recordList) error {
 	case take:
 		done = "assigned to you"
 	}
-	address := ""
-	if len(undo.Edits)+len(undo.Trashed) > 0 {
-		token := rand.Text()
-		if err := bulk.Store(r.Context(), p.App.Vault, bulkKey(token), undo); err != nil {
-			p.App.Log.Warn("can't store what undoes a bulk change", "error", err) // the records are changed already
-		} else {
-			address = page.UndoAddress("/undo/bulk", url.Values{"key": {token}})
-		}
+	return p.RedirectWithUndo(r, back, of.outcome(r.Context(), list, done)+p.awayNote(r), p.bulkUndo(r, undo))
+}
+
+// bulkUndo stores what is needed to undo a bulk change, and returns the address that does so. It returns "" if nothing
+// changed.
+func (p *Pages) bulkUndo(r *page.Request, done bulk.Done) string {
+	if len(done.Edits)+len(done.Trashed) == 0 {
+		return ""
 	}
-	return p.RedirectWithUndo(r, back, of.outcome(r.Context(), list, done)+p.awayNote(r), address)
+	token := rand.Text()
+	done.By = r.ID
+	if err := bulk.Store(r.Context(), p.App.Vault, bulkKey(token), done); err != nil {
+		p.App.Log.Warn("can't store what undoes a bulk change", "error", err) // the records are changed already
+		return ""
+	}
+	return page.UndoAddress("/undo/bulk", url.Values{"key": {token}})
 }
 
 // bulkKey returns the key under which what is needed to undo a bulk change is stored.
@@ -239,8 +245,14 @@ func (p *Pages) undoMany(r *page.Request) error {
 		return err
 	}
 	of := p.bulkOrders()
-	if recordType == vault.AbstractOps.Name {
+	switch recordType {
+	case vault.AbstractOps.Name:
 		of = p.bulkAbstracts()
+	case vault.FileOps.Name:
+		of = recordList{singular: "document", plural: "documents", list: "/vault", heading: func(ctx context.Context, id uint64) (string, error) {
+			file, err := p.App.Files.Get(ctx, id)
+			return file.Filename, err
+		}}
 	}
 	return p.RedirectWithNotice(r, page.ReturnAddress(r, of.list), of.outcome(r.Context(), list, "changed back"))
 }

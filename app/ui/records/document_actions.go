@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/bulk"
 )
 
 // documentRows returns the list rows for files. renaming is the ID of the document whose rename
@@ -63,6 +64,7 @@ func (p *Pages) renderRow(r *page.Request, status int, state page.DocumentRow) e
 	}
 	row := rows[0]
 	row.Name, row.Renaming, row.Problem, row.Gone, row.Focus = state.Name, state.Renaming, state.Problem, state.Gone, state.Focus
+	row.Undo = state.Undo
 	changed := r.Method == http.MethodPost && status == http.StatusOK
 	switch {
 	case row.AbstractID != 0:
@@ -191,10 +193,11 @@ func (p *Pages) trashDocument(r *page.Request) error {
 	if err := p.App.Files.Trash(r.Context(), r.Actor, file.ID, vault.Match{}); err != nil {
 		return err
 	}
+	undo := page.DocumentPath(file.ID) + "/restore"
 	if r.IsPart() {
-		return p.renderRow(r, http.StatusOK, page.DocumentRow{File: file, Gone: true, Focus: true})
+		return p.renderRow(r, http.StatusOK, page.DocumentRow{File: file, Gone: true, Undo: p.UndoForm(r, undo), Focus: true})
 	}
-	return p.RedirectWithUndo(r, page.ReturnAddress(r, page.DocumentPath(file.ID)), "“"+file.Filename+"” is in the trash.", page.DocumentPath(file.ID)+"/restore")
+	return p.RedirectWithUndo(r, page.ReturnAddress(r, page.DocumentPath(file.ID)), "“"+file.Filename+"” is in the trash.", undo)
 }
 
 // restoreDocument restores a document from the trash.
@@ -256,7 +259,13 @@ func (p *Pages) trashDocuments(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, address, bulkNotice(trashed, skipped, "moved to the trash"))
+	done := bulk.Done{Type: vault.FileOps.Name}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		if !slices.ContainsFunc(skipped, func(s vault.Skipped) bool { return s.File.ID == id }) {
+			done.Trashed = append(done.Trashed, id)
+		}
+	}
+	return p.RedirectWithUndo(r, address, bulkNotice(trashed, skipped, "moved to the trash"), p.bulkUndo(r, done))
 }
 
 // bulkNotice says how many documents were changed and which ones were skipped, with reasons.

@@ -255,14 +255,18 @@ func (p *Pages) moveFolder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
+	if was := r.PostForm.Get("was"); r.Undoes && was != strconv.FormatUint(before.ParentID, 10) {
+		return &errs.Error{Kind: errs.Conflict, Message: "The folder was moved again in the meantime."}
+	}
 	patch := model.FolderPatch{ParentID: model.Some(model.NewIDInput(parent))}
-	moved, err := p.App.Folders.Patch(r.Context(), r.Actor, r.PathID, patch, vault.Match{})
+	moved, err := p.App.Folders.Patch(r.Context(), r.Actor, r.PathID, patch, vault.MatchVersion(before.Version))
 	if err != nil {
 		return p.showFolderProblem(r, r.PathID, "move", err, func(*folderView) {})
 	}
 	undo := ""
 	if before.ParentID != moved.ParentID {
-		undo = page.UndoAddress(page.FolderPath(r.PathID)+"/move", url.Values{"parent": {strconv.FormatUint(before.ParentID, 10)}})
+		undo = page.UndoAddress(page.FolderPath(r.PathID)+"/move", url.Values{
+			"parent": {strconv.FormatUint(before.ParentID, 10)}, "was": {strconv.FormatUint(moved.ParentID, 10)}})
 	}
 	return p.RedirectWithUndo(r, page.ReturnAddress(r, page.FolderPath(r.PathID)), fmt.Sprintf("Folder “%s” moved.", moved.Name), undo)
 }

@@ -130,9 +130,9 @@ func (p *Pages) setOrderStatus(r *page.Request) error {
 		return err
 	}
 	if !r.IsPart() {
-		return p.showStatusNotice(r, s.recordView, change, s.Status)
+		return p.RedirectWithUndo(r, s.Path, change.notice(s.Status), change.Undo)
 	}
-	s.Clash, s.Before = change.Clash, change.undoStatus(s.Status, s.Statuses)
+	p.showStatus(r, &s.recordView, change, s.Status)
 	if err := p.addRecentHistory(r.Context(), &s); err != nil {
 		return err
 	}

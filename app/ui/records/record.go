@@ -15,16 +15,16 @@ import (
 
 // recordView is the template data that the pages of abstracts and orders have in common.
 type recordView struct {
-	Path     string
-	Statuses []string       // configured statuses, plus the current one if it isn't among them
-	Clash    string         // why the status was not changed
-	Before   string         // status that Undo restores
-	Missing  []missingField // required fields without a value
-	Groups   []fieldGroup
-	Saved    fieldGroup    // the group that was saved, if only a part of the page is rendered
-	SameMore bool          // more records have the same number than are shown
-	Related  search.Groups // records of the same property
-	History  []historyLine
+	Path        string
+	Statuses    []string       // configured statuses, plus the current one if it isn't among them
+	Clash       string         // why the status was not changed
+	StatusSaved *page.Notice   // that the status was set; nil if it wasn't
+	Missing     []missingField // required fields without a value
+	Groups      []fieldGroup
+	Saved       fieldGroup    // the group that was saved, if only a part of the page is rendered
+	SameMore    bool          // more records have the same number than are shown
+	Related     search.Groups // records of the same property
+	History     []historyLine
 }
 
 // missingField is a blank required field and its group.
@@ -176,7 +176,7 @@ func (p *Pages) showGroup(r *page.Request, template string, v *recordView) (show
 func createRecord[T any](p *Pages, r *page.Request, notice string, pathOf func(T) string, create func(vault.Idempotency[T]) (T, error),
 	showForm func(r *page.Request, status int, form url.Values, rejected map[string]string) error,
 ) error {
-	return page.CreateRecord(p.Site, r, notice, pathOf, create, showForm)
+	return page.CreateRecord(p.Site, r, notice, pathOf, nil, create, showForm)
 }
 
 // wrongInputs returns the inputs with invalid values, for the list of problems. The first of them gets

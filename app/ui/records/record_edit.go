@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -78,11 +79,11 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 			return err
 		}
 		notice = strings.TrimSpace("Saved. " + notice)
-		undo := p.EditUndo(vault.Edit{Type: recordType, ID: r.PathID, Version: version}, e.group.Version)
+		undo := p.EditUndo(r, vault.Edit{Type: recordType, ID: r.PathID, Version: version}, e.group.Version)
 		if !r.IsPart() {
 			return p.RedirectWithUndo(r, record.Path+"#group-"+e.group.Name, notice, undo)
 		}
-		return saved(func(v *recordView) { v.setSaved(e.group.Name, notice, undo) })
+		return saved(func(v *recordView) { p.setSaved(r, v, e.group.Name, notice, undo) })
 	})
 }
 
@@ -106,11 +107,12 @@ func (p *Pages) undoEdit(r *page.Request) error {
 	notice, undo := "Change undone.", ""
 	switch kind := errs.KindOf(err); {
 	case err == nil:
-		undo = p.EditUndo(e, was)
+		if !r.Undoes {
+			notice = "Change repeated."
+		}
+		undo = p.EditUndo(r, e, was)
 	case kind == errs.PreconditionFailed:
-		notice = "This was changed again in the meantime, so your change was not undone."
-	case kind == errs.Conflict || kind == errs.Invalid:
-		notice = "Your change was not undone. " + page.ErrorSentence(err)
+		return cmp.Or(p.CheckUnchanged(r, recordType, id, "changed"), err)
 	default:
 		return err
 	}
@@ -118,12 +120,12 @@ func (p *Pages) undoEdit(r *page.Request) error {
 }
 
 // setSaved marks a field group as saved. undo is the address that undoes that.
-func (v *recordView) setSaved(name, notice, undo string) {
+func (p *Pages) setSaved(r *page.Request, v *recordView, name, notice, undo string) {
 	for i := range v.Groups {
 		v.Groups[i].Focus = v.Groups[i].Name == name
 	}
 	v.Saved = v.Group(name)
-	v.Saved.Notice = page.NewNotice(notice, undo, v.Path+"#group-"+name)
+	v.Saved.Notice = p.NewNotice(r, notice, undo, v.Path+"#group-"+name)
 }
 
 // mergeForm compares a form with the stored values, field by field. by computes the fingerprint of

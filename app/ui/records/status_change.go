@@ -3,8 +3,6 @@ package records
 import (
 	"cmp"
 	"context"
-	"net/url"
-	"slices"
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
@@ -44,27 +42,20 @@ func matchSeenVersion(r *page.Request, version uint64) vault.Match {
 
 // statusChange is the result of submitting a status form.
 type statusChange struct {
-	Was   string // status before the change
 	Clash string // why the status was not changed
+	Undo  string // address that undoes the change, or "" if the status stayed
 }
 
-// undoStatus returns the status that Undo restores. It returns "" if there is nothing to undo, or
-// if the previous status is no longer in the list.
-func (s statusChange) undoStatus(now string, statuses []string) string {
-	if s.Clash != "" || s.Was == now || !slices.Contains(statuses, s.Was) {
-		return ""
-	}
-	return s.Was
+// notice says what the status is now.
+func (s statusChange) notice(now string) string {
+	return cmp.Or(s.Clash, "Status set to “"+page.FormatStatus(now)+"”.")
 }
 
-// showStatusNotice redirects to the record's page with a notice about the change. If the status has
-// changed again by the time the user clicks Undo, the button changes nothing.
-func (p *Pages) showStatusNotice(r *page.Request, v recordView, change statusChange, now string) error {
-	undo := ""
-	if back := change.undoStatus(now, v.Statuses); back != "" {
-		undo = page.UndoAddress(v.Path+"/status", url.Values{"was": {now}, "status": {back}})
+// showStatus sets what a part of a record's page shows after its status was changed.
+func (p *Pages) showStatus(r *page.Request, v *recordView, change statusChange, now string) {
+	if v.Clash = change.Clash; change.Undo != "" {
+		v.StatusSaved = p.NewNotice(r, change.notice(now), change.Undo, v.Path)
 	}
-	return p.RedirectWithUndo(r, v.Path, cmp.Or(change.Clash, "Status set to “"+page.FormatStatus(now)+"”."), undo)
 }
 
 // changeStatus sets the submitted status of the requested record. If another user changed the status
@@ -72,13 +63,14 @@ func (p *Pages) showStatusNotice(r *page.Request, v recordView, change statusCha
 func changeStatus[T any](p *Pages, r *page.Request, recordType string, get func(context.Context, uint64) (T, error),
 	statusOf func(T) (status string, version uint64), patch func(model.Inputs, vault.Match) (T, error),
 ) (record T, change statusChange, err error) {
+	var was uint64
 	status := model.Inputs{"status": model.StringInput(r.PostForm.Get("status"))}
 	err = vault.RetryEdit(func() (err error) {
 		if record, err = get(r.Context(), r.PathID); err != nil {
 			return err
 		}
 		is, version := statusOf(record)
-		change.Was = is
+		was = version
 		if statusConflict(r, is) {
 			change.Clash, err = p.statusConflictText(r, recordType, is)
 			return err
@@ -86,5 +78,9 @@ func changeStatus[T any](p *Pages, r *page.Request, recordType string, get func(
 		record, err = patch(status, matchSeenVersion(r, version))
 		return err
 	})
+	if err == nil {
+		_, version := statusOf(record)
+		change.Undo = p.EditUndo(r, vault.Edit{Type: recordType, ID: r.PathID, Version: version}, was)
+	}
 	return record, change, err
 }

@@ -70,7 +70,7 @@ func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) err
 	}
 	return p.RenderPage(r, status, "runsheet-upload.html", page.Page{
 		Heading: heading, Section: "abstracts", Data: view,
-		Scripts: []string{"added.js", "choose.js"}, Styles: []string{"record.css", "runsheet.css"},
+		Scripts: []string{"choose.js"}, Styles: []string{"record.css", "runsheet.css"},
 		Notice: view.Notice, UndoTo: view.UndoTo,
 	})
 }

@@ -54,6 +54,7 @@ func Change(ctx context.Context, v *vault.Vault, actor model.Actor, ids []uint64
 // Done is what Undo needs.
 type Done struct {
 	Type    string       `json:"type"`              // of the records
+	By      uint64       `json:"by"`                // user
 	Edits   []vault.Edit `json:"edits,omitempty"`   // changed values
 	Trashed []uint64     `json:"trashed,omitempty"` // records that were moved to the trash
 }
@@ -69,15 +70,15 @@ func Store(ctx context.Context, v *vault.Vault, key [32]byte, done Done) error {
 	})
 }
 
-// Undo undoes a bulk change, except of records that were changed in the meantime. It returns Conflict if what it needs
-// isn't stored any longer.
+// Undo undoes a bulk change of the actor, except of records that were changed in the meantime. It returns Conflict if what
+// it needs isn't stored any longer, or for a change of another user.
 func Undo(ctx context.Context, v *vault.Vault, actor model.Actor, key [32]byte) (recordType string, list []Changed, err error) {
 	stored, found, err := v.StoredResponse(ctx, key)
 	if err != nil {
 		return "", nil, err
 	}
 	var done Done
-	if !found || json.Unmarshal(stored.Body, &done) != nil {
+	if !found || json.Unmarshal(stored.Body, &done) != nil || done.By != actor.ID {
 		return "", nil, &errs.Error{Kind: errs.Conflict, Message: "These changes can no longer be undone."}
 	}
 	ids, edits := done.Trashed, map[uint64][]vault.Edit{}
@@ -86,6 +87,10 @@ func Undo(ctx context.Context, v *vault.Vault, actor model.Actor, key [32]byte) 
 			ids = append(ids, e.ID)
 		}
 		edits[e.ID] = append(edits[e.ID], e)
+	}
+	if done.Type == vault.FileOps.Name {
+		list, err = restoreFiles(ctx, v, actor, ids)
+		return done.Type, list, err
 	}
 	list, err = Change(ctx, v, actor, ids, func(ctx context.Context, id uint64) (none []vault.Edit, err error) {
 		if edits[id] == nil {
@@ -99,4 +104,14 @@ func Undo(ctx context.Context, v *vault.Vault, actor model.Actor, key [32]byte) 
 		return nil, err
 	}, vault.Idempotency[[]Changed]{})
 	return done.Type, list, err
+}
+
+// restoreFiles restores documents from the trash in the opposite sequence, so that each gets its place in its abstract
+// again.
+func restoreFiles(ctx context.Context, v *vault.Vault, actor model.Actor, ids []uint64) ([]Changed, error) {
+	list := make([]Changed, len(ids))
+	for n := len(ids) - 1; n >= 0 && ctx.Err() == nil; n-- {
+		list[n] = Changed{ID: ids[n], Err: v.Trash.Restore(ctx, actor, vault.FileOps.Name, ids[n])}
+	}
+	return list, ctx.Err()
 }

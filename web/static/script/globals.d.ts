@@ -182,6 +182,7 @@ declare global {
     chosen?: boolean;
     before?: unknown;
     notice?: string;
+    undo?: { path: string; token: string };
     problem?: string;
     unsent?: boolean;
     conflict?: boolean;
@@ -194,8 +195,15 @@ declare global {
     open: boolean;
     category: string;
   }
-  /** A step undoes a change. It returns the step that repeats it, or the response if it failed. */
-  type Step = () => Promise<Step | SheetState | null> | Step;
+  /** A change that can be undone: what submits its undoing, and the form's address and token. */
+  interface UndoEntry {
+    id: string;
+    what: string;
+    path?: string;
+    token?: string;
+  }
+  /** A step undoes a change, or repeats it. It returns the step that repeats it, or the response if it failed. */
+  type Step = (step: string) => Promise<Step | SheetState | null> | Step;
 
   type UploadState =
     | 'waiting'

@@ -1,6 +1,7 @@
 // @ts-check
 // What the search box can do besides searching: open a place, and press a button of the page. A page offers a button or a
 // link with data-action, which has the name of the action.
+import { nextUndo, undoLast } from './undo.js';
 
 /** @returns {HTMLElement} */
 const box = () => document.querySelector('#palette .palette-actions');
@@ -37,8 +38,9 @@ const isUsable = (el) =>
 /** @param {string} may */
 const mayDo = (may) => !may || box().closest('dialog').dataset.may.split(' ').includes(may);
 // offers returns the actions of the page, and then those of every page.
-/** @returns {{name: string, href?: string, control?: HTMLElement}[]} */
+/** @returns {{name: string, href?: string, control?: { click: () => void }}[]} */
 const offers = () => [
+  ...[nextUndo()].filter(Boolean).map(({ what }) => ({ name: `Undo: ${what}`, control: { click: undoLast } })),
   ...[...document.querySelectorAll('[data-action]')]
     .filter(isUsable)
     .map((control) => ({ name: control.dataset.action, control })),

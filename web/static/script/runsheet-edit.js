@@ -7,7 +7,7 @@ import { apply, discard, editor, isSaved, newRow, notes, shownText, unsaved } fr
 import { canEdit, commit, entering, leave, open } from './runsheet-editing.js';
 import { preview } from './runsheet-paste.js';
 import { clearMessages, enqueue, enqueueRead, queued, send, show } from './runsheet-requests.js';
-import { moveStep, perform, redo, remember, sequenceStep, trashStep, undo, viewStep } from './runsheet-undo.js';
+import { moveStep, perform, redo, remember, sequenceStep, trashStep, viewStep } from './runsheet-undo.js';
 
 const { section, table, body, fields, columnCount } = sheet;
 
@@ -102,10 +102,9 @@ table.addEventListener('dblclick', (event) => {
 document.addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.altKey || (!event.ctrlKey && !event.metaKey) || typing(event.target)) return;
   const key = event.key?.toLowerCase();
-  if (key !== 'z' && key !== 'y') return;
+  if (key !== 'y' && !(key === 'z' && event.shiftKey)) return;
   event.preventDefault();
-  if (key === 'y' || event.shiftKey) redo();
-  else undo();
+  redo();
 });
 document.addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.key?.toLowerCase() !== 'n')
@@ -155,7 +154,7 @@ const afterMove = (tr) => {
       show('problem', state.problem, 'Reload the page', () => location.reload());
       return;
     }
-    remember(moveStep(Number(tr.dataset.id), old));
+    remember(moveStep(Number(tr.dataset.id), old), 'Row moved', state.undo);
     if (queued === 1) apply(state);
   });
 };
@@ -186,18 +185,18 @@ Sortable.create(body, {
 
 document.getElementById('runsheet-sort')?.addEventListener('submit', (event) => {
   event.preventDefault();
-  perform(sequenceStep(''));
+  perform(sequenceStep(''), 'Runsheet sorted by recording date');
 });
 section.addEventListener('runsheet:viewed', (event) => {
   if (!unsaved.size) clearMessages(); // the Undo of a notice is for the last change
-  remember(viewStep(event.detail));
+  remember(viewStep(event.detail), 'View of the runsheet changed');
 });
 
 // ---- trash
 
 /** @param {Row} tr */
 const trash = (tr) => {
-  if (isSaved(tr)) perform(trashStep(Number(tr.dataset.id)));
+  if (isSaved(tr)) perform(trashStep(Number(tr.dataset.id)), 'Row moved to the trash');
 };
 table.addEventListener('click', (event) => {
   const button = event.target.closest('button[formaction$="/trash"]');

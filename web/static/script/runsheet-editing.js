@@ -139,8 +139,13 @@ const save = (cell, entry) => {
     }
     if (later === entry) forget(cell);
     apply(state, tr);
-    if (added) remember(trashStep(state.id));
-    else if (state.before) remember(cellStep(state.id, cell.cellIndex, state.before, shownText(fresh)));
+    if (added) remember(trashStep(state.id), 'Row added', state.undo);
+    else if (state.before)
+      remember(
+        cellStep(state.id, cell.cellIndex, state.before, shownText(fresh)),
+        `${nameOf(cell)} changed`,
+        state.undo,
+      );
     if (!unsaved.size) clearMessages();
   });
 };

@@ -1,87 +1,86 @@
 // @ts-check
 // Changes of a runsheet that the user can undo and repeat.
-import { storeAdded, storedAdded } from './added.js';
 import * as sheet from './runsheet.js';
 import { apply, discard, nameOf, showNote, shownText, unsaved } from './runsheet-cells.js';
 import { enqueue, send, show } from './runsheet-requests.js';
+import { deferUndo, nextUndo, pushUndo, undoLast } from './undo.js';
 
 // A step changes something back when it is run. Then it returns the step that repeats the change. If it
 // failed, it returns the state of the response.
-/** @type {Step[]} */
-const past = [];
-/** @type {Step[]} */
+/** @type {{ step: Step, what: string }[]} */
 const future = [];
 /** @type {() => void} */
 let revert; // takes back the last change or undo
-/** @param {Step} step */
-export const remember = (step) => {
-  past.push(step);
+/** @type {Record<string, HTMLButtonElement>} */
+const buttons = { undo: document.getElementById('runsheet-undo'), redo: document.getElementById('runsheet-redo') };
+const showSteps = () => {
+  if (buttons.undo) buttons.undo.disabled = !nextUndo();
+  if (buttons.redo) buttons.redo.disabled = !future.length;
+};
+/**
+ * @param {Step} step
+ * @param {string} what
+ * @param {SheetState['undo']} [form]
+ */
+const push = (step, what, form) =>
+  pushUndo(what, form, async () => {
+    const result = await step('undo');
+    if (typeof result === 'function') future.push({ step: result, what });
+    else if (result?.unsent) push(step, what, form);
+    showSteps();
+    revert = redo;
+  });
+// remember adds a change that step undoes. form does so after the page was left.
+/**
+ * @param {Step} step
+ * @param {string} what
+ * @param {SheetState['undo']} [form]
+ */
+export const remember = (step, what, form) => {
+  push(step, what, form);
   future.length = 0;
   showSteps();
   revert = undo;
 };
-/** @type {Record<string, HTMLButtonElement>} */
-const buttons = { undo: document.getElementById('runsheet-undo'), redo: document.getElementById('runsheet-redo') };
-const showSteps = () => {
-  if (buttons.undo) buttons.undo.disabled = !past.length;
-  if (buttons.redo) buttons.redo.disabled = !future.length;
-};
+// formOf has the form that undoes what a step repeated.
+/** @type {WeakMap<Step, SheetState['undo']>} */
+const formOf = new WeakMap();
 /**
- * @param {Step[]} from
- * @param {Step[]} to
- * @param {string} done
+ * @param {Step} step
+ * @param {SheetState} state
  */
-const runStep = async (from, to, done) => {
-  const step = from.pop();
-  if (!step) {
-    sheet.announce(`Nothing to ${done}.`);
-    return;
-  }
-  const result = await step();
-  if (typeof result === 'function') to.push(result);
-  else if (result?.unsent) from.push(step);
-  showSteps();
-  revert = to === past ? undo : redo;
+const withForm = (step, state) => {
+  if (step && state.undo) formOf.set(step, state.undo);
+  return step;
 };
-export const undo = () => enqueue(() => runStep(past, future, 'undo'));
-export const redo = () => enqueue(() => runStep(future, past, 'redo'));
+deferUndo((act) => enqueue(act));
+const undo = () => undoLast();
+export const redo = () =>
+  enqueue(async () => {
+    const last = future.pop();
+    if (!last) {
+      sheet.announce('Nothing to redo.');
+      return;
+    }
+    const result = await last.step('redo');
+    if (typeof result === 'function') push(result, last.what, formOf.get(result));
+    else if (result?.unsent) future.push(last);
+    showSteps();
+    revert = undo;
+  });
 
 buttons.undo?.addEventListener('click', undo);
 buttons.redo?.addEventListener('click', redo);
+document.addEventListener('deedkeep:undoable', showSteps);
+showSteps();
 
-// addedStep undoes rows that were pasted or imported, and opens the runsheet again.
-/** @type {(fields: string) => Step} */
-const addedStep = (fields) => () => {
-  const form = document.createElement('form');
-  form.method = 'post';
-  form.action = `${sheet.section.dataset.path}/instruments/undo`;
-  for (const [name, value] of new URLSearchParams(fields)) {
-    const input = document.createElement('input');
-    Object.assign(input, { type: 'hidden', name, value });
-    form.append(input);
-  }
-  storeAdded(sheet.section.dataset.path, '');
-  document.body.append(form);
-  form.submit();
-  return null;
-};
-const added = storedAdded(sheet.section.dataset.path);
-if (added) {
-  past.push(addedStep(added));
-  showSteps();
-}
-
-/**
- * @param {number} id
- * @param {number} at
- * @param {unknown} before
- * @param {string} was
- */
-export const cellStep = (id, at, before, was) => async () => {
+/** @type {(id: number, at: number, before: unknown, was: string) => Step} */
+export const cellStep = (id, at, before, was) => async (step) => {
   const state = await send(`/instruments/${id}/cell`, {
     field: sheet.fields[at],
     restore: JSON.stringify(before),
     was,
+    step,
   });
   const tr = sheet.rowOf(id);
   if (!tr) {
@@ -96,11 +95,11 @@ export const cellStep = (id, at, before, was) => async () => {
     return state;
   }
   sheet.announce(`${nameOf(cell)} is now ${(shownText(cell) || 'blank').replace(/\.$/, '')}.`);
-  return state.before ? cellStep(id, at, state.before, shownText(cell)) : null;
+  return state.before ? withForm(cellStep(id, at, state.before, shownText(cell)), state) : null;
 };
-/** @param {number} id */
-export const trashStep = (id) => async () => {
-  const state = await send(`/instruments/${id}/trash`, {});
+/** @type {(id: number) => Step} */
+export const trashStep = (id) => async (step) => {
+  const state = await send(`/instruments/${id}/trash`, { step });
   if (state.problem) {
     show('problem', state.problem);
     return state;
@@ -113,11 +112,11 @@ export const trashStep = (id) => async () => {
   tr.remove();
   apply(state);
   show('notice', state.notice, 'Undo', () => revert());
-  return restoreStep(id);
+  return withForm(restoreStep(id), state);
 };
-/** @param {number} id */
-const restoreStep = (id) => async () => {
-  const state = await send(`/instruments/${id}/restore`, {});
+/** @type {(id: number) => Step} */
+const restoreStep = (id) => async (step) => {
+  const state = await send(`/instruments/${id}/restore`, { step });
   if (state.problem) {
     show('problem', state.problem);
     return state;
@@ -127,13 +126,10 @@ const restoreStep = (id) => async () => {
   sheet.select(sheet.rowOf(id)?.cells[1]);
   return trashStep(id);
 };
-/**
- * @param {number} id
- * @param {number} position
- */
-export const moveStep = (id, position) => async () => {
+/** @type {(id: number, position: number) => Step} */
+export const moveStep = (id, position) => async (step) => {
   const old = sheet.sequence().indexOf(String(id)) + 1;
-  const state = await send(`/instruments/${id}/move`, { position });
+  const state = await send(`/instruments/${id}/move`, { position, step });
   if (state.problem) {
     show('problem', state.problem);
     return state;
@@ -141,31 +137,34 @@ export const moveStep = (id, position) => async () => {
   apply(state);
   sheet.select(sheet.rowOf(id)?.cells[1]);
   sheet.announce(`Moved back to position ${position}.`);
-  return moveStep(id, old);
+  return withForm(moveStep(id, old), state);
 };
 // sequenceStep sets the sequence of the runsheet or, if ids is blank, sorts it by recording date.
-/** @param {string} ids */
-export const sequenceStep = (ids) => async () => {
+/** @type {(ids: string) => Step} */
+export const sequenceStep = (ids) => async (step) => {
   const was = sheet.sequence().join();
-  const state = await send(`${sheet.section.dataset.path}/instruments/sort`, { sequence: ids, was });
+  const state = await send(`${sheet.section.dataset.path}/instruments/sort`, { sequence: ids, was, step });
   if (!state.problem || state.rows) apply(state);
   if (state.problem) {
     show('problem', state.problem);
     return state;
   }
   show('notice', state.notice, 'Undo', () => revert());
-  return sequenceStep(ids ? '' : was);
+  return withForm(sequenceStep(ids ? '' : was), state);
 };
-/** @param {SheetView} view */
+/** @type {(view: SheetView) => Step} */
 export const viewStep = (view) => () => {
   const now = sheet.view();
   sheet.setView(view);
   return viewStep(now);
 };
 // perform runs a step that the user selected, and remembers the one that undoes it.
-/** @param {Step} step */
-export const perform = (step) =>
+/**
+ * @param {Step} step
+ * @param {string} what
+ */
+export const perform = (step, what) =>
   enqueue(async () => {
-    const opposite = await step();
-    if (typeof opposite === 'function') remember(opposite);
+    const opposite = await step('');
+    if (typeof opposite === 'function') remember(opposite, what, formOf.get(opposite));
   });

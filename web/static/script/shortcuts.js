@@ -8,6 +8,7 @@ const groups = [
     'Every page',
     [
       ['Ctrl K or /', 'Search, or do something on the page'],
+      ['Ctrl Z', 'Undo your last change'],
       ['?', 'This list'],
       ['Esc', 'Close or cancel'],
     ],

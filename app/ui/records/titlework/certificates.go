@@ -307,7 +307,7 @@ func (p *Pages) certify(r *page.Request) error {
 		return show(r, http.StatusOK, r.PostForm, nil)
 	}
 	return page.CreateRecord(p.Site, r, "Search certified. The runsheet was added to the documents.",
-		func(model.Certificate) string { return s.path + "#certificates" },
+		func(model.Certificate) string { return s.path + "#certificates" }, nil,
 		func(idempotency vault.Idempotency[model.Certificate]) (model.Certificate, error) {
 			created, err := p.App.TitleWork.Certify(r.Context(), r.Actor, s.abstract.ID,
 				vault.CertificateRequest{Members: members, Match: match(r), AllAccepted: true}, idempotency)
@@ -346,7 +346,7 @@ func (p *Pages) void(r *page.Request) error {
 // bringDown creates an abstract that brings this one down to date.
 func (p *Pages) bringDown(r *page.Request) error {
 	return page.CreateRecord(p.Site, r, "Bring-down created. Instruments of the prior search are marked as prior.",
-		func(created vault.BroughtDown) string { return p.AbstractPath(created.Abstract.ID) },
+		func(created vault.BroughtDown) string { return p.AbstractPath(created.Abstract.ID) }, nil,
 		func(idempotency vault.Idempotency[vault.BroughtDown]) (vault.BroughtDown, error) {
 			return p.App.TitleWork.BringDown(r.Context(), r.Actor, r.PathID, idempotency)
 		}, func(r *page.Request, _ int, _ url.Values, problems map[string]string) error {

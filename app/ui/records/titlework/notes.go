@@ -159,7 +159,7 @@ func (p *Pages) notesChanged(r *page.Request, of noteRecord, notice, undo string
 		}
 		return p.RedirectWithUndo(r, view.Home+"#notes", notice, undo)
 	}
-	view.setSaved(notice, undo)
+	p.setSaved(r, &view.section, notice, undo)
 	changed(r)
 	return p.showNotes(r, http.StatusOK, of, view)
 }
@@ -189,7 +189,7 @@ func (p *Pages) changeNote(r *page.Request) error {
 	}
 	undo := ""
 	if was, err := strconv.ParseUint(r.PostForm.Get("version"), 10, 64); err == nil {
-		undo = p.EditUndo(vault.Edit{Type: "note", ID: note.ID, Version: note.Version}, was)
+		undo = p.EditUndo(r, vault.Edit{Type: "note", ID: note.ID, Version: note.Version}, was)
 	}
 	return p.notesChanged(r, of, "Note saved.", undo)
 }

@@ -122,7 +122,7 @@ func (p *Pages) savePeople(r *page.Request) error {
 		return err
 	}
 	notice := "Searcher, examiner, and due date saved." + staff.AwayNote(newIn(work.Assignment, s.work.Assignment)...)
-	undo := p.EditUndo(s.edit("assignment", work.Versions.Assignment), s.work.Versions.Assignment)
+	undo := p.EditUndo(r, s.edit("assignment", work.Versions.Assignment), s.work.Versions.Assignment)
 	if !r.IsPart() {
 		return p.RedirectWithUndo(r, s.path+"#people", notice, undo)
 	}
@@ -131,7 +131,7 @@ func (p *Pages) savePeople(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	view.setSaved(notice, undo)
+	p.setSaved(r, &view.section, notice, undo)
 	changed(r)
 	return p.showPeople(r, http.StatusOK, s, view)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"deedkeep/app/errs"
@@ -119,13 +120,11 @@ func (p *Pages) linkOrder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	undo := page.UndoAddress(s.path+"/order-link", url.Values{"order": {p.orderValue(s.work.OrderID)}})
-	if s.work.OrderID == order {
-		undo = ""
-	}
-	if _, err := p.App.TitleWork.SetOrder(r.Context(), r.Actor, s.abstract.ID, order, match(r)); err != nil {
+	work, err := p.App.TitleWork.SetOrder(r.Context(), r.Actor, s.abstract.ID, order, match(r))
+	if err != nil {
 		return err
 	}
+	undo := p.linkUndo(s.work, work)
 	notice := "Order unlinked."
 	if order != 0 {
 		linked, err := p.App.Orders.Get(r.Context(), order)
@@ -135,6 +134,15 @@ func (p *Pages) linkOrder(r *page.Request) error {
 		notice = "Order “" + linked.Number + "” linked."
 	}
 	return p.RedirectWithUndo(r, page.ReturnAddress(r, s.path), notice, undo)
+}
+
+// linkUndo returns the address that undoes a change of the order that an abstract is linked to, or "" if it stayed.
+func (p *Pages) linkUndo(before, now model.TitleWork) string {
+	if before.OrderID == now.OrderID {
+		return ""
+	}
+	return page.UndoAddress(p.AbstractPath(now.AbstractID)+"/order-link", url.Values{"order": {p.orderValue(before.OrderID)},
+		"version": {strconv.FormatUint(now.Versions.Order, 10)}})
 }
 
 // orderValue returns the opaque ID of an order, or "" if there is none.
@@ -206,12 +214,9 @@ func (p *Pages) linkAbstract(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	undo := page.UndoAddress(p.AbstractPath(abstract)+"/order-link", url.Values{"order": {p.orderValue(before.OrderID)}})
-	if before.OrderID == r.PathID {
-		undo = ""
-	}
-	if _, err := p.App.TitleWork.SetOrder(r.Context(), r.Actor, abstract, r.PathID, vault.Match{}); err != nil {
+	work, err := p.App.TitleWork.SetOrder(r.Context(), r.Actor, abstract, r.PathID, vault.Match{})
+	if err != nil {
 		return err
 	}
-	return p.RedirectWithUndo(r, p.OrderPath(r.PathID), "Abstract linked.", undo)
+	return p.RedirectWithUndo(r, p.OrderPath(r.PathID), "Abstract linked.", p.linkUndo(before, work))
 }

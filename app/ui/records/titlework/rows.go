@@ -214,11 +214,11 @@ func (l rowList) save(p *Pages) page.HandlerFunc {
 		if view, err = l.read(p, r, s); err != nil {
 			return err
 		}
-		undo := p.EditUndo(s.edit(l.name, view.Version), before)
+		undo := p.EditUndo(r, s.edit(l.name, view.Version), before)
 		if !r.IsPart() {
 			return p.RedirectWithUndo(r, s.path+"#"+path.Base(view.Path), l.notice, undo)
 		}
-		view.setSaved(l.notice, undo)
+		p.setSaved(r, &view.section, l.notice, undo)
 		changed(r)
 		return p.show(r, http.StatusOK, s, l.part, l.heading, view)
 	}

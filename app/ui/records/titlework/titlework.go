@@ -119,8 +119,8 @@ type section struct {
 }
 
 // setSaved says that the part was saved, and offers to undo that. undo is the address that does so.
-func (s *section) setSaved(notice, undo string) {
-	s.Focus, s.Saved = true, page.NewNotice(notice, undo, s.Home+"#"+path.Base(s.Path))
+func (p *Pages) setSaved(r *page.Request, s *section, notice, undo string) {
+	s.Focus, s.Saved = true, p.NewNotice(r, notice, undo, s.Home+"#"+path.Base(s.Path))
 }
 
 func (s source) section(name string, version uint64) section {

@@ -1,0 +1,157 @@
+package page
+
+import (
+	"errors"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/vault"
+)
+
+// undoPattern matches the addresses that an Undo button may post to. The form fields follow the
+// question mark.
+var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents|instruments)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
+	`|^/undo/bulk\?key=[0-9A-Z]+$` +
+	`|^/undo\?(again=1&)?part=[a-z_]*&record=[a-z]+%3A[0-9A-Za-z]+&version=[0-9]+$` +
+	`|^/(abstracts/[0-9A-Za-z]+/order-link|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
+
+// maxUndoBytes is the maximum length of an undo address. Browsers limit a cookie to 4,096 bytes,
+// and base64 makes the content a third longer.
+const maxUndoBytes = 2000
+
+// undoToken is the form field with which an Undo button says what it undoes. Its value is encrypted, as cursors are. It has
+// the user who made the change and the undo address, whose fields replace those of the form.
+const undoToken = "undoes"
+
+// undoScope keeps cursors and notices from being accepted as undo tokens.
+const undoScope = "undo"
+
+// UndoForm is the form behind an Undo button.
+type UndoForm struct {
+	Path  string // "" if there is no Undo button
+	Token string // value of the field "undoes"
+	Redo  bool   // it repeats a change that was undone
+	See   string // address of the record that the notice is about, or ""
+}
+
+// seePrefix precedes the address of a record that takes the place of an undo address, if a notice has a link to it instead.
+const seePrefix = "see "
+
+// mayOffer reports whether a response may offer to undo what the request did. After an undo, that is only what repeats the
+// change.
+func (r *Request) mayOffer(undo string) bool {
+	return !r.Undoes || strings.HasPrefix(undo, seePrefix) || strings.Contains(undo, "?again=1&")
+}
+
+// UndoAddress returns the undo form encoded as an address, or "" if the address would be too long.
+func UndoAddress(path string, fields url.Values) string {
+	if undo := WithQuery(path, fields); len(undo) <= maxUndoBytes {
+		return undo
+	}
+	return ""
+}
+
+// UndoForm returns the form of an undo address for the visitor who made the change.
+func (si *Site) UndoForm(r *Request, undo string) (form UndoForm) {
+	if path, see := strings.CutPrefix(undo, seePrefix); see {
+		return UndoForm{See: LocalAddress(path)}
+	}
+	u, err := url.Parse(undo)
+	if err != nil || undo == "" || !r.mayOffer(undo) {
+		return form
+	}
+	token := si.App.Secrets.Cursors().Encode(undoScope, []byte(r.Record()+"\n"+undo))
+	return UndoForm{Path: u.Path, Token: token, Redo: u.Query().Has("again")}
+}
+
+// EditUndo returns the address that undoes a change of a record, or "" if nothing changed. was is the version before it.
+// If the request undoes a change, it is the one that repeats that.
+func (si *Site) EditUndo(r *Request, e vault.Edit, was uint64) string {
+	if e.Version == was {
+		return ""
+	}
+	fields := url.Values{"record": {si.PublicRecordName(e.Type, e.ID)}, "part": {e.Part},
+		"version": {strconv.FormatUint(e.Version, 10)}}
+	if r.Undoes {
+		fields.Set("again", "1")
+	}
+	return UndoAddress("/undo", fields)
+}
+
+// errNotYourUndo is for the form of an Undo button that another user was shown.
+var errNotYourUndo = &errs.Error{Kind: errs.Forbidden, Message: "Only the user who made a change can undo it. Nothing was changed."}
+
+// stepField says in a request of the runsheet's script, which sends what was there before, that it undoes a change.
+const stepField = "step"
+
+// readUndo replaces the form of an Undo button by the fields in its token. From then on, the actor undoes a change.
+func (si *Site) readUndo(r *Request) error {
+	token, back := r.PostForm.Get(undoToken), r.PostForm.Get("back")
+	if token == "" {
+		r.Undoes = wantsJSON(r) && r.PostForm.Get(stepField) == "undo"
+		return nil
+	}
+	text, ok := si.App.Secrets.Cursors().Decode(undoScope, token)
+	user, undo, _ := strings.Cut(string(text), "\n")
+	u, err := url.Parse(undo)
+	if !ok || err != nil || user != r.Record() || u.Path != r.URL.Path {
+		return errNotYourUndo
+	}
+	r.PostForm = u.Query()
+	r.Undoes = !r.PostForm.Has("again")
+	if back != "" {
+		r.PostForm.Set("back", back)
+	}
+	return nil
+}
+
+// showNotUndone returns to the page with the Undo button and says why nothing was undone. It returns err if the request
+// undoes nothing or err isn't about that.
+func (si *Site) showNotUndone(r *Request, err error) error {
+	domainErr, ok := errors.AsType[*errs.Error](err)
+	if !r.Undoes || !ok || wantsJSON(r) {
+		return err
+	}
+	switch domainErr.Kind {
+	case errs.PreconditionFailed, errs.Conflict, errs.Invalid, errs.NotFound:
+	default:
+		return err
+	}
+	why, see := ErrorSentence(err), ""
+	if domainErr.Kind == errs.NotFound {
+		why = "The record was moved to the trash or deleted."
+	} else if r.undone != "" {
+		see = seePrefix + r.undone
+	}
+	return si.Follow(r, ReturnAddress(r, "/"), why+" Nothing was undone.", see)
+}
+
+// wantsJSON reports whether a script sends the request and reads the response as JSON.
+func wantsJSON(r *Request) bool {
+	return r.IsPart() && strings.Contains(r.Header.Get("Accept"), "application/json")
+}
+
+// CheckUnchanged returns Conflict if the request undoes something and someone else changed the record after the visitor's
+// last event of a kind, such as "created". The notice that says so has a link to the record.
+func (si *Site) CheckUnchanged(r *Request, recordType string, id uint64, since string) error {
+	if !r.Undoes {
+		return nil
+	}
+	r.undone = si.RecordPath(recordType, id)
+	log, err := si.LatestEvents(r.Context(), recordType, id)
+	if err != nil {
+		return err
+	}
+	for _, e := range log {
+		if !e.Actor.Is(r.Actor) {
+			return &errs.Error{Kind: errs.Conflict, Message: ActorText(e.Actor) + " has changed this since."}
+		}
+		if strings.HasSuffix(e.Kind, "."+since) {
+			break
+		}
+	}
+	return nil
+}
