@@ -3,6 +3,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -19,7 +20,7 @@ func testUndoOnEveryPage(t *testing.T, env *browserEnv) {
 		t.Helper()
 		var got apitypes.AbstractBody
 		s.must(s.client.Do(t.Context(), "GET", "/v1"+s.path, nil, &got))
-		return got.Data.Status
+		return fmt.Sprint(*got.Data.Status)
 	}
 	order, err := s.client.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "26-77", Address: "14 Orchard Ridge Road"})
 	s.must(err)
@@ -32,7 +33,7 @@ func testUndoOnEveryPage(t *testing.T, env *browserEnv) {
 	s.press("Liber 7/8" + kb.Enter)
 	s.waitSaved()
 	s.waitCell(1, columnBookPage, "Liber 7/8")
-	s.fill("#status", "In Exam")
+	s.click("button | In Exam")
 	s.waitVisible(".notice | Status set to “In Exam”.")
 	s.goTo("/orders")
 	s.click("th label | Select 26-77")
@@ -41,7 +42,8 @@ func testUndoOnEveryPage(t *testing.T, env *browserEnv) {
 	s.waitVisible(".notice | 1 order changed.")
 	s.goTo("/orders/" + order.ID)
 	s.click("summary.icon-button[aria-label=More]")
-	s.clickLink(".menu button | Move to trash")
+	s.click(".menu button | Move to trash")
+	s.clickLink("dialog button | Move to trash")
 	s.waitVisible(".notice | Order “26-77” is in the trash.")
 
 	// They are undone elsewhere, one after another. The search box offers that, too.

@@ -424,8 +424,8 @@ func testUndoInPanel(t *testing.T, env *browserEnv) {
 	p.press(kb.Enter)
 	p.waitVisible("main .notice | Change undone.")
 	p.waitValue("instrument_number", "77")
-	p.click("main .notice button | Undo")
-	p.waitVisible("main .notice | Change undone.")
+	p.click("main .notice button | Redo")
+	p.waitVisible("main .notice | Change repeated.")
 	p.waitValue("instrument_number", "78")
 }
 

@@ -2,10 +2,7 @@ package vault
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -390,12 +387,6 @@ func (ins *Instruments) RestoreSequence(ctx context.Context, actor model.Actor, 
 		}
 		return work.SequenceBefore, err
 	})
-}
-
-// sequenceChange identifies the last change of a sequence by what it changed.
-func sequenceChange(work model.TitleWork) string {
-	sum := sha256.Sum256(fmt.Append(nil, work.SequenceBefore, work.Sequence))
-	return hex.EncodeToString(sum[:8])
 }
 
 // changeSequence changes the sequence that a person chose. change returns the new one.

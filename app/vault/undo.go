@@ -3,8 +3,11 @@ package vault
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -299,4 +302,10 @@ func (s StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
 		return slices.Contains(s.Documents, link)
 	})
 	return i
+}
+
+// sequenceChange identifies the last change of a sequence by what it changed.
+func sequenceChange(work model.TitleWork) string {
+	sum := sha256.Sum256(fmt.Append(nil, work.SequenceBefore, work.Sequence))
+	return hex.EncodeToString(sum[:8])
 }

@@ -135,7 +135,7 @@ func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state pane
 func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) *instrumentPanel {
 	panel := &instrumentPanel{
 		File: s.File, Path: s.PanelPath(), View: s.PanelView(), HasNext: s.Next != nil,
-		Saved: state.saved, Undo: p.UndoForm(r, state.undo), Back: s.PanelView(), Focus: state.focus, Form: form,
+		Saved: state.saved, Undo: p.NewNotice(r, "", state.undo, "").Undo, Back: s.PanelView(), Focus: state.focus, Form: form,
 	}
 	if state.changed != 0 {
 		panel.Back = page.WithQueryValue(panel.Back, "instrument", strconv.FormatUint(state.changed, 10))

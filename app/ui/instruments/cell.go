@@ -43,7 +43,7 @@ type undoState struct {
 
 // undoState returns the form of an undo address, or nil if there is none.
 func (p *Pages) undoState(r *page.Request, undo string) *undoState {
-	form := p.UndoForm(r, undo)
+	form := p.NewNotice(r, "", undo, "").Undo
 	if form.Path == "" {
 		return nil
 	}

@@ -32,7 +32,7 @@ type Notice struct {
 
 // NewNotice returns a notice with an Undo button that posts to undo, or without one if undo is "".
 func (si *Site) NewNotice(r *Request, text, undo, back string) *Notice {
-	return &Notice{text, si.UndoForm(r, undo), back}
+	return &Notice{text, si.undoForm(r, undo), back}
 }
 
 // RedirectWithNotice redirects to a page, which then shows the notice.

@@ -34,7 +34,7 @@ func (si *Site) RenderPage(r *Request, status int, name string, content Page) er
 	}
 	return si.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
 		Page: content, Me: r.Visitor, LastEvent: r.lastEvent, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"),
-		Undo: si.UndoForm(r, content.UndoTo),
+		Undo:     si.undoForm(r, content.UndoTo),
 		Warnings: si.visibleWarnings(r), Example: si.App.IsExample(), Firm: si.App.Stored.Current().Firm,
 		Logo: LogoPath(si.App.Stored.Logo()),
 	})

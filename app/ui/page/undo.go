@@ -54,8 +54,8 @@ func UndoAddress(path string, fields url.Values) string {
 	return ""
 }
 
-// UndoForm returns the form of an undo address for the visitor who made the change.
-func (si *Site) UndoForm(r *Request, undo string) (form UndoForm) {
+// undoForm returns the form of an undo address for the visitor who made the change.
+func (si *Site) undoForm(r *Request, undo string) (form UndoForm) {
 	if path, see := strings.CutPrefix(undo, seePrefix); see {
 		return UndoForm{See: LocalAddress(path)}
 	}

@@ -195,7 +195,7 @@ func (p *Pages) trashDocument(r *page.Request) error {
 	}
 	undo := page.DocumentPath(file.ID) + "/restore"
 	if r.IsPart() {
-		return p.renderRow(r, http.StatusOK, page.DocumentRow{File: file, Gone: true, Undo: p.UndoForm(r, undo), Focus: true})
+		return p.renderRow(r, http.StatusOK, page.DocumentRow{File: file, Gone: true, Undo: p.NewNotice(r, "", undo, "").Undo, Focus: true})
 	}
 	return p.RedirectWithUndo(r, page.ReturnAddress(r, page.DocumentPath(file.ID)), "“"+file.Filename+"” is in the trash.", undo)
 }
