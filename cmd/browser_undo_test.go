@@ -60,7 +60,7 @@ func testUndoOnEveryPage(t *testing.T, env *browserEnv) {
 		t.Errorf("status after two undos = %q, want In Exam", got)
 	}
 	s.waitNavigation(func() { s.pressWith(withCtrl, "z") })
-	s.waitVisible(".notice | Change undone.")
+	s.waitVisible(".notice | Change of “")
 	s.screenshot("scene-undo-elsewhere")
 	s.checkAccessible(t, "undone")
 	if got := status(); got != "New" {

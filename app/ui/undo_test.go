@@ -271,7 +271,7 @@ func TestUndoKeepsOtherFields(t *testing.T) {
 			t.Fatalf("Undo of a cell = %+v", s.Undo)
 		}
 		done := u.kim.post(t, 303, s.Undo.Path, url.Values{"undoes": {s.Undo.Token}, "back": {"/orders"}})
-		if notice, to := u.noticeOf(t, done), done.location(); notice != "Change undone." || to != "/orders" {
+		if notice, to := u.noticeOf(t, done), done.location(); !strings.HasPrefix(notice, "Change of “Instrument · Book ") || to != "/orders" {
 			t.Errorf("Undo %d: notice %q, Location %q", n, notice, to)
 		}
 	}

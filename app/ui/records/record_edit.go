@@ -104,19 +104,38 @@ func (p *Pages) undoEdit(r *page.Request) error {
 	}
 	e := vault.Edit{Type: recordType, ID: id, Part: r.PostForm.Get("part"), Version: was}
 	e.Version, err = p.App.UndoEdit(r.Context(), r.Actor, e)
-	notice, undo := "Change undone.", ""
-	switch kind := errs.KindOf(err); {
-	case err == nil:
-		if !r.Undoes {
-			notice = "Change repeated."
-		}
-		undo = p.EditUndo(r, e, was)
-	case kind == errs.PreconditionFailed:
+	switch {
+	case errs.KindOf(err) == errs.PreconditionFailed:
 		return cmp.Or(p.CheckUnchanged(r, recordType, id, "changed"), err)
-	default:
+	case err != nil:
 		return err
 	}
-	return p.Follow(r, page.ReturnAddress(r, p.RecordPath(recordType, id)), notice, undo)
+	back, of := page.ReturnAddress(r, p.RecordPath(recordType, id)), ""
+	if !p.showsRecord(back, recordType, id) {
+		record := page.RecordName(recordType, id)
+		names, err := p.App.Names(r.Context(), []string{record})
+		if err != nil {
+			return err
+		}
+		of = " of “" + names[record].Text + "”"
+	}
+	done := "undone"
+	if !r.Undoes {
+		done = "repeated"
+	}
+	return p.Follow(r, back, "Change"+of+" "+done+".", p.EditUndo(r, e, was))
+}
+
+// showsRecord reports whether a page is that of a record or of one that it is a part of.
+func (p *Pages) showsRecord(address, recordType string, id uint64) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	if vault.AbstractOps.Name == recordType || vault.OrderOps.Name == recordType {
+		return page.IsUnderPath(u.Path, p.RecordPath(recordType, id))
+	}
+	return strings.Count(u.Path, "/") > 1 // a page of any record
 }
 
 // setSaved marks a field group as saved. undo is the address that undoes that.
