@@ -102,7 +102,7 @@ func (si *Site) readUndo(r *Request) error {
 	}
 	r.PostForm = u.Query()
 	r.Undoes = !r.PostForm.Has("again")
-	if back != "" {
+	if back != "" && !r.PostForm.Has("back") {
 		r.PostForm.Set("back", back)
 	}
 	return nil
