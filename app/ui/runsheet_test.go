@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -196,7 +197,7 @@ func TestSaveCell(t *testing.T) {
 		if m == nil {
 			t.Fatalf("no cell %s", field)
 		}
-		return html.UnescapeString(strings.TrimSpace(m[1] + m[2]))
+		return html.UnescapeString(strings.TrimSpace(cmp.Or(m[1], m[2])))
 	}
 	for _, c := range []struct{ field, label, value, want, shown string }{
 		{"type", "Type", "warranty deed", `"type_id":1,`, "Warranty Deed"},

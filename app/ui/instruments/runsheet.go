@@ -80,6 +80,23 @@ func (r row) Shown() string {
 // IsOpenLien reports whether the instrument is a lien that shows as open.
 func (r row) IsOpenLien() bool { return titlecheck.IsOpenLien(r.Type, r.Status) }
 
+// splitText is the text of a cell, with the part before or after it that a narrow cell cuts.
+type splitText struct{ Before, Text, After string }
+
+// Split returns the text of a cell in parts: the type of book is before the book and page, and the time after the date.
+func (r row) Split(column string) (split splitText) {
+	split.Text = r.Text(column)
+	switch column {
+	case columnBookPage:
+		if rest, found := strings.CutPrefix(split.Text, r.BookType+" "); found && r.BookType != "" {
+			split.Before, split.Text = r.BookType, rest
+		}
+	case columnRecorded:
+		split.Text, split.After, _ = strings.Cut(split.Text, " ")
+	}
+	return split
+}
+
 // minTitle is the number of characters from which a cell may be too narrow for its text.
 const minTitle = 12
 
