@@ -25,8 +25,8 @@ type List struct{ Numbers, Addresses, Names []Mention }
 const (
 	maxBytes     = 256 << 10
 	maxPages     = 50
-	maxLabeled   = 20
-	maxNumbers   = 60 // without the labeled ones
+	maxLabeled   = 12
+	maxNumbers   = 40 // without the labeled ones
 	maxAddresses = 10
 	maxNames     = 8
 	afterBytes   = 60
