@@ -93,7 +93,7 @@ var (
 	errTrashedSince = &errs.Error{Kind: errs.Conflict, Message: "Someone else moved this to the trash since."}
 )
 
-// revert sets to to what a record contains now, with the values that it had before the change. Values that the change
+// revert puts into to what a record contains now, with the values that it had before the change. Values that the change
 // left alone stay. revert returns Conflict if what was there before isn't stored any longer, Forbidden if another user
 // made the change, and PreconditionFailed if one of the changed values isn't the one that the change set.
 func (e Edit) revert(t *store.Tx, v *Vault, actor model.Actor, now, to any) error {
