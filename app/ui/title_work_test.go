@@ -218,7 +218,7 @@ func TestNamesRun(t *testing.T) {
 	path, _ := h.createAbstract(t, vaulttest.Operator, map[string]string{"names_run": "See <paper>"}, model.Property{County: "Albany"})
 	section := path + "/names-run"
 	kim.get(t, 200, path).has(t, "No names run yet", "See &lt;paper&gt;")
-	kim.get(t, 200, section+"?edit=1").has(t, `aria-label="Name, row 1"`, `name="version" value="0"`)
+	kim.get(t, 200, section+"?edit=1").has(t, `aria-label="Name, row 1"`, `<input type="hidden" name="base" value="">`)
 	rows := url.Values{"name": {"Lee, Ann", ""}, "from": {"1/1/1990", ""}, "to": {"", ""}, "indexes": {"Deeds; Judgments", ""},
 		"result":  {"1 judgment", ""},
 		"version": {"0"}, "do": {"add"}}
@@ -238,9 +238,7 @@ func TestNamesRun(t *testing.T) {
 	wrong.has(t, "The name field is required.", "isn&#39;t a date", `value="2026-02-30"`, `value="Roe, Bo"`, `id="name-1-problem"`,
 		`id="from-2-problem"`)
 	wrong.lacks(t, "<html")
-	clash := kim.post(t, 412, section, url.Values{"name": {"Roe, Bo"}, "version": {"0"}})
-	clash.has(t, "Someone else changed the names run", `value="Roe, Bo"`, "Saved rows", "Lee, Ann", `name="version" value="1"`)
-	saved := kim.post(t, 200, section, url.Values{"name": {"Roe, Bo"}, "version": {"1"}}, "HX-Request", "true")
+	saved := kim.post(t, 200, section, url.Values{"name": {"Roe, Bo"}}, "HX-Request", "true")
 	saved.has(t, "Roe, Bo", "autofocus")
 	saved.lacks(t, "Lee, Ann", `<input name=`)
 	if got := saved.Header.Get("HX-Trigger"); got != "deedkeep:changed" {
@@ -276,8 +274,8 @@ func TestRequirements(t *testing.T) {
 	kim.post(t, 303, section, url.Values{"kind": {"exception", "requirement"}, "text": {"Easement of record", ""}, "cleared": {"", ""},
 		"instrument_id": {fmt.Sprint(deed.ID), ""}, "version": {"0"}})
 	kim.get(t, 200, path).has(t, "Exceptions (Schedule B-II)", "Easement of record")
-	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "version": {"0"}}).has(t, "Mine", "Saved rows",
-		"Easement of record")
+	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "base": {"", "older"}, "was": {"older"}}).has(t, "Mine",
+		"Someone else changed or removed this row", "Easement of record")
 	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "instrument_id": {"99"}}).has(t, "invalid", "Instrument 99")
 }
 

@@ -43,18 +43,23 @@ func (p *Pages) progress(ctx context.Context, s source, sheet vault.Runsheet) Pr
 	return view
 }
 
+// search returns what the names run and the line about the progress follow from.
+func (s source) search(sheet vault.Runsheet) *titlecheck.Search {
+	search := &titlecheck.Search{Abstract: s.abstract, Work: s.work, Types: sheet.Types}
+	for _, i := range sheet.Instruments {
+		search.Instruments = append(search.Instruments, titlecheck.Instrument{Instrument: i.Instrument, Type: i.Type, Status: i.Status})
+	}
+	return search
+}
+
 // sheetParts returns the parts of the line about the runsheet and the names run.
 func sheetParts(s source, sheet vault.Runsheet) (parts []ProgressPart) {
 	if len(sheet.Instruments) == 0 {
 		return []ProgressPart{{page.Plural(len(s.abstract.Files), "document", "documents") + ", no instruments yet", "documents", ""}}
 	}
-	search := titlecheck.Search{Abstract: s.abstract, Work: s.work, Types: sheet.Types}
-	unknown := false
-	for _, i := range sheet.Instruments {
-		search.Instruments = append(search.Instruments, titlecheck.Instrument{Instrument: i.Instrument, Type: i.Type, Status: i.Status})
-		unknown = unknown || i.Status == ""
-	}
-	progress := titlecheck.ProgressOf(&search)
+	search := s.search(sheet)
+	unknown := slices.ContainsFunc(search.Instruments, func(i titlecheck.Instrument) bool { return i.Status == "" })
+	progress := titlecheck.ProgressOf(search)
 	if n := len(progress.Gaps); n > 0 {
 		parts = append(parts, ProgressPart{page.Plural(n, "gap", "gaps"), rowAnchor(progress.Gaps[0].After), "warn"})
 	}

@@ -15,7 +15,8 @@ import (
 const maxInstrumentChoices = 300
 
 var requirements = rowList{name: "requirements", part: "titlework_requirements",
-	heading: "Requirements and exceptions", notice: "Requirements and exceptions saved.", fields: model.RequirementFields(), read: (*Pages).readRequirements,
+	heading: "Requirements and exceptions", notice: "Requirements and exceptions saved.", text: "text",
+	fields: model.RequirementFields(), read: (*Pages).readRequirements,
 	set: (*vault.TitleWork).SetRequirements}
 
 // instrumentChoice is an instrument that a row can be linked to.

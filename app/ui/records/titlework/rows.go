@@ -19,9 +19,11 @@ import (
 
 // rowList is a list of rows that is edited as a whole: the names run, or the requirements and exceptions.
 type rowList struct {
-	name          string // in a vault.Edit
-	part, heading string // name of the template, and heading of its page
-	notice        string // shown after the list was saved
+	name          string                                                               // in a vault.Edit
+	part, heading string                                                               // name of the template, and heading of its page
+	notice        string                                                               // shown after the list was saved
+	text          string                                                               // the field that names a row
+	more          func(p *Pages, r *page.Request, s source, rows []Row) ([]Row, error) // adds the rows that follow from the runsheet; or nil
 	fields        []model.FieldLabel
 	read          func(p *Pages, r *page.Request, s source) (Rows, error)
 	set           func(w *vault.TitleWork, ctx context.Context, actor model.Actor, abstract uint64, rows model.Input,
@@ -32,7 +34,7 @@ type rowList struct {
 type Rows struct {
 	section
 	Rows        []Row
-	Theirs      []Row              // stored rows, after another user changed them in the meantime
+	Base        []string           // fingerprints of the stored rows that the form was rendered with
 	Flagged     []Row              // requirements and exceptions of the instruments, which are edited there
 	Instruments []instrumentChoice // that a row can be linked to
 }
@@ -41,6 +43,7 @@ type Rows struct {
 type Row struct {
 	N                int               // position, starting with 1
 	values           map[string]string // by field
+	Was              string            // fingerprint of the stored row that it was; "" if it is new
 	Problems         map[string]string // by field
 	Instrument, Path string            // heading and address of the instrument that it is linked to; "" if there is none
 	Run              model.NameRun     // when the name was run, and whether it is to be run again
@@ -114,6 +117,7 @@ func (l rowList) page(p *Pages) page.HandlerFunc {
 		}
 		view.Focus = r.IsPart()
 		if isEditing(r) {
+			view.setBase(l.fields)
 			view = view.edited(append(view.Rows, Row{}))
 		}
 		return p.show(r, http.StatusOK, s, l.part, l.heading, view)
@@ -124,7 +128,7 @@ func (l rowList) page(p *Pages) page.HandlerFunc {
 // digits are not after latest.
 func (l rowList) submitted(form url.Values, latest time.Time) (rows []Row) {
 	for i := range min(len(form[l.fields[0].Name]), model.MaxTitleRows+1) {
-		row := Row{values: map[string]string{}}
+		row := Row{values: map[string]string{}, Was: formText(form, "was", i)}
 		for _, f := range l.fields {
 			if row.values[f.Name] = formText(form, f.Name, i); f.Type == model.Date {
 				row.values[f.Name] = model.TypedDate(row.values[f.Name], latest)
@@ -181,59 +185,80 @@ func generalProblem(problems map[string]string) string {
 	return ""
 }
 
-// save returns the handler that saves a list, or adds or removes a row of its form.
+// save returns the handler that saves a list, or adds or removes a row of its form. Rows that someone else changed in the
+// meantime stay as they are.
 func (l rowList) save(p *Pages) page.HandlerFunc {
 	return func(r *page.Request) error {
-		s, err := p.read(r)
-		if err != nil {
-			return err
-		}
-		view, err := l.read(p, r, s)
-		if err != nil {
-			return err
-		}
-		rows, unsaved := editRows(r, l.submitted(r.PostForm, model.LatestPast(p.LocalNow())))
-		if unsaved {
-			view.Version, _ = strconv.ParseUint(r.PostForm.Get("version"), 10, 64) // 0 if missing
-			return p.show(r, http.StatusOK, s, l.part, l.heading, view.edited(rows))
-		}
-		rows = slices.DeleteFunc(rows, func(row Row) bool { return row.isBlank(l.fields) })
-		list := model.ListInput()
-		for _, row := range rows {
-			list.Items = append(list.Items, row.input(l.fields))
-		}
-		work, err := l.set(p.App.TitleWork, r.Context(), r.Actor, s.abstract.ID, list, match(r))
-		if why, ok := rejected(err); ok {
-			return p.show(r, why.status, s, l.part, l.heading, view.rejected(rows, why))
-		}
-		if err != nil {
-			return err
-		}
-		before := view.Version
-		s.work = work
-		if view, err = l.read(p, r, s); err != nil {
-			return err
-		}
-		undo := p.EditUndo(r, s.edit(l.name, view.Version), before)
-		if !r.IsPart() {
-			return p.RedirectWithUndo(r, s.path+"#"+path.Base(view.Path), l.notice, undo)
-		}
-		p.setSaved(r, &view.section, l.notice, undo)
-		changed(r)
-		return p.show(r, http.StatusOK, s, l.part, l.heading, view)
+		return vault.RetryEdit(func() error { return l.saveOnce(p, r) })
 	}
+}
+
+func (l rowList) saveOnce(p *Pages, r *page.Request) error {
+	s, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	view, err := l.read(p, r, s)
+	if err != nil {
+		return err
+	}
+	view.setBase(l.fields)
+	rows, unsaved := editRows(r, l.submitted(r.PostForm, model.LatestPast(p.LocalNow())))
+	if r.PostForm.Get("do") == "fill" && l.more != nil {
+		rows, err = l.more(p, r, s, rows)
+		unsaved = true
+	}
+	if err != nil {
+		return err
+	}
+	if unsaved {
+		view.Base = r.PostForm["base"]
+		return p.show(r, http.StatusOK, s, l.part, l.heading, view.edited(rows))
+	}
+	rows = slices.DeleteFunc(rows, func(row Row) bool { return row.isBlank(l.fields) })
+	match, kept := vault.Match{}, false
+	if r.PostForm.Has("base") {
+		clash := false
+		if rows, clash, kept = l.merge(r.PostForm["base"], view.Rows, rows); clash {
+			return p.show(r, http.StatusPreconditionFailed, s, l.part, l.heading, view.edited(rows))
+		}
+		match = vault.MatchVersion(view.Version)
+	}
+	list := model.ListInput()
+	for _, row := range rows {
+		list.Items = append(list.Items, row.input(l.fields))
+	}
+	work, err := l.set(p.App.TitleWork, r.Context(), r.Actor, s.abstract.ID, list, match)
+	if why, ok := rejected(err); ok && !why.clash {
+		return p.show(r, why.status, s, l.part, l.heading, view.rejected(rows, why))
+	}
+	if err != nil {
+		return err
+	}
+	notice := l.notice
+	if kept {
+		notice += " Rows that someone else changed in the meantime were kept."
+	}
+	before := view.Version
+	s.work = work
+	if view, err = l.read(p, r, s); err != nil {
+		return err
+	}
+	undo := p.EditUndo(r, s.edit(l.name, view.Version), before)
+	if !r.IsPart() {
+		return p.RedirectWithUndo(r, s.path+"#"+path.Base(view.Path), notice, undo)
+	}
+	p.setSaved(r, &view.section, notice, undo)
+	changed(r)
+	return p.show(r, http.StatusOK, s, l.part, l.heading, view)
 }
 
 // rejected returns the form with rows that weren't saved.
 func (r Rows) rejected(rows []Row, why rejection) Rows {
-	stored := r.Rows
 	r = r.edited(rows)
 	for i := range rows {
 		r.Rows[i].Problems = rowProblems(why.problems, i)
 	}
 	r.Problem = generalProblem(why.problems)
-	if r.Clash = why.clash; r.Clash {
-		r.Theirs = stored
-	}
 	return r
 }
