@@ -93,7 +93,6 @@ var (
 		`(?:(?:order|file|ref|reference|title)\b[\s.:#]*)?(?:(?:no|nos|num|number|id)\b)?[\s.:#]*$`)
 	// Tokens that aren't numbers of orders, abstracts, or parcels: dates, phone numbers, and ordinals.
 	otherToken = regexp.MustCompile(`^(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4})|(?:1[-.])?\d{3}[-.]\d{3}[-.]\d{4}|\d+(?:st|nd|rd|th))$`)
-	amount     = regexp.MustCompile(`(?:\$|\d,)$`) // before the rest of an amount of money
 	year       = regexp.MustCompile(`^(?:1[6-9]|20)\d\d$`)
 )
 
@@ -106,10 +105,16 @@ const (
 	maxNumberLength = 40
 )
 
+// isAmount reports whether a number after these characters of its line is an amount of money or the rest of one.
+func isAmount(before string) bool {
+	n := len(before)
+	return strings.HasSuffix(before, "$") || n > 1 && before[n-1] == ',' && before[n-2] >= '0' && before[n-2] <= '9'
+}
+
 func (r *Reader) readNumbers(page int, line string) {
 	for _, at := range numberToken.FindAllStringIndex(line, -1) {
 		token := line[at[0]:at[1]]
-		if amount.MatchString(line[:at[0]]) || len(token) > maxNumberLength || !strings.ContainsFunc(token, unicode.IsDigit) ||
+		if isAmount(line[:at[0]]) || len(token) > maxNumberLength || !strings.ContainsFunc(token, unicode.IsDigit) ||
 			otherToken.MatchString(token) {
 			continue
 		}
