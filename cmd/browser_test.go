@@ -79,6 +79,7 @@ func TestBrowser(t *testing.T) {
 		{"take orders", testTakeOrders},
 		{"save view", testSaveView},
 		{"live pages", testLivePages},
+		{"office day", testOfficeDay},
 		{"edit template", testEditTemplate},
 		{"typed fields", testTypedFields},
 		{"leave warning", testLeaveWarning},

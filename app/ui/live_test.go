@@ -100,6 +100,21 @@ func TestChanges(t *testing.T) {
 		t.Errorf("got %+v, want %q", got, want)
 	}
 	h.request(t, http.StatusNoContent, http.MethodGet, "/changes")
+
+	// A move concerns the abstract that a document leaves and the one that it is moved to.
+	_, from := h.createAbstract(t, kim.actor, nil, model.Property{}, "a.pdf")
+	move := vault.MoveRequest{Files: []uint64{from.Files[0].ID}, To: vault.Destination{Abstract: abstract.Abstract.ID}}
+	if _, err := h.vault.Files.Move(t.Context(), kim.actor, move); err != nil {
+		t.Fatalf("move document: %v", err)
+	}
+	for !slices.Contains(got.Fields, "abstract_id") {
+		stream.next(t, &got)
+	}
+	for _, of := range []uint64{from.Abstract.ID, abstract.Abstract.ID} {
+		if record := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(of); !slices.Contains(got.Records, record) {
+			t.Errorf("a move concerns %q, want %s, too", got.Records, record)
+		}
+	}
 }
 
 // A stream ends when its session ends or the user is disabled, and when the server stops.

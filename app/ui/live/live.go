@@ -135,6 +135,14 @@ func (p *Pages) newChange(e *model.Event, to model.Actor) (c change, ok bool) {
 		}
 	}
 	for _, changed := range e.Changes {
+		if of, isReference := strings.CutSuffix(changed.Field, "_id"); isReference && slices.Contains(followed, of) { // moved
+			for _, raw := range []json.RawMessage{changed.From, changed.To} {
+				var id uint64
+				if json.Unmarshal(raw, &id) == nil && id != 0 {
+					c.Records = append(c.Records, p.IDs.Encode(model.RecordRef(of, id)))
+				}
+			}
+		}
 		if !slices.Contains(c.Fields, changed.Field) {
 			c.Fields = append(c.Fields, changed.Field)
 		}
