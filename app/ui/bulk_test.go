@@ -95,6 +95,16 @@ func TestChangeManyAbstracts(t *testing.T) {
 		paths = append(paths, kim.post(t, 303, "/abstracts", url.Values{"county": {"Kent"}}).location())
 	}
 	page := kim.get(t, 200, "/abstracts")
+	kim.get(t, 200, paths[0]).has(t, `name="id" value="`+paths[0]+`">`, `data-action="Assign to me">Take it`)
+	h.openBrowser(t, model.RoleViewer).get(t, 200, paths[0]).lacks(t, "Take it")
+	took := kim.post(t, 303, "/abstracts/bulk", url.Values{"do": {"take"}, "id": paths[:1], "back": {paths[0]}, "status": {"In Exam"}})
+	if got := h.noticeOf(t, took); got != "1 abstract assigned to you." {
+		t.Errorf("notice = %q", got)
+	}
+	own := kim.get(t, 200, paths[0])
+	own.has(t, "<dt>Searcher</dt><dd>Kim of staff</dd>")
+	own.lacks(t, "Take it")
+	kim.undo(t, took)
 	searcher := page.matches(t, `id="bulk-searcher" name="searcher"><option\s+value="">Searcher…</option><option value="([0-9]+)">`)[0]
 	changed := kim.post(t, 303, "/abstracts/bulk", url.Values{"do": {"set"}, "id": paths, "status": {"In Exam"}, "searcher": {searcher},
 		"due_date": {"2026-07-04"}})

@@ -17,7 +17,7 @@ const (
 	assigneeNone = "none"
 )
 
-// bulkTake is the value of the button that assigns orders to the user.
+// bulkTake is the value of the button that assigns records to the user.
 const bulkTake = "take"
 
 // assignOrder assigns an order to a user, to the visitor, or to no one.

@@ -27,6 +27,7 @@ type recordList struct {
 	ids                    *secret.IDs
 	matching               func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error)
 	set                    func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error)
+	take                   string // the field that the button Take it sets to the user
 	trash                  func(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 	heading                func(ctx context.Context, id uint64) (string, error)
 }
@@ -37,6 +38,7 @@ const bulkTrash = "trash"
 func (p *Pages) bulkOrders() recordList {
 	return recordList{
 		name: vault.OrderOps.Name, singular: "order", plural: "orders", list: "/orders", filters: orderFilters, ids: p.IDs.Orders,
+		take: "assignee",
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
 			since, err := p.ordersNewSince(r)
 			if err != nil {
@@ -60,7 +62,7 @@ func (p *Pages) bulkOrders() recordList {
 func (p *Pages) bulkAbstracts() recordList {
 	return recordList{
 		name: vault.AbstractOps.Name, singular: "abstract", plural: "abstracts", list: "/abstracts", filters: abstractFilters,
-		ids: p.IDs.Abstracts,
+		ids: p.IDs.Abstracts, take: "searcher",
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
 			list, q := abstractList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
@@ -119,10 +121,10 @@ func (p *Pages) changeAbstracts(r *page.Request) error { return p.changeMany(r, 
 // changeMany changes the selected records of a list, or all that match its filters, and shows the list again.
 func (p *Pages) changeMany(r *page.Request, of recordList) error {
 	back := page.ReturnAddress(r, of.list)
-	trash, take := r.PostForm.Get("do") == bulkTrash, r.PostForm.Get("do") == bulkTake && of.name == vault.OrderOps.Name
+	trash, take := r.PostForm.Get("do") == bulkTrash, r.PostForm.Get("do") == bulkTake
 	if take {
 		r.PostForm = url.Values{"id": r.PostForm["id"], "matching": r.PostForm["matching"],
-			"assignee": {strconv.FormatUint(r.Visitor.ID, 10)}}
+			of.take: {strconv.FormatUint(r.Visitor.ID, 10)}}
 	}
 	ids, problem, err := of.selection(r, back)
 	if err == nil && problem == "" && !trash && len(p.typedInputs(r, "status", "due_date", "assignee", "searcher", "examiner")) == 0 {
