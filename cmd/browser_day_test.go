@@ -77,7 +77,8 @@ func testOfficeDay(t *testing.T, env *browserEnv) {
 	var abstracts []string
 	var uploads []client.Upload
 	for n := range 5 {
-		created, err := c.CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{"file_number": fmt.Sprintf("26-014%d", n)}})
+		created, err := c.CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{
+			"file_number": fmt.Sprintf("26-014%d", n)}})
 		f.must(err)
 		abstracts = append(abstracts, created.Data.ID)
 		sample := chainDocuments[[]int{1, 4, 6, 8, 1}[n]]
@@ -89,11 +90,14 @@ func testOfficeDay(t *testing.T, env *browserEnv) {
 		}
 	}
 	inbox := int64(1)
+	lee.goTo("/vault/1")
+	lee.waitVisible("#documents h2")
 	uploaded, err := c.Upload(t.Context(), &inbox, uploads)
 	f.must(err)
 	for _, file := range uploaded.Files {
 		f.files[file.Filename] = file.ID
 	}
+	lee.waitVisible("#documents a | 26-0144 scan")
 	f.waitProcessed(t.Context())
 	lee.goTo("/abstracts/" + abstracts[0])
 	kim.goTo("/vault/1")

@@ -84,7 +84,8 @@ func (p *Pages) renderFolder(r *page.Request, status int, view folderView) error
 	if view.Folder.ID == 0 {
 		heading = "Vault"
 	}
-	return p.RenderPage(r, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Libraries: libraries, Scripts: scripts})
+	return p.RenderPage(r, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Libraries: libraries, Scripts: scripts,
+		Follows: []string{vault.FileOps.Name, "folder"}})
 }
 
 // newFolderView reads a folder and the data that the open form needs.
