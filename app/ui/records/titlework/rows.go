@@ -216,14 +216,22 @@ func (l rowList) saveOnce(p *Pages, r *page.Request) error {
 		return p.show(r, http.StatusOK, s, l.part, l.heading, view.edited(rows))
 	}
 	rows = slices.DeleteFunc(rows, func(row Row) bool { return row.isBlank(l.fields) })
-	match, kept := vault.Match{}, false
-	if r.PostForm.Has("base") {
-		clash := false
-		if rows, clash, kept = l.merge(r.PostForm["base"], view.Rows, rows); clash {
-			return p.show(r, http.StatusPreconditionFailed, s, l.part, l.heading, view.edited(rows))
-		}
-		match = vault.MatchVersion(view.Version)
+	if !r.PostForm.Has("base") {
+		return l.store(p, r, s, view, rows, vault.Match{}, l.notice)
 	}
+	rows, clash, kept := l.merge(r.PostForm["base"], view.Rows, rows)
+	if clash {
+		return p.show(r, http.StatusPreconditionFailed, s, l.part, l.heading, view.edited(rows))
+	}
+	notice := l.notice
+	if kept {
+		notice += " Rows that someone else changed in the meantime were kept."
+	}
+	return l.store(p, r, s, view, rows, vault.MatchVersion(view.Version), notice)
+}
+
+// store stores rows in place of those of view, and shows the list with a notice.
+func (l rowList) store(p *Pages, r *page.Request, s source, view Rows, rows []Row, match vault.Match, notice string) error {
 	list := model.ListInput()
 	for _, row := range rows {
 		list.Items = append(list.Items, row.input(l.fields))
@@ -234,10 +242,6 @@ func (l rowList) saveOnce(p *Pages, r *page.Request) error {
 	}
 	if err != nil {
 		return err
-	}
-	notice := l.notice
-	if kept {
-		notice += " Rows that someone else changed in the meantime were kept."
 	}
 	before := view.Version
 	s.work = work
