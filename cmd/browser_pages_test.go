@@ -208,6 +208,7 @@ func (f *firm) sessionCookies(b *tab, names ...string) map[string][]*network.Coo
 				Name: c.Name, Value: c.Value, URL: b.origin, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite,
 			})
 		}
+		b.allow("/changes/here") // which the open page may send without a session now
 		call(b, network.ClearBrowserCookies, noParams)
 	}
 	return cookies

@@ -55,7 +55,7 @@ func testRestart(t *testing.T, env *browserEnv) {
 		if pages == "70" {
 			b.checkAccessible(t, "before a restart") // needs scripts
 		}
-		b.goTo("/trash")
+		b.goTo("/admin/keys")
 		b.waitText("1 setting needs a restart to apply.")
 		b.clickLink("main a | Restart")
 		b.allow("status of 503")
