@@ -271,19 +271,28 @@ func (f *priorFinder) handleError(ctx context.Context, err error) {
 	log(message, "error", err, "request_id", model.RequestID(ctx))
 }
 
+// begin waits for a search slot. The context that it returns ends with the deadline of one search.
+func (f *priorFinder) begin(ctx context.Context, actor model.Actor) (within context.Context, end func(), err error) {
+	within, cancel := context.WithTimeout(ctx, f.settings.Timeout())
+	release, err := f.Index.Acquire(within, clientKey(actor))
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return within, func() { release(); cancel() }, nil
+}
+
 // searchIndex looks for all clues. The documents of the subject are read and all clues are looked for in
 // one search slot, within the deadline of one search.
 func (f *priorFinder) searchIndex(ctx context.Context, actor model.Actor) error {
 	if len(f.abstract.Files) == 0 && len(f.clues()) == 0 {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, f.settings.Timeout())
-	defer cancel()
-	release, err := f.Index.Acquire(within, clientKey(actor))
+	within, end, err := f.begin(ctx, actor)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer end()
 	f.handleError(ctx, f.readDocuments(within))
 	for _, c := range f.clues() {
 		if err := f.searchFor(within, c); err != nil {

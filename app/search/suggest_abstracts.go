@@ -64,13 +64,11 @@ type abstractFinder struct {
 
 // find reads the document and looks for all clues in one search slot, within the deadline of one search.
 func (f *abstractFinder) find(ctx context.Context, actor model.Actor, file model.File) error {
-	within, cancel := context.WithTimeout(ctx, f.settings.Timeout())
-	defer cancel()
-	release, err := f.Index.Acquire(within, clientKey(actor))
+	within, end, err := f.begin(ctx, actor)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer end()
 	f.handleError(ctx, f.read(within, file))
 	if err := f.Store.View(within, f.lookUpAll); err != nil {
 		return err
