@@ -175,6 +175,16 @@ var loggedAbstractFields = slices.Concat(loggedTexts(abstractStatus), loggedText
 // Changes returns the differences between a and its new version, with API field names.
 func (a Abstract) Changes(to Abstract) []Change { return compareRecords(loggedAbstractFields, a, to) }
 
+// Reverted is like Order.Reverted.
+func (a Abstract) Reverted(before, after Abstract) (reverted Abstract, ok bool) {
+	r := reversal{}
+	revertTexts(&r, abstractStatus, &a, &before, &after)
+	revertTexts(&r, abstractTexts, &a, &before, &after)
+	revert(&r, &a.Files, before.Files, after.Files)
+	r.custom(&a.Custom, before.Custom, after.Custom)
+	return a, !r.changed
+}
+
 // FieldValues returns the values of the fields that every abstract has, in display order, except the status.
 func (a Abstract) FieldValues() []FieldValue { return fieldValues(abstractTexts, &a) }
 

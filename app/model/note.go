@@ -34,6 +34,14 @@ var noteFields = []recordField[Note]{
 // Changes returns the differences between n and its new version, with API field names.
 func (n Note) Changes(to Note) []Change { return compareRecords(noteFields, n, to) }
 
+// Reverted is like Order.Reverted.
+func (n Note) Reverted(before, after Note) (reverted Note, ok bool) {
+	r := reversal{}
+	revert(&r, &n.Text, before.Text, after.Text)
+	revert(&r, &n.Page, before.Page, after.Page)
+	return n, !r.changed
+}
+
 // NoteInput is the input for a note. Page is only for notes about documents.
 type NoteInput struct {
 	Text Optional[Input]

@@ -92,6 +92,16 @@ var loggedOrderFields = append(loggedTexts(orderTexts),
 // Changes returns the differences between o and its new version, with API field names.
 func (o Order) Changes(to Order) []Change { return compareRecords(loggedOrderFields, o, to) }
 
+// Reverted returns o with the values that it had before a change, of the fields that the change replaced. ok is false if
+// one of them isn't the one that the change set.
+func (o Order) Reverted(before, after Order) (reverted Order, ok bool) {
+	r := reversal{}
+	revertTexts(&r, orderTexts, &o, &before, &after)
+	revert(&r, &o.AssigneeID, before.AssigneeID, after.AssigneeID)
+	r.custom(&o.Custom, before.Custom, after.Custom)
+	return o, !r.changed
+}
+
 // FieldValues returns the values of the fields that every order has, in display order, except the status.
 func (o Order) FieldValues() []FieldValue { return fieldValues(orderTexts, &o) }
 

@@ -74,6 +74,17 @@ func RequirementFields() []FieldLabel {
 // of which w has only a part; see SequenceChanges.
 func (w TitleWork) Changes(to TitleWork) []Change { return compareRecords(titleWorkFields, w, to) }
 
+// Reverted is like Order.Reverted, for the people, the names run, and the requirements. A list is one value.
+func (w TitleWork) Reverted(before, after TitleWork) (reverted TitleWork, ok bool) {
+	r := reversal{}
+	revert(&r, &w.Assignment.SearcherID, before.Assignment.SearcherID, after.Assignment.SearcherID)
+	revert(&r, &w.Assignment.ExaminerID, before.Assignment.ExaminerID, after.Assignment.ExaminerID)
+	revert(&r, &w.Assignment.DueDate, before.Assignment.DueDate, after.Assignment.DueDate)
+	revert(&r, &w.NamesRun, before.NamesRun, after.NamesRun)
+	revert(&r, &w.Requirements, before.Requirements, after.Requirements)
+	return w, !r.changed
+}
+
 // LastCertificate returns the newest certificate that isn't voided, or the zero Certificate.
 func (w TitleWork) LastCertificate() Certificate {
 	for _, c := range slices.Backward(w.Certificates) {

@@ -39,7 +39,7 @@ var AbstractOps = recordOps[AbstractWithFiles]{
 	retainedUntil: func(v *Vault, t *store.Tx, in AbstractWithFiles) (time.Time, error) {
 		return v.abstractRetainedUntil(t, in.Abstract)
 	},
-	before: func(f AbstractWithFiles) any { return f.Abstract },
+	keep: keepPart(abstractOf),
 	save: func(_ *Vault, t *store.Tx, now AbstractWithFiles, at time.Time) (AbstractWithFiles, error) {
 		NextVersion(&now.Abstract.Version, &now.Abstract.UpdatedAt, at)
 		return now, t.PutAbstract(now.Abstract)

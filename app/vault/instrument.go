@@ -72,7 +72,7 @@ func (ins *Instruments) opsAt(ctx context.Context, actor model.Actor, position i
 			}
 			return changes
 		},
-		before: func(i InstrumentView) any { return i.Instrument },
+		keep: keepPart(instrumentOf),
 		save: func(_ *Vault, t *store.Tx, now InstrumentView, at time.Time) (InstrumentView, error) {
 			i := now.Instrument
 			NextVersion(&i.Version, &i.UpdatedAt, at)

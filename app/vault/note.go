@@ -129,7 +129,7 @@ var noteOps = recordOps[model.Note]{
 	version:           func(n model.Note) uint64 { return n.Version },
 	trashed:           func(n model.Note) *model.Trashed { return n.Trashed },
 	changes:           model.Note.Changes,
-	before:            func(n model.Note) any { return n },
+	keep:              keep[model.Note],
 	partOf: func(n model.Note) (record string, detail map[string]string) {
 		return n.Record, map[string]string{"note": fmt.Sprint(n.ID), "author": n.By.Record()}
 	},

@@ -22,7 +22,7 @@ var OrderOps = recordOps[model.Order]{
 	version:           func(o model.Order) uint64 { return o.Version },
 	trashed:           func(o model.Order) *model.Trashed { return o.Trashed },
 	changes:           model.Order.Changes,
-	before:            func(o model.Order) any { return o },
+	keep:              keep[model.Order],
 	save: func(_ *Vault, t *store.Tx, now model.Order, at time.Time) (model.Order, error) {
 		NextVersion(&now.Version, &now.UpdatedAt, at)
 		return now, t.PutOrder(now)

@@ -27,9 +27,9 @@ type recordOps[T any] struct {
 	// that record, and those for a deletion have what the part contained. The function is nil for other types.
 	partOf func(T) (record string, detail map[string]string)
 
-	// before returns what to keep of a version, so that a user can undo the change that replaced it; see Vault.UndoEdit. The
+	// keep stores what a record contained before and after a change, so that a user can undo it; see Vault.UndoEdit. The
 	// function is nil for types whose changes aren't undone that way.
-	before func(T) any
+	keep func(t *store.Tx, v *Vault, e Edit, actor model.Actor, at time.Time, before, after T) error
 
 	// save writes the next version.
 	save func(v *Vault, t *store.Tx, now T, at time.Time) (T, error)
@@ -67,7 +67,7 @@ func patching[T any](v *Vault, ops recordOps[T], actor model.Actor, id uint64, m
 	var old T
 	var changes []model.Change
 	var edit func() Edit
-	if ops.before != nil {
+	if ops.keep != nil {
 		edit = func() Edit { return Edit{Type: ops.Name, ID: id, Version: ops.version(*now)} }
 	}
 	return step{edit, func(t *store.Tx) (err error) {
@@ -95,7 +95,7 @@ func patching[T any](v *Vault, ops recordOps[T], actor model.Actor, id uint64, m
 		if *now, err = ops.save(v, t, *now, at); err != nil || edit == nil {
 			return err
 		}
-		return edit().keep(t, v, actor, at, ops.before(old), ops.before(*now))
+		return ops.keep(t, v, edit(), actor, at, old, *now)
 	}}
 }
 

@@ -123,7 +123,7 @@ func (tw *TitleWork) changing(actor model.Actor, abstract uint64, part titlePart
 		var before, after model.TitleWork
 		part.copy(&before, &old)
 		part.copy(&after, now)
-		return edit().keep(t, tw.v, actor, at, before, after)
+		return keep(t, tw.v, edit(), actor, at, before, after)
 	}}
 }
 
@@ -389,14 +389,12 @@ func (tw *TitleWork) undo(ctx context.Context, actor model.Actor, e Edit) (versi
 		}
 		work, err := tw.change(ctx, actor, e.ID, part, Match{},
 			func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
-				var now, before model.TitleWork
-				part.copy(&now, work)
-				if err := e.revert(t, tw.v, actor, now, &before); err != nil {
+				before, err := revert(t, tw.v, e, actor, *work)
+				if err != nil {
 					return err
 				}
 				if part.name() == assignmentPart.name() {
-					a := before.Assignment
-					return checkAssignment(t, assignmentInputs(a), &work.Assignment)
+					return checkAssignment(t, assignmentInputs(before.Assignment), &work.Assignment)
 				}
 				part.copy(work, &before)
 				return nil

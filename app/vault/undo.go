@@ -1,14 +1,11 @@
 package vault
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -35,45 +32,44 @@ const (
 )
 
 // keptEdit is what was there before and after a change to a version.
-type keptEdit struct {
-	Version uint64          `json:"version"`
-	By      uint64          `json:"by"` // user
-	Before  json.RawMessage `json:"before"`
-	After   json.RawMessage `json:"after"`
+type keptEdit[R any] struct {
+	Version uint64 `json:"version"`
+	By      uint64 `json:"by"` // user
+	Before  R      `json:"before"`
+	After   R      `json:"after"`
 }
 
-// size returns the number of bytes that count for maxUndo.
-func (k keptEdit) size() int { return len(k.Before) + len(k.After) }
-
 // keep stores what was there before and after a change, for as long as responses are stored. Only users undo changes.
-func (e Edit) keep(t *store.Tx, v *Vault, actor model.Actor, at time.Time, before, after any) error {
+func keep[R any](t *store.Tx, v *Vault, e Edit, actor model.Actor, at time.Time, before, after R) error {
 	if actor.Kind != model.ActorUser {
 		return nil
 	}
-	kept := keptEdit{Version: e.Version, By: actor.ID}
-	var errBefore, errAfter error
-	kept.Before, errBefore = json.Marshal(before)
-	kept.After, errAfter = json.Marshal(after)
-	list, err := e.kept(t, v)
-	if err := errors.Join(errBefore, errAfter, err); err != nil {
+	list, err := kept[R](t, v, e)
+	if err != nil {
 		return err
 	}
-	size := kept.size()
-	if size > maxUndo {
-		return nil
-	}
-	first := max(len(list)-maxKeptEdits+1, 0)
-	for n := len(list) - 1; n >= first; n-- {
-		if size += list[n].size(); size > maxUndo {
-			first = n + 1
+	list = append(list[max(len(list)-maxKeptEdits+1, 0):], keptEdit[R]{e.Version, actor.ID, before, after})
+	for ; len(list) > 0; list = list[1:] {
+		body, err := json.Marshal(list)
+		if err != nil {
+			return err
+		}
+		if len(body) <= maxUndo {
+			return t.PutStoredResponse(e.slot(), model.StoredResponse{Body: body, At: at})
 		}
 	}
-	body, err := json.Marshal(append(list[first:], kept))
-	return errors.Join(err, t.PutStoredResponse(e.slot(), model.StoredResponse{Body: body, At: at}))
+	return nil
+}
+
+// keepPart returns recordOps.keep for records of which one part is kept.
+func keepPart[T, R any](part func(T) R) func(t *store.Tx, v *Vault, e Edit, actor model.Actor, at time.Time, before, after T) error {
+	return func(t *store.Tx, v *Vault, e Edit, actor model.Actor, at time.Time, before, after T) error {
+		return keep(t, v, e, actor, at, part(before), part(after))
+	}
 }
 
 // kept returns what is stored of the changes of a record, oldest first.
-func (e Edit) kept(t *store.Tx, v *Vault) (list []keptEdit, err error) {
+func kept[R any](t *store.Tx, v *Vault, e Edit) (list []keptEdit[R], err error) {
 	stored, found, err := v.storedResponse(t, e.slot())
 	if err != nil || !found {
 		return nil, err
@@ -93,67 +89,31 @@ var (
 	errTrashedSince = &errs.Error{Kind: errs.Conflict, Message: "Someone else moved this to the trash since."}
 )
 
-// revert puts into to what a record contains now, with the values that it had before the change. Values that the change
-// left alone stay. revert returns Conflict if what was there before isn't stored any longer, Forbidden if another user
-// made the change, and PreconditionFailed if one of the changed values isn't the one that the change set.
-func (e Edit) revert(t *store.Tx, v *Vault, actor model.Actor, now, to any) error {
-	list, err := e.kept(t, v)
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(list, func(k keptEdit) bool { return k.Version == e.Version })
-	switch {
-	case at < 0:
-		return errNotUndone
-	case list[at].By != actor.ID:
-		return errNotYours
-	}
-	is, err := json.Marshal(now)
-	if err != nil {
-		return err
-	}
-	merged, err := revertJSON(list[at].Before, list[at].After, is, versionKeys)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(merged, to)
+// revertible is a record that can get the values back that a change replaced. Values that the change left alone stay.
+type revertible[R any] interface {
+	Reverted(before, after R) (now R, ok bool) // false if one of the changed values isn't the one that the change set
 }
 
-// versionKeys are the members of records that differ in each version.
-var versionKeys = []string{"version", "updated_at", "edited_by"}
-
-// revertJSON returns now with the values of before, of those that differ between before and after. It compares objects
-// member by member, except those in skip. It returns PreconditionFailed if such a value isn't that of after.
-func revertJSON(before, after, now json.RawMessage, skip []string) (json.RawMessage, error) {
+// revert returns a record with the values that it had before the change. It returns Conflict if these aren't stored any
+// longer, Forbidden if another user made the change, and PreconditionFailed if one of the changed values isn't the one that
+// the change set.
+func revert[R revertible[R]](t *store.Tx, v *Vault, e Edit, actor model.Actor, now R) (R, error) {
+	list, err := kept[R](t, v, e)
+	if err != nil {
+		return now, err
+	}
+	at := slices.IndexFunc(list, func(k keptEdit[R]) bool { return k.Version == e.Version })
 	switch {
-	case bytes.Equal(before, after):
-		return now, nil
-	case bytes.Equal(after, now):
-		return before, nil
+	case at < 0:
+		return now, errNotUndone
+	case list[at].By != actor.ID:
+		return now, errNotYours
 	}
-	var was, set, is map[string]json.RawMessage
-	if json.Unmarshal(before, &was) != nil || json.Unmarshal(after, &set) != nil || json.Unmarshal(now, &is) != nil ||
-		was == nil || set == nil || is == nil {
-		return nil, errChangedSince
+	reverted, ok := now.Reverted(list[at].Before, list[at].After)
+	if !ok {
+		return now, errChangedSince
 	}
-	for key := range maps.Keys(was) {
-		if _, there := set[key]; !there {
-			set[key] = nil // removed by the change
-		}
-	}
-	for key, value := range set {
-		if slices.Contains(skip, key) {
-			continue
-		}
-		reverted, err := revertJSON(was[key], value, is[key], nil)
-		if err != nil {
-			return nil, err
-		}
-		if delete(is, key); reverted != nil {
-			is[key] = reverted
-		}
-	}
-	return json.Marshal(is)
+	return reverted, nil
 }
 
 // UndoEdit restores the values that a record had before a change of the same user. Values that the change left alone stay.
@@ -164,23 +124,28 @@ func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (versio
 	case e.Type == AbstractOps.Name && e.Part != "":
 		return v.TitleWork.undo(ctx, actor, e)
 	case e.Type == AbstractOps.Name:
-		return undo(ctx, v, AbstractOps, actor, e, v.Abstracts.restoreFields)
+		return undo(ctx, v, AbstractOps, actor, e, abstractOf, v.Abstracts.restoreFields)
 	case e.Type == OrderOps.Name:
-		return undo(ctx, v, OrderOps, actor, e, v.Orders.restoreFields)
+		return undo(ctx, v, OrderOps, actor, e, same[model.Order], v.Orders.restoreFields)
 	case e.Type == noteOps.Name:
-		return undo(ctx, v, noteOps, actor, e, v.Notes.restoreFields(actor))
+		return undo(ctx, v, noteOps, actor, e, same[model.Note], v.Notes.restoreFields(actor))
 	case e.Type == InstrumentType:
-		return undo(ctx, v, v.Instruments.ops(ctx), actor, e, v.Instruments.restoreFields(actor))
+		return undo(ctx, v, v.Instruments.ops(ctx), actor, e, instrumentOf, v.Instruments.restoreFields(actor))
 	}
 	return 0, errs.RecordNotFound(e.Type, e.ID)
 }
 
+// The parts of records that are kept.
+func abstractOf(a AbstractWithFiles) model.Abstract  { return a.Abstract }
+func instrumentOf(i InstrumentView) model.Instrument { return i.Instrument }
+func same[R model.Order | model.Note](record R) R    { return record }
+
 // undo undoes a change of a record. restore returns the record with the fields that it had before.
-func undo[T, R any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, e Edit,
+func undo[T any, R revertible[R]](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, e Edit, part func(T) R,
 	restore func(t *store.Tx, now T, before R) (T, error)) (version uint64, err error) {
 	now, err := patch(ctx, v, ops, actor, e.ID, Match{}, func(t *store.Tx, now T) (T, error) {
-		var before R
-		if err := e.revert(t, v, actor, ops.before(now), &before); err != nil {
+		before, err := revert(t, v, e, actor, part(now))
+		if err != nil {
 			return now, err
 		}
 		return restore(t, now, before)
