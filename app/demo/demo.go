@@ -128,6 +128,9 @@ func (f *filler) finishUsers() error {
 // examiner returns who does the title work.
 func (f *filler) examiner() model.Actor { return f.staff[1] }
 
+// searcher returns the ID of the user who searches the title of a file.
+func (f *filler) searcher(file *file) uint64 { return f.result.Users[file.n%2].ID }
+
 func (f *filler) addFiles() error {
 	list := files(f.today)
 	for n, file := range list {
@@ -178,20 +181,23 @@ func (f *filler) addOrder(file *file) (model.Order, error) {
 		"order_number": model.StringInput(file.number), "due_date": model.StringInput(f.day(due)), "address": model.StringInput(file.street),
 		"city": model.StringInput(file.city), "county": model.StringInput(file.county), "state": model.StringInput("OH")}},
 		vault.Idempotency[model.Order]{})
-	status := ""
+	changed := model.Inputs{}
 	switch {
 	case file.status == "Cancelled":
-		status = "cancelled"
+		changed["status"] = model.StringInput("cancelled")
 	case done:
-		status = "completed"
+		changed["status"] = model.StringInput("completed")
 	case file.n%9 == 8:
-		status = "on_hold"
+		changed["status"] = model.StringInput("on_hold")
+	}
+	if file.product != "" {
+		changed["assignee"] = model.NumberInput(f.searcher(file))
 	}
 	f.result.Orders++
-	if err != nil || status == "" {
+	if err != nil || len(changed) == 0 {
 		return order, err
 	}
-	return f.Orders.Patch(f.ctx, f.actor, order.ID, model.OrderPatch{Fields: model.Inputs{"status": model.StringInput(status)}}, vault.Match{})
+	return f.Orders.Patch(f.ctx, f.actor, order.ID, model.OrderPatch{Fields: changed}, vault.Match{})
 }
 
 // addFolders uploads documents that belong to no abstract.

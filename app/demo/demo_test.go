@@ -141,8 +141,23 @@ func TestChecksFindGapAndOpenMortgage(t *testing.T) {
 		if work.Assignment.ExaminerID != 0 {
 			assigned++
 		}
+		for _, run := range work.NamesRun {
+			found[run.Result]++
+		}
 	}
 	if certified < 5 || assigned != 25 {
 		t.Errorf("got %d certified and %d assigned abstracts, want at least 5 and 25", certified, assigned)
+	}
+	if found["None found"] == 0 || len(found) < 8 {
+		t.Errorf("results of names run = %v, want none found and open mortgages and judgments", found)
+	}
+	orders, err := v.Orders.List(t.Context(), vault.Query{Limit: 100})
+	vaulttest.NoError(t, err)
+	people := map[uint64]int{}
+	for _, order := range orders.Items {
+		people[order.AssigneeID]++
+	}
+	if people[0] != 16 || len(people) != 3 {
+		t.Errorf("orders by assignee = %v, want 16 without one and two assignees", people)
 	}
 }

@@ -28,7 +28,7 @@ func (f *filler) addAbstract(file *file, order model.Order) error {
 		return err
 	}
 	defer upload.Discard()
-	people := model.Inputs{"searcher": model.NumberInput(f.result.Users[0].ID), "examiner": model.NumberInput(f.result.Users[1].ID),
+	people := model.Inputs{"searcher": model.NumberInput(f.searcher(file)), "examiner": model.NumberInput(f.result.Users[1].ID),
 		"due_date": model.StringInput(order.DueDate)}
 	created, err := f.TitleWork.CreateForOrder(f.ctx, f.examiner(), order.ID, model.AbstractDraft{Custom: fields, Fields: model.Inputs{
 		"address": model.StringInput(file.street), "city": model.StringInput(file.city), "county": model.StringInput(file.county),
@@ -182,19 +182,29 @@ func (p *paper) fields(scans []model.File) map[string]any {
 func (f *filler) addTitleWork(file *file, abstract uint64, recorded []*paper) error {
 	complete := file.status == "Complete"
 	names, requirements := []map[string]any{}, []map[string]any{}
+	released := map[*paper]bool{}
+	for _, p := range recorded {
+		if p.Type == "Release or Satisfaction" {
+			released[p.Prior] = true
+		}
+	}
+	found := map[string][]string{} // what the indexes have, by name
+	for _, p := range recorded {
+		if reference := fmt.Sprintf("%s, Official Records %s, Page %s", p.Type, p.Book, p.Page); p.Type == "Mortgage" && !released[p] {
+			found[p.Grantors[0]] = append(found[p.Grantors[0]], reference)
+		} else if p.Type == "Judgment" {
+			found[p.Grantors[0]] = append(found[p.Grantors[0]], "Judgment, Case "+p.Case)
+		}
+	}
 	add := func(list []string, from time.Time) {
 		for _, name := range list {
 			if !slices.ContainsFunc(names, func(row map[string]any) bool { return row["name"] == name }) {
 				names = append(names, map[string]any{"name": name, "from": from.Format(time.DateOnly), "to": f.day(-2),
-					"indexes": indices[:3], "result": "None found"})
+					"indexes": indices[:3], "result": cmp.Or(strings.Join(found[name], "; "), "None found")})
 			}
 		}
 	}
-	released := map[*paper]bool{}
 	for n, p := range recorded {
-		if p.Type == "Release or Satisfaction" {
-			released[p.Prior] = true
-		}
 		if strings.HasSuffix(p.Type, "Deed") && (complete || n >= len(recorded)/2) {
 			add(slices.Concat(p.Grantors, p.Grantees), p.Recorded)
 		}
