@@ -43,11 +43,11 @@ var exported = map[string]int{
 	"app/config":               70,
 	"app/control":              80,
 	"app/httpx":                80,
-	"app/model":                480,
+	"app/model":                490,
 	"app/search":               100,
 	"app/search/index/segment": 80,
 	"app/store":                230,
-	"app/ui/page":              230,
+	"app/ui/page":              235,
 	"app/vault":                250,
 	"app/vaulttest":            190,
 }

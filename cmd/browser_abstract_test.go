@@ -94,6 +94,23 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 	if got := eval[string](b, archive); got != "PK" {
 		t.Errorf("first bytes of the archive: got %q, want PK", got)
 	}
+
+	// Several documents are selected and moved to the trash, and come back with Undo.
+	count := len(moved)
+	b.click(fmt.Sprintf("#document-%d input[name=file]", f.files[chainDocuments[1].name]))
+	b.click(fmt.Sprintf("#document-%d input[name=file]", f.files[chainDocuments[2].name]))
+	b.waitVisible("#documents-selected output | 2 selected")
+	b.checkAccessible(t, "selected documents")
+	b.screenshot("scene-abstract-selected")
+	b.click("#documents-selected button | Trash")
+	b.clickLink("dialog button | Trash")
+	b.waitVisible(".notice | 2 documents were moved to the trash.")
+	b.waitFor(fmt.Sprintf(`%s.length == %d`, documentNames, count-2))
+	b.clickLink(".notice button | Undo")
+	b.waitFor(fmt.Sprintf(`%s.length == %d`, documentNames, count))
+	b.click(fmt.Sprintf("#document-%d input[name=file]", f.files[chainDocuments[2].name]))
+	b.clickLink("#documents-selected button | Move")
+	b.waitVisible("main | " + chainDocuments[2].name)
 }
 
 // Documents can be added to a folder by dropping files, and moved to another one by

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"deedkeep/app/vaulttest/client"
 )
 
@@ -70,6 +72,22 @@ func testSaveView(t *testing.T, env *browserEnv) {
 	if err != nil || fmt.Sprint(lines) != fmt.Sprint(own) {
 		t.Errorf("the file has %q, %v, want %q as on the screen", lines, err, own)
 	}
+	// The edge of a heading is dragged. The width is there again on the next page, and in the menu.
+	const width = `Math.round(document.querySelector("thead th:nth-child(2)").getBoundingClientRect().width)`
+	other.goTo("/orders")
+	before := eval[int](other, width)
+	at := eval[[]float64](other, `(() => { const r = document.querySelector("thead th:nth-child(2) [data-edge]").getBoundingClientRect();
+		return [r.x + r.width / 2, r.y + r.height / 2] })()`)
+	other.run(chromedp.DragAndDropXY(at[0], at[1], at[0]+60, at[1]))
+	other.waitFor(`performance.getEntriesByType("resource").some(e => e.name.endsWith("/columns/widths") && e.responseEnd > 0)`)
+	other.goTo("/orders?county=Harlow")
+	if got := eval[int](other, width); got < before+55 || got > before+65 {
+		t.Errorf("the column is %d pixels wide, want %d", got, before+60)
+	}
+	other.screenshot("scene-widths")
+	other.click("summary | Columns")
+	other.checkAccessible(t, "widths")
+	other.clickLink("#columns button | Reset")
 	other.setSize(360, 800)
 	other.goTo("/orders")
 	other.clickLink(".chips a | Wexcombe by number")

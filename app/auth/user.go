@@ -219,6 +219,14 @@ func (u *Users) SetOrdersSeen(ctx context.Context, actor model.Actor, at time.Ti
 	})
 }
 
+// SetStartView stores the saved view that the signed-in user starts with. 0 means the desk.
+func (u *Users) SetStartView(ctx context.Context, actor model.Actor, view uint64) error {
+	return u.updateSelf(ctx, actor, "", nil, func(_ *store.Tx, user *model.User) error {
+		user.StartView = view
+		return nil
+	})
+}
+
 // SetRole changes the role of a user. The new role takes effect with the next request.
 // SetRole returns Conflict if the user is the last administrator.
 func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {

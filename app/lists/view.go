@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +31,8 @@ const (
 	maxFilters = 30
 	maxFilter  = 2_000 // characters of a value
 	maxColumns = 100
+
+	minWidth, maxWidth = 40, 2_000 // of a column, in CSS pixels
 )
 
 // ViewFields returns the names of the fields of a view that requests have.
@@ -236,32 +239,62 @@ func columnsView(t *store.Tx, actor model.Actor, record string) (model.View, err
 	return list[n], err
 }
 
-// ChosenColumns returns the names of the columns that the actor chose for a list, or none.
-func (s *Service) ChosenColumns(ctx context.Context, actor model.Actor, record string) ([]string, error) {
+// Chosen returns the columns that the actor chose for a list, if any, and the widths of columns.
+func (s *Service) Chosen(ctx context.Context, actor model.Actor, record string) (columns []string, widths map[string]int, err error) {
 	v, err := store.Read(ctx, s.vault.Store, func(t *store.Tx) (model.View, error) { return columnsView(t, actor, record) })
-	return v.Columns, err
+	return v.Columns, v.Widths, err
 }
 
-// ChooseColumns stores the columns that the actor wants to see in a list. No columns mean the default.
-func (s *Service) ChooseColumns(ctx context.Context, actor model.Actor, record string, columns []string) error {
+// ChooseColumns stores the columns that the actor wants to see in a list, and how wide they are. No columns mean the default,
+// and without a width, a column is as wide as its contents need. It returns the errors of ChooseWidths.
+func (s *Service) ChooseColumns(ctx context.Context, actor model.Actor, record string, columns []string, widths map[string]int) error {
+	return s.choose(ctx, actor, record, widths, func(v *model.View) { v.Columns, v.Widths = columns, widths })
+}
+
+// ChooseWidths stores how wide the actor wants columns of a list to be, in CSS pixels. Other columns keep their widths. It
+// returns Invalid if a width is less than 40 or more than 2,000. Widths aren't logged.
+func (s *Service) ChooseWidths(ctx context.Context, actor model.Actor, record string, widths map[string]int) error {
+	return s.choose(ctx, actor, record, widths, func(v *model.View) {
+		all := map[string]int{}
+		maps.Copy(all, v.Widths)
+		maps.Copy(all, widths)
+		v.Widths = all
+	})
+}
+
+// choose changes what the actor chose for a list.
+func (s *Service) choose(ctx context.Context, actor model.Actor, record string, widths map[string]int, change func(*model.View)) error {
+	columns, _, _, err := s.names(ctx, record)
+	if err != nil {
+		return err
+	}
+	for name, width := range widths {
+		if width < minWidth || width > maxWidth || !slices.Contains(columns, name) {
+			return errs.InvalidField("width", errs.Code(fmt.Sprintf("The width of a column must be from %d to %d pixels.", minWidth, maxWidth)))
+		}
+	}
 	var old, now model.View
-	err := s.update(ctx, actor, func(t *store.Tx) (err error) {
+	err = s.update(ctx, actor, func(t *store.Tx) (err error) {
 		if old, err = columnsView(t, actor, record); err != nil {
 			return err
 		}
 		now = old
-		if now.Columns = columns; len(old.Changes(now)) == 0 {
+		if change(&now); len(old.Changes(now)) == 0 && maps.Equal(old.Widths, now.Widths) {
 			return txn.ErrNoChange
 		}
 		return nil
-	}, func(t *store.Tx) (err error) {
+	}, func(t *store.Tx) error {
 		at := s.vault.Now()
 		if now.ID == 0 {
 			now.CreatedAt = at
 		}
 		vault.NextVersion(&now.Version, &now.UpdatedAt, at)
-		return errors.Join(t.PutView(&now), s.vault.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "columns.changed",
-			Detail: map[string]string{"list": record}, Changes: old.Changes(now)}))
+		err := t.PutView(&now)
+		if changes := old.Changes(now); len(changes) > 0 {
+			err = errors.Join(err, s.vault.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "columns.changed",
+				Detail: map[string]string{"list": record}, Changes: changes}))
+		}
+		return err
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		return nil

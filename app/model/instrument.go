@@ -291,27 +291,6 @@ func (i Instrument) Changes(to Instrument) []Change {
 	return compareRecords(loggedInstrumentFields, i, to)
 }
 
-// Reverted is like Order.Reverted. A status has the person again who set it.
-func (i Instrument) Reverted(before, after Instrument) (reverted Instrument, ok bool) {
-	r, was := reversal{}, i.Status
-	revert(&r, &i.TypeID, before.TypeID, after.TypeID)
-	for _, field := range instrumentFields {
-		switch {
-		case field.Text != nil:
-			revert(&r, field.Text(&i), *field.Text(&before), *field.Text(&after))
-		case field.List != nil:
-			revert(&r, field.List(&i), *field.List(&before), *field.List(&after))
-		}
-	}
-	revert(&r, &i.OtherParties, before.OtherParties, after.OtherParties)
-	revert(&r, &i.Relations, before.Relations, after.Relations)
-	revert(&r, &i.Documents, before.Documents, after.Documents)
-	if i.Status != was {
-		i.StatusSetBy = before.StatusSetBy
-	}
-	return i, !r.changed
-}
-
 // FillBlank returns i with the values of from in its blank fields, and with the documents of from. It
 // replaces no value. The status and the relations stay. Values that belong together, such as book and page,
 // come from one instrument unless they are equal.

@@ -230,6 +230,27 @@ func InstrumentInputFields() []string {
 	return names
 }
 
+// Reverted is like Order.Reverted. A status has the person again who set it.
+func (i Instrument) Reverted(before, after Instrument) (reverted Instrument, ok bool) {
+	r, was := reversal{}, i.Status
+	revert(&r, &i.TypeID, before.TypeID, after.TypeID)
+	for _, field := range instrumentFields {
+		switch {
+		case field.Text != nil:
+			revert(&r, field.Text(&i), *field.Text(&before), *field.Text(&after))
+		case field.List != nil:
+			revert(&r, field.List(&i), *field.List(&before), *field.List(&after))
+		}
+	}
+	revert(&r, &i.OtherParties, before.OtherParties, after.OtherParties)
+	revert(&r, &i.Relations, before.Relations, after.Relations)
+	revert(&r, &i.Documents, before.Documents, after.Documents)
+	if i.Status != was {
+		i.StatusSetBy = before.StatusSetBy
+	}
+	return i, !r.changed
+}
+
 // ParsePages parses a list of pages, such as "3-7" or "1, 3-5", and returns it without spaces and
 // the last page. It returns false if text is not such a list, a page is 0, or a range runs
 // backward.

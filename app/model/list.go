@@ -58,7 +58,7 @@ const (
 )
 
 // View is a saved view of a list: its filters, sort order, and columns. A view without a name has only the columns that
-// its owner chose for the list.
+// its owner chose for the list, and their widths.
 type View struct {
 	ID        uint64            `json:"id"`
 	Name      string            `json:"name,omitempty"`
@@ -66,6 +66,7 @@ type View struct {
 	Filters   map[string]string `json:"filters,omitempty"` // by the name of the parameter in the API
 	Sort      string            `json:"sort,omitempty"`    // as in the API; "" means the default
 	Columns   []string          `json:"columns,omitempty"` // names of columns; none means the default
+	Widths    map[string]int    `json:"widths,omitempty"`  // of columns, in CSS pixels, by name; only of a view without a name
 	Shared    bool              `json:"shared,omitempty"`
 	Owner     Actor             `json:"owner"`
 	Version   uint64            `json:"version"`

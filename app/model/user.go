@@ -62,6 +62,7 @@ type User struct {
 	LastSeenAt       *time.Time     `json:"last_seen_at,omitempty"` // accurate to the minute
 	DisabledAt       *time.Time     `json:"disabled_at,omitempty"`
 	OrdersSeenAt     *time.Time     `json:"orders_seen_at,omitempty"`  // orders created since then are new to the user
+	StartView        uint64         `json:"start_view,omitempty"`      // saved view that the user starts with; 0: the desk
 	AwayUntil        string         `json:"away_until,omitempty"`      // first day (YYYY-MM-DD) on which the user works again; may be past
 	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // most recent first
 }

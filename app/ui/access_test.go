@@ -27,7 +27,8 @@ var accessExceptions = map[string]string{
 	"GET /logo/{version}": "", // shown on the sign-in page
 	// Everyone may save views and choose columns.
 	"POST /columns": string(model.PermRead), "POST /views": string(model.PermRead), "POST /views/{n}": string(model.PermRead),
-	"POST /views/{n}/delete": string(model.PermRead),
+	"POST /views/{n}/delete": string(model.PermRead), "POST /columns/widths": string(model.PermRead),
+	"POST /views/{n}/start": "signed in",
 	// Only those who can accept suggestions see them.
 	"GET /abstracts/{id}/suggestions": string(model.PermWrite),
 	"GET /vault/to-abstracts":         string(model.PermWrite), "GET /vault/{n}/to-abstracts": string(model.PermWrite),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -466,4 +467,47 @@ func TestSearchIndexCard(t *testing.T) {
 	h.waitForIndex(t)
 	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "2 records in the search index")
 	admin.get(t, 200, "/admin/activity").has(t, "rebuilt the search index")
+}
+
+// The search box starts with the records that the user opened last, newest first, without the one on the screen.
+func TestRecentRecords(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	viewer, other := h.openBrowser(t, model.RoleViewer), h.openBrowser(t, model.RoleStaff)
+	recent := func(b *browser, on string) (names []string) {
+		t.Helper()
+		text := string(b.get(t, 200, "/find/recent", "HX-Request", "true", "HX-Current-URL", h.server.URL+on).body)
+		for _, part := range strings.Split(text, "<bdi>")[1:] {
+			name, _, _ := strings.Cut(part, "<")
+			names = append(names, name)
+		}
+		return names
+	}
+	if got := recent(viewer, "/"); len(got) != 0 {
+		t.Errorf("recent records of a new user = %q, want none", got)
+	}
+	var paths []string
+	for n := range 12 {
+		h.createOrder(t, fmt.Sprintf("R%02d", n), 3, nil)
+	}
+	for n := range 12 {
+		rows := string(viewer.get(t, 200, fmt.Sprintf("/orders?q=R%02d", n)).body)
+		_, at, _ := strings.Cut(rows, `<a class="name" href="`)
+		path, _, _ := strings.Cut(at, `"`)
+		paths = append(paths, path)
+		viewer.get(t, 200, path)
+	}
+	viewer.get(t, 200, paths[3])
+	viewer.get(t, 404, "/orders/999")
+	want := []string{"Order R03", "Order R11", "Order R10", "Order R09", "Order R08", "Order R07", "Order R06", "Order R05", "Order R04", "Order R02"}
+	if got := recent(viewer, "/"); !slices.Equal(got, want) {
+		t.Errorf("recent records = %q, want %q", got, want)
+	}
+	if got := recent(viewer, paths[3]); !slices.Equal(got, want[1:]) {
+		t.Errorf("recent records on the page of the first = %q, want %q", got, want[1:])
+	}
+	if got := recent(other, "/"); len(got) != 0 {
+		t.Errorf("recent records of another user = %q, want none", got)
+	}
+	viewer.get(t, 303, "/find/recent").checkHeaders(t, map[string]string{"Location": "/find"})
 }

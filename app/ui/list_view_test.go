@@ -54,6 +54,72 @@ func TestChooseColumns(t *testing.T) {
 	viewer.post(t, 404, "/columns", url.Values{"record": {"files"}, "column": {"x"}})
 }
 
+// Each user chooses how wide columns are, with the mouse or in the menu.
+func TestColumnWidths(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	h.createOrder(t, "A", 3, nil)
+	viewer, other := h.openBrowser(t, model.RoleViewer), h.openBrowser(t, model.RoleStaff)
+	page := viewer.get(t, 200, "/orders")
+	page.has(t, `<table class="list stack whole" data-list="orders">`)
+	page.lacks(t, `<col width`)
+	drag := func(status int, name, width string) {
+		t.Helper()
+		viewer.post(t, status, "/columns/widths", url.Values{"record": {"orders"}, "width." + name: {width}})
+	}
+	drag(204, "order_number", "120")
+	drag(204, "status", "90")
+	drag(422, "status", "39")
+	drag(422, "status", "2001")
+	drag(422, "nonsense", "90")
+	drag(404, "status", "wide")
+	viewer.post(t, 404, "/columns/widths", url.Values{"record": {"files"}, "width.status": {"90"}})
+	viewer.get(t, 200, "/orders").has(t, `stack whole sized"`, `<col width="120">`, `<col width="90">`,
+		`name="width.status" min="40" max="2000" value="90"`, `name="width.due_date" min="40" max="2000" value=""`)
+	if got, want := len(viewer.screenTable(t, "/orders")[0]), 8; got != want {
+		t.Errorf("%d columns after the widths, want %d", got, want)
+	}
+	other.get(t, 200, "/orders").lacks(t, `<col width`, "sized")
+	// The menu replaces all widths.
+	save := func(column, width string) {
+		t.Helper()
+		viewer.post(t, 303, "/columns", url.Values{"record": {"orders"}, "column": {"status", "city"}, "width." + column: {width}})
+	}
+	save("city", "5")
+	viewer.get(t, 200, "/orders").has(t, `<col width="90">`)
+	save("city", "200")
+	viewer.get(t, 200, "/orders").has(t, `<colgroup><col><col><col width="200"></colgroup>`)
+	viewer.post(t, 303, "/columns", url.Values{"record": {"orders"}, "reset": {"1"}, "width.city": {"200"}})
+	viewer.get(t, 200, "/orders").lacks(t, `<col width`, "sized")
+}
+
+// A user can start with a view instead of the desk.
+func TestStartView(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff, admin := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleAdmin)
+	view := staff.post(t, 303, "/views", url.Values{"record": {"orders"}, "name": {"Late"}, "back": {"/orders?show=overdue"},
+		"shared": {"1"}}).Header.Get("Location")
+	staff.get(t, 200, "/orders").lacks(t, "start page")
+	staff.get(t, 200, view).has(t, `action="/views/1/start"`, `aria-pressed="false">Use as start page`)
+	staff.get(t, 200, "/?start=1").has(t, "<title>Desk")
+	for _, b := range []*browser{staff, admin} {
+		b.post(t, 303, "/views/1/start", url.Values{"back": {view}}).checkHeaders(t, map[string]string{"Location": view})
+		b.get(t, 200, view).has(t, `aria-pressed="true"`)
+		b.get(t, 200, "/", "Sec-Fetch-Site", "same-origin").has(t, "<title>Desk")
+		b.get(t, 303, "/", "Sec-Fetch-Site", "none").checkHeaders(t, map[string]string{"Location": view})
+		b.get(t, 303, "/?start=1").checkHeaders(t, map[string]string{"Location": view})
+	}
+	staff.post(t, 303, "/views/1/start", url.Values{"desk": {"1"}})
+	staff.get(t, 200, "/", "Sec-Fetch-Site", "none").has(t, "<title>Desk")
+	// A view that someone deleted or no longer shares isn't opened.
+	staff.post(t, 303, "/views/1", url.Values{"name": {"Late"}})
+	admin.get(t, 200, "/", "Sec-Fetch-Site", "none").has(t, "<title>Desk")
+	staff.post(t, 303, "/views/1/delete", url.Values{})
+	admin.get(t, 200, "/", "Sec-Fetch-Site", "none").has(t, "<title>Desk")
+	admin.post(t, 404, "/views/1/start", url.Values{})
+}
+
 // Users save what a list shows as a view, and share it.
 func TestSaveView(t *testing.T) {
 	t.Parallel()

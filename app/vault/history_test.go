@@ -295,11 +295,14 @@ func walkSteps() map[string]walkStep {
 			return w.v.Lists.DeleteView(w.Context(), who, v.ID, always)
 		}, "view.deleted", "name filters"},
 		"Lists.ChooseColumns": {func(w *auditWalk) error {
-			return w.v.Lists.ChooseColumns(w.Context(), who, lists.Orders, []string{"status"})
+			return w.v.Lists.ChooseColumns(w.Context(), who, lists.Orders, []string{"status"}, nil)
 		}, "columns.changed", "columns"},
+		"Lists.ChooseWidths": {run: func(w *auditWalk) error {
+			return w.v.Lists.ChooseWidths(w.Context(), who, lists.Orders, map[string]int{"status": 120})
+		}},
 		"Lists.Views": {run: func(w *auditWalk) error { _, err := w.v.Lists.Views(w.Context(), who, ""); return err }},
-		"Lists.ChosenColumns": {run: func(w *auditWalk) error {
-			_, err := w.v.Lists.ChosenColumns(w.Context(), who, lists.Orders)
+		"Lists.Chosen": {run: func(w *auditWalk) error {
+			_, _, err := w.v.Lists.Chosen(w.Context(), who, lists.Orders)
 			return err
 		}},
 		"Lists.View": {run: func(w *auditWalk) error {

@@ -96,8 +96,11 @@ func (p *Pages) finishSignIn(r *page.Request, in auth.SignedIn, to string) error
 	}
 	p.clearChallenge(r)
 	p.SetSession(r, in.Token)
-	if in.Enroll {
+	switch {
+	case in.Enroll:
 		to = "/me"
+	case to == "/" && in.User.StartView != 0:
+		to = "/?" + page.StartParam + "=1"
 	}
 	return r.Redirect(to)
 }

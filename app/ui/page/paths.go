@@ -52,6 +52,9 @@ func ReturnAddress(r *Request, otherwise string) string {
 	return otherwise
 }
 
+// StartParam is the parameter of the desk's address that opens the view instead which the user starts with.
+const StartParam = "start"
+
 // LocalAddress returns to if it is an address on this server, and "/" otherwise. This keeps links
 // to the sign-in page from redirecting to another site.
 func LocalAddress(to string) string {

@@ -32,6 +32,9 @@ func (si *Site) RenderPage(r *Request, status int, name string, content Page) er
 			content.Notice, content.UndoTo = notice, undo
 		}
 	}
+	if status == http.StatusOK {
+		si.remember(r, content.Heading)
+	}
 	return si.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
 		Page: content, Me: r.Visitor, LastEvent: r.lastEvent, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"),
 		Undo:     si.undoForm(r, content.UndoTo),

@@ -60,6 +60,7 @@ type Site struct {
 	IDs          encode.IDCodec
 	mux          *http.ServeMux
 	warningCache warningCache
+	recent       recentRecords
 	inFlight     sync.Map // token hash → chan struct{}: forms being processed by SubmitOnce
 	origins      *http.CrossOriginProtection
 }

@@ -238,7 +238,8 @@ func (p *Pages) restoreAbstract(r *page.Request) error {
 func (a abstractView) scripts(mayWrite bool) (libraries, scripts []string) {
 	switch {
 	case mayWrite:
-		return []string{"sortable.min.js", "tus.min.js"}, []string{"views.js", "record.js", "runsheet-edit.js", "abstract.js", "upload.js"}
+		return []string{"sortable.min.js", "tus.min.js"}, []string{"views.js", "record.js", "runsheet-edit.js", "abstract.js", "choose.js",
+			"selected-documents.js", "upload.js"}
 	case a.RunsheetRows > 0:
 		return nil, []string{"views.js", "runsheet.js"}
 	}

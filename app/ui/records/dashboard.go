@@ -48,6 +48,12 @@ type setupStep struct {
 
 // dashboardPage shows the dashboard.
 func (p *Pages) dashboardPage(r *page.Request) error {
+	switch start, err := p.startAddress(r); {
+	case err != nil:
+		return err
+	case start != "":
+		return r.Redirect(start)
+	}
 	d, err := p.App.Dashboard(r.Context(), p.Today())
 	if err != nil {
 		return err

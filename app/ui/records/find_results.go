@@ -255,6 +255,18 @@ func (p *Pages) findBox(r *page.Request) error {
 	})
 }
 
+// findRecent shows the records that the visitor opened last, for the search box without a text.
+func (p *Pages) findRecent(r *page.Request) error {
+	if !r.IsPart() {
+		return r.Redirect("/find")
+	}
+	here, err := url.Parse(p.CurrentAddress(r))
+	if err != nil {
+		return err
+	}
+	return p.RenderPart(r, http.StatusOK, "find.html", "find-recent", p.Recent(r.Visitor, here.Path))
+}
+
 // Patterns for line breaks, paragraph breaks, and cell separators.
 var (
 	lineBreak      = regexp.MustCompile(`[ \t\r]*[\n\f\v]\s*`)

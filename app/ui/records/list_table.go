@@ -27,7 +27,11 @@ type tableList struct {
 	Open    string         // the disclosure that is open
 	Views   []viewTab
 	Chips   []filterChip
-	View    *viewForm // form that changes the current view; nil if there is none, or the user can't change it
+	View    *viewForm  // form that changes the current view; nil if there is none, or the user can't change it
+	Start   *startForm // nil if there is no current view
+	Sized   bool       // the user chose the width of a column
+
+	widths map[string]int // of columns that the user chose, in CSS pixels, by name
 
 	sorts []string // names of the sort orders
 }
@@ -41,7 +45,8 @@ func newTable(r *page.Request, filters ...string) tableList {
 
 // sortColumn is a column heading with a link that sorts the list.
 type sortColumn struct {
-	Label, Class, Address, Aria string
+	Name, Label, Class, Address, Aria string
+	Width                             int // in CSS pixels; 0: as wide as the contents need
 
 	sort  string // name of the sort order; "" if the list can't be sorted by this column
 	times bool   // sorted with the newest first
@@ -84,10 +89,10 @@ func useTable[T any](l *tableList, t lists.Table[T], names []string) []lists.Col
 	}
 	columns, _ := t.Find(append([]string{t.Page[0]}, names...))
 	for n, c := range columns {
-		l.Columns = append(l.Columns, sortColumn{Label: c.Label, Class: columnClass(t, c), sort: c.Sort, times: c.At != nil})
-		if n > 0 {
-			l.Choices = append(l.Choices, columnChoice{c.Name, c.Label, true, n == 1, n == len(names)})
-		}
+		l.Columns = append(l.Columns, sortColumn{Name: c.Name, Label: c.Label, Class: columnClass(t, c), Width: l.widths[c.Name],
+			sort: c.Sort, times: c.At != nil})
+		l.Sized = l.Sized || l.widths[c.Name] > 0
+		l.Choices = append(l.Choices, columnChoice{c.Name, c.Label, true, n == 1, n == len(names), n == 0, l.widths[c.Name]})
 	}
 	for _, c := range choices {
 		if c.Name != t.Page[0] && !slices.Contains(names, c.Name) {
@@ -211,7 +216,7 @@ func (p *Pages) showList(r *page.Request, l *tableList, name, block string, cont
 		r.W.Header().Set("HX-Push-Url", l.addressWith())
 		return p.RenderPart(r, http.StatusOK, name, block, content.Data)
 	}
-	content.Styles, content.Scripts = []string{"record.css"}, []string{"choose.js", "bulk.js"}
+	content.Styles, content.Scripts = []string{"record.css"}, []string{"choose.js", "bulk.js", "widths.js"}
 	content.Follows = []string{strings.TrimSuffix(l.Record, "s")}
 	return p.RenderPage(r, http.StatusOK, name, content)
 }

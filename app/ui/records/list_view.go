@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ const (
 	columnsParam = "columns" // names of columns, separated by commas
 	viewParam    = "view"    // saved view that the address started from
 	openParam    = "open"    // the disclosure that is open
+	widthPrefix  = "width."  // before the name of a column in forms
 )
 
 // columnChoice is a column to choose from.
@@ -27,6 +29,8 @@ type columnChoice struct {
 	Name, Label string
 	Shown       bool
 	First, Last bool // of those that are shown
+	Always      bool // it names the record
+	Width       int  // in CSS pixels; 0: as wide as the contents need
 }
 
 // viewTab is a link to a selection of a list: one of the program or a saved view.
@@ -43,6 +47,12 @@ type viewForm struct {
 	Name   string
 	Shared bool
 	Own    bool
+}
+
+// startForm is the form that makes the current view the page that a user starts with.
+type startForm struct {
+	ID uint64
+	Is bool // it is
 }
 
 // listParams are the parameters of list pages whose names differ from those of the API, by list.
@@ -107,12 +117,13 @@ func splitColumns(text string) []string {
 }
 
 // chosenColumns returns the names of the columns to show: those of the address or those that the user chose. It returns
-// none if the default applies.
-func (p *Pages) chosenColumns(r *page.Request, l *tableList) ([]string, error) {
-	if names := splitColumns(l.Asked.Get(columnsParam)); len(names) > 0 {
-		return names, nil
+// none if the default applies. It also sets the widths that the user chose.
+func (p *Pages) chosenColumns(r *page.Request, l *tableList) (names []string, err error) {
+	names, l.widths, err = p.App.Lists.Chosen(r.Context(), r.Actor, l.Record)
+	if asked := splitColumns(l.Asked.Get(columnsParam)); len(asked) > 0 {
+		names = asked
 	}
-	return p.App.Lists.ChosenColumns(r.Context(), r.Actor, l.Record)
+	return names, err
 }
 
 // maxCounted is the maximum number of records of a view that are counted, and maxCountedViews how many views are.
@@ -156,6 +167,13 @@ func (p *Pages) addSavedViews(r *page.Request, l *tableList, count func(context.
 		if tab.Chosen && (own || r.MayAdminister()) {
 			l.View = &viewForm{v.ID, v.Name, v.Shared, own}
 		}
+		if tab.Chosen && r.Visitor.Known() {
+			user, err := p.App.Users.Get(r.Context(), r.Visitor.ID)
+			if err != nil {
+				return err
+			}
+			l.Start = &startForm{v.ID, user.StartView == v.ID}
+		}
 		if counted++; !asked.Has("q") && counted <= maxCountedViews {
 			if tab.Count, err = count(r.Context(), maps.Clone(asked)); err != nil {
 				return err
@@ -190,7 +208,8 @@ func (p *Pages) chooseColumns(r *page.Request) error {
 		return err
 	}
 	names, notice, open := r.PostForm["column"], "Columns saved.", ""
-	if slices.ContainsFunc(names, func(name string) bool { return len(name) > 200 }) {
+	widths, ok := widthsOf(r.PostForm)
+	if !ok || slices.ContainsFunc(names, func(name string) bool { return len(name) > 200 }) {
 		return page.NotFound(r)
 	}
 	for button, by := range map[string]int{"up": -1, "down": 1} {
@@ -202,13 +221,50 @@ func (p *Pages) chooseColumns(r *page.Request) error {
 		}
 	}
 	if r.PostForm.Has("reset") {
-		names, notice = nil, "Columns reset."
+		names, widths, notice = nil, nil, "Columns reset."
 	}
-	if err := p.App.Lists.ChooseColumns(r.Context(), r.Actor, record, names); err != nil {
+	err = p.App.Lists.ChooseColumns(r.Context(), r.Actor, record, names, widths)
+	if errs.KindOf(err) == errs.Invalid {
+		notice, open, err = page.ErrorSentence(err), columnsParam, nil
+	}
+	if err != nil {
 		return err
 	}
 	back := page.WithQueryValue(page.ReturnAddress(r, "/"+record), columnsParam, "")
 	return p.RedirectWithNotice(r, page.WithQueryValue(back, openParam, open), notice)
+}
+
+// widthsOf returns the widths of columns in a form, in CSS pixels, by name. ok is false if one isn't a number.
+func widthsOf(form url.Values) (widths map[string]int, ok bool) {
+	widths = map[string]int{}
+	for name, values := range form {
+		name, isWidth := strings.CutPrefix(name, widthPrefix)
+		if !isWidth || values[0] == "" {
+			continue
+		}
+		width, err := strconv.Atoi(values[0])
+		if err != nil {
+			return nil, false
+		}
+		widths[name] = width
+	}
+	return widths, true
+}
+
+// chooseWidths stores the widths that a user gave columns with the mouse.
+func (p *Pages) chooseWidths(r *page.Request) error {
+	record, err := viewRecord(r)
+	if err != nil {
+		return err
+	}
+	widths, ok := widthsOf(r.PostForm)
+	if !ok {
+		return page.NotFound(r)
+	}
+	if err = p.App.Lists.ChooseWidths(r.Context(), r.Actor, record, widths); err == nil {
+		r.W.WriteHeader(http.StatusNoContent)
+	}
+	return err
 }
 
 // saveView stores what a list shows as a view.
@@ -277,4 +333,41 @@ func (p *Pages) deleteView(r *page.Request) error {
 		return err
 	}
 	return p.RedirectWithNotice(r, "/"+view.Record, "View “"+view.Name+"” deleted.")
+}
+
+// setStart makes a view the page that the user starts with, or the desk again.
+func (p *Pages) setStart(r *page.Request) error {
+	view, err := p.App.Lists.View(r.Context(), r.Actor, r.PathID)
+	if err != nil {
+		return err
+	}
+	start, notice := view.ID, "You start with the view “"+view.Name+"” now."
+	if r.PostForm.Has("desk") {
+		start, notice = 0, "You start with the desk now."
+	}
+	if err := p.App.Users.SetStartView(r.Context(), r.Actor, start); err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(r, page.ReturnAddress(r, "/"+view.Record), notice)
+}
+
+// startAddress returns the address of the view that the visitor starts with. It returns "" if that is the desk: if there is
+// no such view, or if the user came to the desk by a link.
+func (p *Pages) startAddress(r *page.Request) (string, error) {
+	if !r.Visitor.Known() || !r.URL.Query().Has(page.StartParam) && r.Header.Get("Sec-Fetch-Site") != "none" {
+		return "", nil
+	}
+	user, err := p.App.Users.Get(r.Context(), r.Visitor.ID)
+	if err != nil || user.StartView == 0 {
+		return "", err
+	}
+	view, err := p.App.Lists.View(r.Context(), r.Actor, user.StartView)
+	if errs.KindOf(err) == errs.NotFound { // deleted, or no longer shared
+		return "", nil
+	}
+	asked, ok := viewQuery(view)
+	if err != nil || !ok {
+		return "", err
+	}
+	return page.WithQuery("/"+view.Record, asked), nil
 }

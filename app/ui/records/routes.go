@@ -43,6 +43,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /me/orders-seen", page.SignedIn, p.markOrdersSeen),
 		page.NewRoute("GET /find", page.MayRead, p.findPage),
 		page.NewRoute("GET /find/box", page.MayRead, p.findBox),
+		page.NewRoute("GET /find/recent", page.MayRead, p.findRecent),
 		page.NewRoute("GET /find/how", page.MayRead, p.findHelpPage),
 		page.NewRoute("POST /documents/retry", page.MayWrite, p.retryFailedDocuments),
 		page.NewRoute("GET /orders", page.MayRead, p.orderListPage),
@@ -103,6 +104,8 @@ func (p *Pages) folderRoutes() []page.Route {
 func (p *Pages) viewRoutes() []page.Route {
 	return []page.Route{
 		page.NewRoute("POST /columns", page.MayRead, p.chooseColumns),
+		page.NewRoute("POST /columns/widths", page.MayRead, p.chooseWidths),
+		page.NewRoute("POST /views/{n}/start", page.SignedIn, p.setStart),
 		page.NewRoute("POST /views", page.MayRead, p.saveView),
 		page.NewRoute("POST /views/{n}", page.MayRead, p.changeView),
 		page.NewRoute("POST /views/{n}/delete", page.MayRead, p.deleteView),

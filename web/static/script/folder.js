@@ -1,27 +1,8 @@
 // @ts-check
-// Lets users select several documents in a folder, and drag documents and folders onto a folder.
+// Lets users drag documents and folders onto a folder.
 // Without scripts, users can do the same with forms.
 import { addHidden } from './page.js';
-
-const list = () => document.querySelector('[data-files]');
-const boxes = () => [...document.querySelectorAll('[data-files] input[name=file]')];
-
-// ---- selection
-
-const updateToolbar = () => {
-  const selectedCount = boxes().filter((box) => box.checked).length;
-  const bar = document.querySelector('.toolbar:has([data-chosen])');
-  if (!bar) return;
-  bar.querySelector('[data-chosen]').textContent = selectedCount ? `${selectedCount} selected` : '';
-  bar.toggleAttribute('data-selected', selectedCount > 0);
-  /** @type {NodeListOf<HTMLButtonElement | HTMLSelectElement>} */
-  const controls = bar.querySelectorAll('[data-move], [data-trash], #to');
-  for (const el of controls) el.disabled = !selectedCount;
-  const trash = bar.querySelector('[data-trash]');
-  trash.dataset.confirm =
-    selectedCount === 1 ? 'Move this document to the trash?' : `Move these ${selectedCount} documents to the trash?`;
-};
-document.addEventListener('deedkeep:chosen', updateToolbar); // dispatched by choose.js
+import { boxes } from './selected-documents.js';
 
 // A refresh of the list must not discard a selection or a name that is being typed.
 document.addEventListener('htmx:beforeRequest', (event) => {
@@ -31,10 +12,7 @@ document.addEventListener('htmx:beforeRequest', (event) => {
   if (boxes().some((box) => box.checked) || section.querySelector('form.document-name') || undoing || dragging)
     event.preventDefault();
 });
-document.addEventListener('htmx:afterSettle', () => {
-  prepare();
-  updateToolbar();
-});
+document.addEventListener('htmx:afterSettle', () => prepare());
 
 // ---- drag and drop
 
@@ -136,5 +114,4 @@ document.addEventListener('drop', (event) => {
   else send(`/vault/${dragging.folder}/move`, [['parent', folderElement.dataset.folder], returnTo]);
 });
 
-if (list()) updateToolbar();
 prepare();

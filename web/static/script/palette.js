@@ -164,7 +164,7 @@ const fetchResults = async (typed) => {
   }, maxWait);
   let response, html;
   try {
-    response = await fetch(`/find/box?q=${encodeURIComponent(typed)}`, {
+    response = await fetch(typed ? `/find/box?q=${encodeURIComponent(typed)}` : '/find/recent', {
       headers: { 'HX-Request': 'true', 'HX-Current-URL': location.href },
       signal: controller.signal,
     });
@@ -200,7 +200,9 @@ const updateResults = () => {
     showProblem();
     if (!typed) {
       announce('');
-      return updateList();
+      updateList();
+      timer = setTimeout(fetchResults, 0, ''); // the records that were opened last
+      return;
     }
     const note = document.createElement('p');
     note.className = 'palette-said';
