@@ -50,6 +50,8 @@ func TestBrowser(t *testing.T) {
 		{"viewer panel signed out", testViewerPanelSignedOut},
 		{"viewer panel reading", testViewerPanelReading},
 		{"viewer narrow", testViewerNarrow},
+		{"side by side", testSideBySide},
+		{"side by side without scripts", testSideBySideWithoutScripts},
 		{"edit abstract", testEditAbstract},
 		{"edit folder", testEditFolder},
 		{"move to abstracts", testMoveToAbstracts},

@@ -101,6 +101,7 @@ var otherStatusPages = []string{
 	"GET /admin/trash/purge",            // the request doesn't specify a record
 	"GET /uploads/{id}",                 // there is no upload
 	"GET /join/{token}",                 // the link is invalid
+	"GET /side-by-side",                 // the request doesn't say what to show
 	"GET /vault/{n}/zip",                // the folder is empty
 	"GET /logo/{version}",               // there is no logo
 }

@@ -20,6 +20,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET "+emptyPath, page.MayAdminister, p.emptyTrashPage),
 		page.NewRoute("POST "+emptyPath, page.MayAdminister, p.emptyTrash),
 		page.NewRoute("GET /documents/{n}", page.MayRead, p.documentPage),
+		page.NewRoute("GET /side-by-side", page.MayRead, p.sideBySidePage),
 		page.NewRoute("GET /documents/{n}/pages/{page}", page.MayRead, p.pageImage),
 		page.NewRoute("POST /documents/{n}/rotation", page.MayWrite, p.rotatePages),
 		page.NewRoute("GET /documents/{n}/pages/{page}/marks", page.MayRead, p.pageMarks),

@@ -92,7 +92,7 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 				return err
 			}
 			return p.RenderPage(r, http.StatusOK, "document-trashed.html", page.Page{Heading: trashed.Filename, Section: "trash",
-				Data: trashedDocument{trashed, kept}})
+				Data: trashedDocument{trashed, kept}, Side: true})
 		}
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected 
 	}
 	return p.RenderPage(r, status, "document.html", page.Page{
 		Heading: s.File.Filename, Section: s.Place.Section, Data: s,
-		Scripts: scripts, Styles: []string{"viewer.css", "viewer-panel.css"},
+		Scripts: scripts, Styles: []string{"viewer.css", "viewer-panel.css"}, Side: true,
 	})
 }
 
@@ -294,6 +294,9 @@ func (v *viewerData) adjacent(f model.File) *adjacentDocument {
 	}
 	return n
 }
+
+// SideBySide returns the address of the page that shows the document beside another one.
+func (v viewerData) SideBySide() string { return sideBySidePath(documentSide(v.File.ID), "") }
 
 // NoScriptLink returns the viewer's address with one parameter changed by the given number of
 // steps, for browsers without scripts. what is "page", "w" (the image width), or "turn" (by quarter

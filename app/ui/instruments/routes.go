@@ -21,6 +21,7 @@ func (p *Pages) Routes() []page.Route {
 		files = append(files, page.NewRoute(runsheet+f.Extension, page.MayRead, p.runsheetFile(f)))
 	}
 	return append(files, []page.Route{
+		page.NewRoute("GET /abstracts/{id}/runsheet", page.MayRead, p.runsheetPage),
 		page.NewRoute("GET /abstracts/{id}/instruments/new", page.MayWrite, p.newInstrumentPage),
 		page.NewRoute("POST /abstracts/{id}/instruments", page.MayWrite, p.createInstrument),
 		page.NewRoute("POST /abstracts/{id}/instruments/row", page.MayWrite, p.createRow),

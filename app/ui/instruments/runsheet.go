@@ -24,6 +24,7 @@ type sheet struct {
 	Chosen   bool                // a person chose the sequence
 	gaps     []gapState
 	NoGaps   string // says that the gaps can't be shown
+	Beside   string // address of the page that shows a document beside the runsheet; "" if the abstract has none
 }
 
 // Categories returns the categories of the instruments, in display order.
@@ -182,6 +183,9 @@ func (p *Pages) newSheet(r *page.Request, work vault.AbstractWork) (sheet, error
 	gaps := gapsAbove(stored, found)
 	links := relationLinks(stored.Instruments, positions)
 	files := p.newDocumentReader(work)
+	if len(work.Files) > 0 && len(stored.Instruments) > 0 {
+		s.Beside = "/side-by-side?right=runsheet-" + p.IDs.Abstracts.Encode(work.Abstract.ID)
+	}
 	for _, f := range work.Files {
 		files.known[f.ID] = documentLink{Name: f.Filename, Path: p.ViewerPath(f)}
 	}

@@ -186,6 +186,9 @@ func (si *Site) redirectToSignIn(r *Request, err error) error {
 		r.W.WriteHeader(http.StatusUnauthorized)
 		return nil
 	}
+	if r.isFramed() { // the sign-in page needs the whole window
+		return si.RenderPage(r, http.StatusUnauthorized, "signed-out.html", Page{Heading: "You were signed out", Data: to})
+	}
 	return r.Redirect(to)
 }
 

@@ -33,6 +33,14 @@ func (r *Request) isBackground() bool {
 	return r.background || r.Method == http.MethodGet && (r.IsPart() || r.Header.Get(backgroundHeader) != "")
 }
 
+// fetchDest is the header with which browsers say what they request a page for (Fetch Metadata Request Headers).
+const fetchDest = "Sec-Fetch-Dest"
+
+// isFramed reports whether the browser shows the page in a frame of another page of this server.
+func (r *Request) isFramed() bool {
+	return r.Header.Get(fetchDest) == "iframe" && r.Header.Get("Sec-Fetch-Site") == "same-origin"
+}
+
 // RequestID returns the ID that the log and the audit log have for the request.
 func (r *Request) RequestID() string { return r.Header.Get("X-Request-Id") }
 

@@ -25,6 +25,20 @@ const (
 	DocumentPolicy = "default-src 'none'; frame-ancestors 'self'; sandbox"
 )
 
+// sidePolicy returns the Content-Security-Policy of a page. Only the pages that can be side by side, and errors
+// instead of them, may be in a frame, and only in one of this server.
+func sidePolicy(r *Request, status int, content Page) string {
+	policy := pagePolicy
+	// Browsers say what a request is for over HTTPS and on this computer only.
+	if content.Side && r.Header.Get(fetchDest) == "" || r.isFramed() && (content.Side || status >= http.StatusBadRequest) {
+		policy = strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors 'self'", 1)
+	}
+	if content.HasSides {
+		policy += "; frame-src 'self'"
+	}
+	return policy
+}
+
 // RenderPage renders a page in the layout. It sends nothing before rendering succeeds.
 func (si *Site) RenderPage(r *Request, status int, name string, content Page) error {
 	if !r.isBackground() {
@@ -35,8 +49,9 @@ func (si *Site) RenderPage(r *Request, status int, name string, content Page) er
 	if status == http.StatusOK {
 		si.remember(r, content.Heading)
 	}
-	return si.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
-		Page: content, Me: r.Visitor, LastEvent: r.lastEvent, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"),
+	return si.renderBlock(r, sidePolicy(r, status, content), status, name, "layout.html", pageData{
+		Page: content, Me: r.Visitor, Framed: r.isFramed(), LastEvent: r.lastEvent,
+		Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"),
 		Undo:     si.undoForm(r, content.UndoTo),
 		Warnings: si.visibleWarnings(r), Example: si.App.IsExample(), Firm: si.App.Stored.Current().Firm,
 		Logo: LogoPath(si.App.Stored.Logo()),

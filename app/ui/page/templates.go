@@ -21,12 +21,15 @@ type Page struct {
 	Notice    string   // what this request did; "" for what the previous one did
 	UndoTo    string   // address of the undo form for that, as for RedirectWithUndo
 	Follows   []string // records and types of records whose changes the page shows when others make them (live.js)
+	Side      bool     // the page may be one of two that are side by side
+	HasSides  bool     // the page has other pages of this server in frames
 }
 
 // pageData is the data for the layout.
 type pageData struct {
 	Page
 	Me        Visitor
+	Framed    bool      // the page is in a frame of another one, which has the header
 	LastEvent uint64    // newest audit log entry that the page can show
 	Path      string    // current address without its query
 	Here      string    // current address, for returning to it

@@ -17,6 +17,9 @@ declare global {
   interface Navigator {
     userAgentData?: { platform: string };
   }
+  interface Element {
+    moveBefore?(node: Node, before: Node | null): void;
+  }
   // All elements that scripts look for are HTML elements. A selector whose last part starts with the name of an
   // element says which; for others, the variable that the result is assigned to does.
   interface ParentNode {

@@ -6,6 +6,8 @@ import { announce } from './page.js';
 const main = document.getElementById('main');
 const follows = (main.dataset.follows ?? '').split(' ').filter(Boolean);
 const isRecord = follows.some((record) => record.includes(':'));
+// The page of a runsheet is a part of its abstract.
+const place = () => location.pathname.replace(/\/runsheet$/, '');
 const tab = crypto.getRandomValues(new Uint32Array(2)).join('-');
 
 // concerns reports whether the page shows one of the records. It follows records, or all of a type, and shows others in
@@ -160,7 +162,7 @@ const changed = (change) => {
 
 /** @param {{page: string, people: {name: string, field: string}[]}} here */
 const showPeople = (here) => {
-  if (here.page !== location.pathname) return;
+  if (here.page !== place()) return;
   let line = document.getElementById('here');
   if (!line && here.people.length) {
     line = document.createElement('p');
@@ -186,7 +188,7 @@ const report = async (since) => {
       method: 'POST',
       body: new URLSearchParams({
         tab,
-        page: document.hidden || !isRecord ? '' : location.pathname,
+        page: document.hidden || !isRecord ? '' : place(),
         field,
         ...(since && { since }),
       }),

@@ -12,6 +12,9 @@ document.body.append(statusLine);
 export const typing = (el) =>
   el instanceof Element &&
   !!el.closest('input:not([type=file]), select, textarea, [contenteditable], dialog[open], details.menu[open]');
+// isSide reports whether the page is one of two that are side by side, in a frame of the page that has both.
+export const isSide = window.parent !== window;
+if (isSide) window.parent.dispatchEvent(new CustomEvent('deedkeep:side', { detail: window.frameElement }));
 // addHidden adds a hidden input to a form.
 /**
  * @param {HTMLFormElement} form
@@ -153,7 +156,7 @@ for (const button of document.querySelectorAll('[data-print]')) {
 const sent = new WeakSet();
 document.addEventListener('submit', (event) => {
   const form = event.target;
-  if (event.defaultPrevented || form.method !== 'post' || form.target) return;
+  if (event.defaultPrevented || form.method !== 'post' || form.target === '_blank') return;
   if (sent.has(form)) event.preventDefault();
   sent.add(form);
   setTimeout(() => sent.delete(form), 5000);

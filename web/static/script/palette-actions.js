@@ -34,7 +34,8 @@ const places = [
 
 /** @param {HTMLElement} el */
 const isUsable = (el) =>
-  el.checkVisibility() && !el.matches('[disabled], [aria-disabled="true"], [aria-pressed="true"]');
+  (el.checkVisibility() || el.closest('details.menu:not([open])')) &&
+  !el.matches('[disabled], [aria-disabled="true"], [aria-pressed="true"]');
 /** @param {string} may */
 const mayDo = (may) => !may || box().closest('dialog').dataset.may.split(' ').includes(may);
 // offers returns the actions of the page, and then those of every page.

@@ -1,7 +1,7 @@
 // @ts-check
 // The search box of every page: Ctrl-K or "/" opens it, and results show while the user types.
 // Without this script, the page header has a plain form that leads to /find.
-import { signInLink, typing } from './page.js';
+import { isSide, signInLink, typing } from './page.js';
 import { showActions } from './palette-actions.js';
 
 const isMac = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform || navigator.platform || '');
@@ -217,6 +217,10 @@ const updateResults = () => {
 };
 
 const openPalette = () => {
+  if (isSide) {
+    window.parent.document.querySelector('[data-palette="open"]')?.click();
+    return true;
+  }
   const dialog = palette();
   if (!dialog || dialog.open || document.querySelector('dialog:modal')) return Boolean(dialog?.open);
   for (const menu of document.querySelectorAll('details.menu[open]')) menu.open = false;

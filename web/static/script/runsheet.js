@@ -98,7 +98,11 @@ const keys = {
   PageDown: () => move(10, 0),
   Home: () => move(0, -columnCount),
   End: () => move(0, columnCount),
-  Escape: () => document.getElementById('view-runsheet').focus(),
+  Escape: () => {
+    const tab = document.getElementById('view-runsheet'); // which only the page of the abstract has
+    if (tab) tab.focus();
+    else active.blur();
+  },
   'Ctrl Home': () => select(edge(active.parentElement, -1).cells[active.cellIndex]),
   'Ctrl End': () => select(edge(active.parentElement, 1).cells[active.cellIndex]),
 };

@@ -45,6 +45,15 @@ const groups = [
     ],
   ],
   [
+    'Side by side',
+    [
+      ['F6', 'The other side'],
+      ['Shift F6', 'The divider'],
+      ['← →', 'Move the divider'],
+      ['Enter', 'Back to half and half'],
+    ],
+  ],
+  [
     'Move to abstracts',
     [
       ['1 … 9', 'Select an abstract'],

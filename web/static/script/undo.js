@@ -64,6 +64,7 @@ const submit = (entry) => {
   const form = document.createElement('form');
   form.method = 'post';
   form.action = entry.path;
+  form.target = '_self'; // and not the whole window, of which this page may be a side
   addHidden(form, 'undoes', entry.token);
   addHidden(form, 'back', location.pathname + location.search);
   document.body.append(form);

@@ -1,14 +1,18 @@
 // @ts-check
 // Helpers of the viewer: they watch the connection and the session, and store settings in the browser.
-import { signInLink } from './page.js';
+import { isSide, signInLink } from './page.js';
 
+// Beside another page, a document is narrow. The choices that users make there are those of its side, until they close the tab.
+const choices = () => (isSide ? sessionStorage : localStorage);
+/** @param {string} name */
+const keyOf = (name) => (isSide ? `viewer.${window.name}.${name}` : `viewer.${name}`);
 /**
  * @param {string} name
  * @param {string | number} value
  */
 export const store = (name, value) => {
   try {
-    localStorage.setItem(`viewer.${name}`, String(value));
+    choices().setItem(keyOf(name), String(value));
   } catch {
     /* not allowed */
   }
@@ -16,7 +20,7 @@ export const store = (name, value) => {
 /** @param {string} name */
 export const load = (name) => {
   try {
-    return localStorage.getItem(`viewer.${name}`);
+    return choices().getItem(keyOf(name));
   } catch {
     return null;
   }

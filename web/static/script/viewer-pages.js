@@ -1,6 +1,7 @@
 // @ts-check
 // A document shown as a column of page images, which the server renders at the displayed width.
 
+import { isSide } from './page.js';
 import { base, finder, query, viewer } from './viewer.js';
 import { load } from './viewer-connection.js';
 import { find } from './viewer-find.js';
@@ -18,7 +19,7 @@ viewer.dataset.live = '';
 
 if (view.fit === 'none') view.scale = Number(load('scale')) || 1;
 updateFitButtons();
-if (load('strip') !== 'off' && innerWidth >= 1000 && pages.length > 1) showStrip(true);
+if (load('strip') !== 'off' && innerWidth >= 1000 && pages.length > 1) showStrip(true, !isSide);
 layout(null);
 goTo(view.current);
 view.ready = true;

@@ -1,7 +1,7 @@
 // @ts-check
 // The document viewer: its bar, its dialogs, and the keys of every kind of document. Without scripts, it shows
 // one page image, or the text, and links. viewer-pages.js shows page images, and viewer-text.js a document as text.
-import { typing } from './page.js';
+import { isSide, typing } from './page.js';
 
 /** Reports whether the window is as narrow as that of a phone. */
 export const isPhone = () => innerWidth < 700;
@@ -51,7 +51,8 @@ export const actions = {
   keys: () => dialog('keys'),
   /** @param {On<Event>} event */
   close: (event) => event.target.closest('dialog').close(),
-  back: () => location.assign(viewer.dataset.back),
+  // Beside another page, the way back is in the bar of both.
+  back: () => (isSide ? false : location.assign(viewer.dataset.back)),
   leave: () => (document.querySelector('details.menu[open]') ? false : actions.back()),
   'document-next': () => openSibling('next'),
   'document-previous': () => openSibling('previous'),
@@ -108,4 +109,5 @@ if (renameForm) {
   dialog('rename');
 }
 
-pane.focus({ preventScroll: true });
+// The other side may have the focus.
+if (!isSide || document.hasFocus()) pane.focus({ preventScroll: true });
