@@ -322,6 +322,39 @@ func TestNotes(t *testing.T) {
 	srv.vaultIsIntact(t)
 }
 
+// A note about a document can have an area of a page.
+func TestNoteAreas(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(2)), filePart("files", "b.txt", "text")))
+	const notes, stored = "/file-vault/files/1/notes", `"area":{"x":72,"y":144.5,"width":320,"height":36}`
+	srv.do(t, jsonCall("POST", notes, `{"text":"Vesting","page":2,`+stored+`}`, 201).withHas(`"page":2,`+stored+`,"by":`))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1" + notes, status: 200, has: []string{stored}})
+	for _, row := range []struct{ path, body, want string }{
+		{notes, `{"text":"x",` + stored + `}`, `{"area":["The area field must not be set without a page."]}`},
+		{notes, `{"text":"x","page":2,"area":{"x":600,"y":1,"width":50,"height":9}}`,
+			`{"area":["The area field must be inside the page, which is 612 × 792 points."]}`},
+		{notes, `{"text":"x","page":2,"area":{"x":"6"}}`, `"area.x":["The x field must be a number."],"area.y":["The y field is required."]`},
+		{notes, `{"text":"x","page":2,"area":"all"}`, `"The area field must be an object with x, y, width, and height."`},
+		{"/file-vault/files/2/notes", `{"text":"x","page":1,` + stored + `}`, `"The area field must be empty because the page has no image."`},
+		{"/abstracts/" + abstract + "/notes", `{"text":"x",` + stored + `}`, `"The area field must not be set without a page."`},
+	} {
+		srv.do(t, jsonCall("POST", row.path, row.body, 422).withHas(row.want))
+	}
+	srv.do(t, jsonCall("PATCH", "/notes/1", `{"text":"The vesting"}`, 200).withHas(stored))
+	srv.do(t, jsonCall("PATCH", "/notes/1", `{"area":{"x":1,"y":2,"width":3.333,"height":4}}`, 200).withHas(
+		`"page":2,"area":{"x":1,"y":2,"width":3.33,"height":4}`))
+	srv.do(t, jsonCall("PATCH", "/notes/1", `{"area":{"x":1,"y":2,"width":3,"height":790.2}}`, 422).withHas("inside the page"))
+	for _, body := range []string{`{"area":null}`, `{"page":1}`} {
+		srv.do(t, jsonCall("PATCH", "/notes/1", body, 200).withHas(`"area":null`))
+		srv.do(t, jsonCall("PATCH", "/notes/1", `{"page":2,`+stored+`}`, 200).withHas(stored))
+	}
+	srv.do(t, call{as: "events", method: "GET", path: "/v1/events?sort=-created_at&per_page=1", status: 200,
+		has: []string{`"field":"area","from":null,"to":{"page":2,"x":72,"y":144.5,"width":320,"height":36}`,
+			"Highlight: (blank) → page 2, 4.4 × 0.5 in., 1.0 in. from the left, 2.0 in. from the top"}})
+	srv.vaultIsIntact(t)
+}
+
 // withHas returns the call with fragments that the body must contain.
 func (c call) withHas(fragments ...string) call {
 	c.has = fragments

@@ -51,9 +51,9 @@ func (h noteHandler) render(status int, n model.Note) response {
 
 // input reads the body of a request for a note.
 func (h noteHandler) input(r *request) (model.NoteInput, error) {
-	sent, err := r.object(h.server.Limits.JSON, "text", "page")
+	sent, err := r.object(h.server.Limits.JSON, "text", "page", "area")
 	body := patchBody(sent)
-	return model.NoteInput{Text: body.input("text"), Page: body.number("page")}, err
+	return model.NoteInput{Text: body.input("text"), Page: body.number("page"), Area: body.input("area")}, err
 }
 
 // create returns the handler that creates a note about a record of a type.

@@ -70,15 +70,24 @@ type Notes struct {
 	Data List[Note] `json:"data"`
 }
 
-// Note is a remark about an abstract, an order, or a document. Page is a page of the document.
+// Note is a remark about an abstract, an order, or a document. Page is a page of the document, and Area is highlighted on it.
 type Note struct {
-	ID        int64  `json:"id"`
-	Text      string `json:"text"`
-	Page      *int64 `json:"page"`
-	By        Actor  `json:"by"`
-	CreatedAt Time   `json:"created_at"`
-	UpdatedAt Time   `json:"updated_at"`
-	EditedBy  *Actor `json:"edited_by"` // who changed it last
+	ID        int64     `json:"id"`
+	Text      string    `json:"text"`
+	Page      *int64    `json:"page"`
+	Area      *NoteArea `json:"area"`
+	By        Actor     `json:"by"`
+	CreatedAt Time      `json:"created_at"`
+	UpdatedAt Time      `json:"updated_at"`
+	EditedBy  *Actor    `json:"edited_by"` // who changed it last
+}
+
+// NoteArea is an area of a page in points of 1/72 inch, from the top left corner of the page before it is rotated.
+type NoteArea struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
 }
 
 // CertificateBody is the response of requests that create or void a certificate.

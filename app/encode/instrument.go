@@ -50,6 +50,9 @@ func DocumentTypes(types model.DocumentTypes) []apitypes.DocumentType {
 func Note(n model.Note) apitypes.Note {
 	shape := apitypes.Note{ID: int64(n.ID), Text: n.Text, Page: OptionalID(uint64(max(n.Page, 0))), By: Actor(n.By),
 		CreatedAt: apitypes.At(n.CreatedAt), UpdatedAt: apitypes.At(n.UpdatedAt)}
+	if n.Area != nil {
+		shape.Area = new(apitypes.NoteArea(*n.Area))
+	}
 	if n.EditedBy != nil {
 		shape.EditedBy = new(Actor(*n.EditedBy))
 	}

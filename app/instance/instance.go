@@ -272,6 +272,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Lists = lists.New(in.Vault, encode.NewIDCodec(in.Secrets), in.Stored.Location,
 		func(ctx context.Context) ([]model.User, error) { return in.Users.List(ctx) })
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())
+	in.Notes.PageSizes = in.Previews.PageSizes
 	in.Processing = jobs.NewProcessor(in.Previews)
 	set.OCR.Hours.Zone = in.Stored.Location
 	in.OCR = jobs.NewOCR(in.Previews, opts.OCRReader, set.OCR)

@@ -306,6 +306,9 @@ func (d Describer) value(f FieldLabel, raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" || f.Type == identity {
 		return ""
 	}
+	if f.Type == pageArea {
+		return decodeAs[loggedArea](raw).text()
+	}
 	if f.Refers != "" && d.Name != nil {
 		if name := d.Name(f.Refers + ":" + string(raw)); name != "" {
 			return cutText(name, maxTextBytes)

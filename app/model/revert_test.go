@@ -16,6 +16,8 @@ func fill(v reflect.Value, text string) {
 		v.SetUint(uint64(len(text)))
 	case reflect.Int:
 		v.SetInt(int64(len(text)))
+	case reflect.Float64:
+		v.SetFloat(float64(len(text)))
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Pointer:

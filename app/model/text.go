@@ -114,6 +114,7 @@ const (
 	guessed FieldType = "guessed" // a value of a field without a definition
 
 	identity FieldType = "identity" // the ID of a row, which isn't shown
+	pageArea FieldType = "area"     // an area of a page (loggedArea)
 )
 
 // FormatValues formats the stored values of a field of the given type.

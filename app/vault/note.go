@@ -7,16 +7,39 @@ import (
 	"fmt"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/model/area"
 	"deedkeep/app/store"
 )
 
 // Notes manages the notes about abstracts, orders, and documents.
-type Notes struct{ v *Vault }
+type Notes struct {
+	v *Vault
+	// PageSizes returns the sizes of the pages of a document, or NotFound if it has no page images.
+	PageSizes func(ctx context.Context, actor model.Actor, file uint64) ([]document.PageSize, error)
+}
 
 // maxNotes is the maximum number of notes about a record.
 const maxNotes = 1_000
+
+// sizes returns the sizes of a record's pages if the input has an area of one. They are read before the transaction,
+// because a worker process may have to open the document.
+func (n *Notes) sizes(ctx context.Context, actor model.Actor, recordType string, id uint64, in model.NoteInput,
+) (sizes []area.Size, err error) {
+	if recordType != FileOps.Name || in.Area.Value.IsBlank() {
+		return nil, nil
+	}
+	pages, err := n.PageSizes(ctx, actor, id)
+	if errs.KindOf(err) == errs.NotFound {
+		err = nil // the document has no page images, or it doesn't exist, which the transaction finds, too
+	}
+	for _, page := range pages {
+		sizes = append(sizes, area.Size{Width: page.Width, Height: page.Height})
+	}
+	return sizes, err
+}
 
 // liveRecord returns the page count of a record that can have notes. It returns NotFound if the
 // record doesn't exist or is in the trash.
@@ -49,9 +72,50 @@ func (n *Notes) List(ctx context.Context, recordType string, id uint64) (list []
 	return list, err
 }
 
+// maxInstrumentNotes is the maximum number of notes that OfInstrument returns.
+const maxInstrumentNotes = 100
+
+// OfInstrument returns the notes about the pages of an instrument in the documents that it is linked to, by document and
+// oldest first, and these documents. If the instrument is linked to a complete document, it returns the notes about all its
+// pages, and those about no page. It returns at most 100 notes.
+func (n *Notes) OfInstrument(ctx context.Context, id uint64) (list []model.Note, files map[uint64]model.File, err error) {
+	files = map[uint64]model.File{}
+	err = n.v.Store.View(ctx, func(t *store.Tx) error {
+		i, err := t.Instrument(id)
+		if err != nil {
+			return err
+		}
+		for _, link := range i.Documents {
+			file, err := t.File(link.FileID)
+			if errs.KindOf(err) == errs.NotFound { // in the trash
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			of, err := t.NotesOf(model.RecordRef(FileOps.Name, link.FileID), maxNotes)
+			if err != nil {
+				return err
+			}
+			files[file.ID] = file
+			for _, note := range of {
+				if len(list) < maxInstrumentNotes && model.ContainsPage(link.Pages, note.Page) {
+					list = append(list, note)
+				}
+			}
+		}
+		return nil
+	})
+	return list, files, err
+}
+
 // Create adds a note about a record. It returns Invalid, listing every invalid field.
 func (n *Notes) Create(ctx context.Context, actor model.Actor, recordType string, id uint64, in model.NoteInput,
 	idempotency Idempotency[model.Note]) (note model.Note, err error) {
+	sizes, err := n.sizes(ctx, actor, recordType, id, in)
+	if err != nil {
+		return note, err
+	}
 	record := model.RecordRef(recordType, id)
 	err = n.v.Write(ctx, actor, func(t *store.Tx) error {
 		if err := idempotency.CheckUnused(t, n.v); err != nil {
@@ -62,7 +126,7 @@ func (n *Notes) Create(ctx context.Context, actor model.Actor, recordType string
 			return err
 		}
 		var rejected errs.Fields
-		note, rejected = in.Check(model.Note{Record: record}, pages)
+		note, rejected = in.Check(model.Note{Record: record}, pages, sizes)
 		return cmp.Or(checkNoteRoom(t, record), rejected.Err())
 	}, func(t *store.Tx) (err error) {
 		at := n.v.Now()
@@ -169,16 +233,24 @@ func (v *Vault) noteRetainedUntil(t *store.Tx, note model.Note) (until time.Time
 // Invalid, listing every invalid field, or PreconditionFailed if match doesn't accept the current
 // version.
 func (n *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in model.NoteInput, match Match) (model.Note, error) {
+	old, err := store.Read(ctx, n.v.Store, func(t *store.Tx) (model.Note, error) { return noteOps.get(t, id) })
+	if err != nil {
+		return old, err
+	}
+	recordType, record := noteRecord(old) // never changes
+	sizes, err := n.sizes(ctx, actor, recordType, record, in)
+	if err != nil {
+		return old, err
+	}
 	return patch(ctx, n.v, noteOps, actor, id, match, func(t *store.Tx, old model.Note) (model.Note, error) {
 		if err := n.checkAuthor(t, actor, old); err != nil {
 			return old, err
 		}
-		recordType, record := noteRecord(old)
 		pages, err := liveRecord(t, recordType, record)
 		if err != nil {
 			return old, err
 		}
-		note, rejected := in.Check(old, pages)
+		note, rejected := in.Check(old, pages, sizes)
 		note.EditedBy = new(actor.Stored())
 		return note, rejected.Err()
 	})
@@ -188,7 +260,7 @@ func (n *Notes) Patch(ctx context.Context, actor model.Actor, id uint64, in mode
 // is the author or an administrator.
 func (n *Notes) restoreFields(actor model.Actor) func(t *store.Tx, now, before model.Note) (model.Note, error) {
 	return func(t *store.Tx, now, before model.Note) (model.Note, error) {
-		now.Text, now.Page, now.EditedBy = before.Text, before.Page, new(actor.Stored())
+		now.Text, now.Page, now.Area, now.EditedBy = before.Text, before.Page, before.Area, new(actor.Stored())
 		return now, n.checkAuthor(t, actor, now)
 	}
 }

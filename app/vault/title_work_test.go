@@ -522,3 +522,52 @@ func TestEntriesDontFollowTheirRecords(t *testing.T) {
 		}
 	}
 }
+
+// The notes of an instrument are those about its pages in each of its documents.
+func TestNotesOfInstrument(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	created := vaulttest.CreateAbstract(t, v, vaulttest.NewDoc("packet.pdf", vaulttest.PDF(6, "p")),
+		vaulttest.NewDoc("exhibit.pdf", vaulttest.PDF(2, "e")))
+	packet, exhibit := created.Files[0].ID, created.Files[1].ID
+	deed := vaulttest.CreateInstrument(t, v, created.Abstract.ID, fmt.Sprintf(
+		`{"type":"Warranty Deed","documents":[{"file_id":%d,"pages":"2-3,5"},{"file_id":%d}]}`, packet, exhibit)).ID
+	add := func(file uint64, page uint64, text string) {
+		t.Helper()
+		in := model.NoteInput{Text: vaulttest.SomeText(text), Page: model.Some(model.NewIDInput(page))}
+		_, err := v.Notes.Create(t.Context(), vaulttest.Operator, "file", file, in, vault.Idempotency[model.Note]{})
+		vaulttest.NoError(t, err)
+	}
+	read := func() (texts []string) {
+		t.Helper()
+		list, files, err := v.Notes.OfInstrument(t.Context(), deed)
+		vaulttest.NoError(t, err)
+		for _, note := range list {
+			texts = append(texts, fmt.Sprint(note.Text, " ", note.Page))
+			if _, id, _ := strings.Cut(note.Record, ":"); files[packet].Filename == "" && id == fmt.Sprint(packet) {
+				t.Errorf("documents of the notes: got %v, want the one of note %d", files, note.ID)
+			}
+		}
+		return texts
+	}
+	if got := read(); got != nil {
+		t.Errorf("notes of an instrument without notes: got %q, want none", got)
+	}
+	for page := range uint64(7) {
+		add(packet, page, "packet")
+	}
+	add(exhibit, 0, "exhibit")
+	add(exhibit, 2, "exhibit")
+	if got, want := read(), []string{"packet 2", "packet 3", "packet 5", "exhibit 0", "exhibit 2"}; !slices.Equal(got, want) {
+		t.Errorf("notes of an instrument: got %q, want %q", got, want)
+	}
+	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, packet, vault.Match{}))
+	for range 120 {
+		add(exhibit, 1, "exhibit")
+	}
+	if got := read(); len(got) != 100 || got[0] != "exhibit 0" {
+		t.Errorf("notes of an instrument with many: got %d, first %q, want 100 of the document that isn't in the trash", len(got), got)
+	}
+	_, _, err := v.Notes.OfInstrument(t.Context(), deed+1)
+	vaulttest.WantKind(t, "notes of an unknown instrument", err, errs.NotFound)
+}

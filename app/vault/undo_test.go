@@ -33,6 +33,9 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 	note, err := p.Notes.Create(t.Context(), actor, "abstract", abstract, model.NoteInput{Text: vaulttest.SomeText("As typed")},
 		vault.Idempotency[model.Note]{})
 	vaulttest.NoError(t, err)
+	highlight, err := p.Notes.Create(t.Context(), actor, "file", 1, model.NoteInput{Text: vaulttest.SomeText("Vesting"),
+		Page: model.Some(model.NewIDInput(1))}, vault.Idempotency[model.Note]{})
+	vaulttest.NoError(t, err)
 	work := func(version func(model.TitleWork) (any, uint64)) func(context.Context) (any, uint64, error) {
 		return func(ctx context.Context) (any, uint64, error) {
 			work, err := p.TitleWork.Get(ctx, abstract)
@@ -89,6 +92,17 @@ func undoables(t *testing.T, p *vaulttest.UserFixture, actor model.Actor) map[st
 		}, func(ctx context.Context) (any, uint64, error) {
 			list, err := p.Notes.List(ctx, "abstract", abstract)
 			return list[0].Text, list[0].Version, err
+		}},
+		"highlight": {vault.Edit{Type: "note", ID: highlight.ID}, func(ctx context.Context, n int) error {
+			in := model.NoteInput{Area: model.Some(model.JSONInput(fmt.Sprintf(`{"x":1,"y":%d,"width":3,"height":4}`, n)))}
+			if n == 2 {
+				in.Area = model.Some(model.Input{})
+			}
+			_, err := p.Notes.Patch(ctx, actor, highlight.ID, in, always)
+			return err
+		}, func(ctx context.Context) (any, uint64, error) {
+			list, err := p.Notes.List(ctx, "file", 1)
+			return []any{list[0].Page, list[0].Area, list[0].Text}, list[0].Version, err
 		}},
 		"people": {vault.Edit{Type: "abstract", ID: abstract, Part: "assignment"}, func(ctx context.Context, n int) error {
 			members := model.Inputs{"due_date": model.StringInput([]string{"", "2026-12-01"}[n%2])}

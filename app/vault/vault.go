@@ -110,7 +110,7 @@ func New(db *txn.DB, opts Options) *Vault {
 		Storage: storage.New(db, opts.Blobs, opts.Previews, opts.OCRFiles), Reader: opts.Reader,
 	}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
-	v.Instruments, v.TitleWork, v.Notes = &Instruments{v: v}, &TitleWork{v}, &Notes{v}
+	v.Instruments, v.TitleWork, v.Notes = &Instruments{v: v}, &TitleWork{v}, &Notes{v: v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates = &Templates{v}
 	db.RecordName, db.Describer = v.loggedName, describer
