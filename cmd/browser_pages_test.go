@@ -145,6 +145,7 @@ var nonPageRoutes = map[string]string{
 	"GET /admin/search":  "part of a page", "/latest": "part of a page", "/documents/{n}/row": "part of a page",
 	"/{part}": "part of a page", "GET /abstracts/{id}/documents": "part of a page", "GET /documents/{n}/find": "part of a page",
 	"GET /documents/{n}/instruments":        "part of a page",
+	"GET /documents/{n}/areas":              "areas of pages",
 	"GET /documents/{n}/pages/{page}/text":  "text of a page",
 	"GET /documents/{n}/pages/{page}/words": "words of a page",
 	"/screenshots/{name}":                   "image", "/zip": "archive", ".csv": "CSV", ".xlsx": "Excel",

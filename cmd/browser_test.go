@@ -60,6 +60,7 @@ func TestBrowser(t *testing.T) {
 		{"certificate on paper", testCertificateOnPaper},
 		{"void certificate", testVoidCertificate},
 		{"notes", testNotes},
+		{"highlights", testHighlights},
 		{"search", testSearch},
 		{"runsheet by keyboard", testRunsheetByKeyboard},
 		{"runsheet conflict", testRunsheetConflict},

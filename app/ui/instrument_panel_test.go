@@ -642,7 +642,8 @@ func (p *panelTest) transactions(send func()) (read, written uint64) {
 	return after.Views - before.Views, after.Changes.Count - before.Changes.Count
 }
 
-// Saving in the panel reads what is merged and what is shown in one transaction each.
+// Saving in the panel reads what is merged and what is shown in one transaction each. The notes of the instrument that is
+// shown are another one.
 func TestTransactionsOfPanel(t *testing.T) {
 	t.Parallel()
 	p := newPanelTest(t)
@@ -665,12 +666,12 @@ func TestTransactionsOfPanel(t *testing.T) {
 		{"a new instrument, then another", save(200, "0", "instrument_number", "17", "then", "another"), 3, 1},
 		{"a new instrument with a problem", save(422, "0", "recorded", "5/5/2031"), 2, 0},
 		{"a new instrument that repeats another one", save(422, "0", "instrument_number", "17"), 2, 0},
-		{"a change", save(200, "1", "instrument_number", "18", "then", "stay"), 3, 1},
+		{"a change", save(200, "1", "instrument_number", "18", "then", "stay"), 4, 1},
 		{"a change, then the next document", save(204, "1", "instrument_number", "19"), 3, 1},
-		{"nothing", save(200, "1", "instrument_number", "19", "then", "stay"), 3, 0},
+		{"nothing", save(200, "1", "instrument_number", "19", "then", "stay"), 4, 0},
 		{"a cell of the runsheet", cell, 4, 1},
-		{"the panel", func() { p.staff.get(t, 200, p.path(p.deed, "/instruments"), "HX-Request", "true") }, 2, 0},
-		{"the page with the panel", func() { p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1") }, 3, 0},
+		{"the panel", func() { p.staff.get(t, 200, p.path(p.deed, "/instruments"), "HX-Request", "true") }, 3, 0},
+		{"the page with the panel", func() { p.staff.get(t, 200, p.path(p.deed, "")+"&panel=1") }, 4, 0},
 		{"the page without the panel", func() { p.staff.get(t, 200, p.path(p.deed, "")) }, 4, 0},
 	} {
 		if read, written := p.transactions(row.send); read != row.read || written != row.written {

@@ -325,6 +325,61 @@ func TestNotes(t *testing.T) {
 	viewer.post(t, 403, document+"/notes", url.Values{"text": {"x"}})
 }
 
+// The viewer shows the note of a highlighted area alone, and where it is.
+func TestHighlights(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := newServerWithDocuments(t)
+	deed := files[1]
+	kim, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
+	document := fmt.Sprintf("/documents/%d", deed.ID)
+	notes, part := document+"/notes", []string{"HX-Request", "true"}
+	kim.get(t, 200, document).has(t, `data-do="highlight"`, `data-follows="file:`+fmt.Sprint(deed.ID)+`"`)
+	viewer.get(t, 200, document).lacks(t, `data-do="highlight"`)
+	kim.get(t, 200, document+"/areas").has(t, `{"areas":[]}`)
+	kim.get(t, 200, notes+"?only=new&page=2&area=72,144,180,36", part...).has(t, "New note on page 2", `name="area" value="72,144,180,36"`)
+	form := url.Values{"only": {"new"}, "page": {"2"}, "area": {"72,144,180,36"}, "text": {"Vesting of <Ann>"}}
+	kim.post(t, 422, notes, url.Values{"only": {"new"}, "page": {"2"}, "area": {"600,144,180,36"}, "text": {"x"}}, part...).has(t,
+		"The area field must be inside the page", `name="area" value="600,144,180,36"`)
+	kim.post(t, 422, notes, url.Values{"only": {"new"}, "page": {"2"}, "area": {"a,1,2,3"}, "text": {"x"}}, part...).has(t, "number")
+	kim.post(t, 200, notes, form, part...).has(t, `id="shown-notes"`, `data-shown-note="1"`, "Note on page 2", "Note added.",
+		"Vesting of &lt;Ann&gt;", "/notes?edit=1&amp;only=1")
+	kim.post(t, 303, notes, url.Values{"text": {"No area"}, "page": {"2"}})
+	viewer.get(t, 200, document+"/areas").has(t,
+		`{"areas":[{"id":1,"page":2,"x":72,"y":144,"width":180,"height":36,"text":"Vesting of \u003cAnn\u003e"}]}`)
+	all := viewer.get(t, 200, notes)
+	all.has(t, `<a href="`+document+`?page=2&amp;note=1">page 2, highlighted</a>`, "No area")
+	viewer.get(t, 200, notes+"?only=1", part...).lacks(t, "No area", "Delete", "<form")
+	viewer.get(t, 200, document+"?page=2&note=1").has(t, `data-page="2"`, `data-note-shown="1"`)
+	viewer.get(t, 404, "/documents/99/areas")
+
+	// The instrument of these pages lists the note.
+	id, _ := h.vault.Secrets.IDs("abstracts").Decode(abstract)
+	one := vaulttest.CreateInstrument(t, h.vault, id, fmt.Sprintf(`{"documents":[{"file_id":%d,"pages":"2"}]}`, deed.ID)).ID
+	other := vaulttest.CreateInstrument(t, h.vault, id, fmt.Sprintf(`{"documents":[{"file_id":%d,"pages":"1"}]}`, deed.ID)).ID
+	for _, reader := range []*browser{kim, viewer} {
+		reader.get(t, 200, fmt.Sprintf("%s/instruments?instrument=%d", document, one), part...).has(t, `data-show-note="1"`,
+			"page 2, highlighted", `/notes#note-2`)
+		reader.get(t, 200, fmt.Sprintf("%s/instruments?instrument=%d", document, other), part...).lacks(t, `data-show-note`)
+	}
+	kim.get(t, 200, fmt.Sprintf("/instruments/%d/edit", one)).has(t, "Notes on the pages of this instrument", "Vesting of &lt;Ann&gt;",
+		document+"?page=2&amp;note=1", deed.Filename+", page 2, highlighted")
+	kim.get(t, 200, fmt.Sprintf("/instruments/%d/edit", other)).lacks(t, "Notes on the pages")
+
+	// The text changes alone. A new page removes the area.
+	file := "file:" + fmt.Sprint(deed.ID)
+	kim.get(t, 200, notes+"?only=1&edit=1", part...).lacks(t, `name="page"`)
+	change := url.Values{"record": {file}, "only": {"1"}, "text": {"Changed"}, "version": {"1"}}
+	kim.post(t, 200, "/notes/1", change, part...).has(t, "Changed", "Note saved.",
+		`name="back" value="`+document+`?page=2&amp;note=1"`)
+	kim.get(t, 200, document+"/areas").has(t, `"text":"Changed"`)
+	kim.get(t, 200, notes+"?edit=1").has(t, "A new page removes the highlight.")
+	kim.post(t, 303, "/notes/1", url.Values{"record": {file}, "text": {"Changed"}, "page": {"3"}, "version": {"2"}})
+	kim.get(t, 200, document+"/areas").has(t, `{"areas":[]}`)
+	deleted := kim.post(t, 200, "/notes/1/delete", url.Values{"record": {file}, "only": {"1"}}, part...)
+	deleted.has(t, "Note deleted.")
+	deleted.lacks(t, "data-shown-note")
+}
+
 // Documents move between abstracts and folders with their instruments, and an undo restores them and
 // their places.
 func TestMoveDocumentsBetweenAbstracts(t *testing.T) {

@@ -28,10 +28,11 @@ type instrumentPanel struct {
 	HasPart   bool       // the document describes another instrument that isn't recorded
 	Saved     string     // result of the last action
 	Undo      page.UndoForm
-	Back      string // address of the page after Undo
-	Focus     bool   // the first field gets the focus
-	PageCount int    // 0 if pages can't be assigned
-	Reading   string // says that the server reads the text; "" if it has read all pages
+	Back      string                // address of the page after Undo
+	Focus     bool                  // the first field gets the focus
+	PageCount int                   // 0 if pages can't be assigned
+	Reading   string                // says that the server reads the text; "" if it has read all pages
+	Notes     []instrumentform.Note // about the pages of the selected instrument
 }
 
 // abstractFacts are the facts about an abstract that an examiner needs to record instruments.
@@ -122,7 +123,10 @@ func (v *viewerData) keepPanelOpen() {
 // showPanel renders the panel. form is the form with submitted values; if it is nil, the panel has
 // the form that state asks for.
 func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state panelState, form *panelForm) error {
-	panel := p.newPanel(r, s, state, form)
+	panel, err := p.newPanel(r, s, state, form)
+	if err != nil {
+		return err
+	}
 	if r.IsPart() {
 		return p.RenderPart(r, status, "document.html", "instrument-panel", panel)
 	}
@@ -132,8 +136,8 @@ func (p *Pages) showPanel(r *page.Request, status int, s *viewerData, state pane
 }
 
 // newPanel returns the template data of the panel.
-func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) *instrumentPanel {
-	panel := &instrumentPanel{
+func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form *panelForm) (panel *instrumentPanel, err error) {
+	panel = &instrumentPanel{
 		File: s.File, Path: s.PanelPath(), View: s.PanelView(), HasNext: s.Next != nil,
 		Saved: state.saved, Undo: p.NewNotice(r, "", state.undo, "").Undo, Back: s.PanelView(), Focus: state.focus, Form: form,
 	}
@@ -144,7 +148,7 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		panel.PageCount = *s.File.Pages
 	}
 	if s.File.AbstractID == 0 {
-		return panel
+		return panel, nil
 	}
 	if r.MayWrite() && !p.OCRIsOff() {
 		panel.Reading = readingText(s.File)
@@ -155,9 +159,14 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 		panel.Form = p.newForm(s, state)
 	}
 	if panel.Form == nil {
-		return panel
+		panel.Selected = selectedInstrument(panel.List, state)
+	} else {
+		panel.Selected = panel.Form.ID
 	}
-	panel.Selected = panel.Form.ID
+	panel.Notes, err = instrumentform.Notes(r.Context(), p.Site, panel.Selected, panel.File.ID)
+	if panel.Form == nil || err != nil {
+		return panel, err
+	}
 	if part := panel.Form.Part; panel.Form.ID == 0 {
 		panel.HasPart = part != nil && part.Previous+part.Next > 0
 	} else {
@@ -173,7 +182,7 @@ func (p *Pages) newPanel(r *page.Request, s *viewerData, state panelState, form 
 	case panel.Focus:
 		panel.Form.Focus()
 	}
-	return panel
+	return panel, nil
 }
 
 // readingText says which page of a document the server reads. It is "" if all pages have been read.
@@ -245,11 +254,7 @@ func (p *Pages) formOf(s *viewerData, i vault.InstrumentView, start int) *panelF
 // of the page that is shown, or else of the document. If there is none, the form is for a new instrument.
 func (p *Pages) newForm(s *viewerData, state panelState) *panelForm {
 	there := page.DocumentInstruments(s.Sheet.Instruments)[s.File.ID]
-	if len(there) > 0 && state.instrument == 0 && !state.blank {
-		onPage := func(line page.InstrumentLine) bool { return model.ContainsPage(line.Pages, state.page) }
-		state.instrument = there[max(0, slices.IndexFunc(there, onPage))].ID
-	}
-	instrument, found := s.Sheet.Find(state.instrument)
+	instrument, found := s.Sheet.Find(selectedInstrument(there, state))
 	if !found && len(there) == 0 {
 		instrument.Instrument = p.App.Instruments.NamedInstrument(s.File, s.Sheet.Types)
 	}
@@ -261,6 +266,16 @@ func (p *Pages) newForm(s *viewerData, state panelState) *panelForm {
 		}
 	}
 	return form
+}
+
+// selectedInstrument returns the ID of the instrument that state asks for. Without a choice, it is the first one of the page
+// that is shown, or else of the document. It returns 0 for a new instrument.
+func selectedInstrument(there []page.InstrumentLine, state panelState) uint64 {
+	if len(there) == 0 || state.instrument != 0 || state.blank {
+		return state.instrument
+	}
+	onPage := func(line page.InstrumentLine) bool { return model.ContainsPage(line.Pages, state.page) }
+	return there[max(0, slices.IndexFunc(there, onPage))].ID
 }
 
 // factsOf returns facts about an abstract.

@@ -53,6 +53,7 @@ type viewerData struct {
 	Rename          page.DocumentRow
 	Panel           *instrumentPanel // the panel beside the document; nil if it is closed
 	Instrument      uint64           // instrument that the panel shows when it is opened; 0: the one of the page
+	Note            uint64           // note of a highlighted area that is shown; 0: none
 	suggestions     func() (list []vault.Suggestion, missing bool)
 }
 
@@ -100,7 +101,9 @@ func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
 	}
 	s.Instrument = state.instrument
 	if ok {
-		s.Panel = p.newPanel(r, s, state, nil)
+		if s.Panel, err = p.newPanel(r, s, state, nil); err != nil {
+			return err
+		}
 		s.keepPanelOpen()
 	}
 	return p.showViewer(r, rejected.Status(), s, rejected)
@@ -125,14 +128,19 @@ func (p *Pages) showViewer(r *page.Request, status int, s *viewerData, rejected 
 	if rejected.FileID == 0 { // if a name was rejected, this is still the same view
 		p.recordView(r)
 	}
-	scripts := []string{"viewer.js", "viewer-panel.js"}
-	if s.As == viewPages || s.As == viewText {
-		scripts = []string{"viewer.js", "viewer-" + string(s.As) + ".js", "viewer-panel.js"}
+	content := page.Page{Heading: s.File.Filename, Section: s.Place.Section, Data: s,
+		Styles: []string{"viewer.css", "viewer-panel.css"}, Side: true}
+	switch s.As {
+	case viewPages:
+		s.Note, _ = strconv.ParseUint(r.URL.Query().Get("note"), 10, 63) // 0 if none is shown
+		content.Scripts = []string{"record.js", "viewer.js", "viewer-pages.js", "viewer-panel.js"}
+		content.Follows = []string{p.PublicRecordName(vault.FileOps.Name, s.File.ID)}
+	case viewText:
+		content.Scripts = []string{"record.js", "viewer.js", "viewer-text.js", "viewer-panel.js"}
+	default:
+		content.Scripts = []string{"record.js", "viewer.js", "viewer-panel.js"}
 	}
-	return p.RenderPage(r, status, "document.html", page.Page{
-		Heading: s.File.Filename, Section: s.Place.Section, Data: s,
-		Scripts: scripts, Styles: []string{"viewer.css", "viewer-panel.css"}, Side: true,
-	})
+	return p.RenderPage(r, status, "document.html", content)
 }
 
 // loadContent selects how to show the document.

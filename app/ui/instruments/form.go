@@ -18,6 +18,7 @@ type formPage struct {
 	Path     string // address that the form is sent to
 	Sheet    string // address of the runsheet
 	Abstract string // heading of the abstract
+	Notes    []instrumentform.Note
 }
 
 // newForm returns the form for an instrument of an abstract. A new instrument has the abstract's county
@@ -50,7 +51,8 @@ func (p *Pages) newForm(ctx context.Context, i vault.InstrumentView) (form formP
 		i.County, i.State, form.Path = work.Abstract.County, work.Abstract.State, p.AbstractPath(i.AbstractID)+"/instruments"
 	}
 	form.Form = instrumentform.New(instrumentform.OnPage, i, c)
-	return form, nil
+	form.Notes, err = instrumentform.Notes(ctx, p.Site, i.ID, 0)
+	return form, err
 }
 
 // newInstrumentPage shows the form for a new instrument. Values in the query prefill it; "documents" is

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -33,6 +34,11 @@ func LogoPath(logo settings.Logo) string {
 		return ""
 	}
 	return "/logo/" + logo.Version
+}
+
+// NotePath returns the address of the viewer with a note about a page of a document.
+func NotePath(document uint64, n model.Note) string {
+	return fmt.Sprintf("%s?page=%d&note=%d", DocumentPath(document), n.Page, n.ID)
 }
 
 // FolderOrVaultPath returns the address of a folder's page. If id is 0, it returns the address of

@@ -131,6 +131,16 @@ declare global {
     fx: number;
     fy: number;
   }
+  /** A highlighted area of a page, in points of the unrotated page, and its note. */
+  interface PageArea {
+    id: number;
+    page: number;
+    x: number;
+    y: number;
+    width: number;
+    height: number;
+    text: string;
+  }
   type Rect = [left: number, top: number, right: number, bottom: number];
   /** The words of a page. */
   interface PageWords {

@@ -82,6 +82,8 @@ const refresh = async () => {
     return;
   }
   waits = false;
+  // The viewer requests only what it shows.
+  if (!document.dispatchEvent(new Event('deedkeep:refresh', { cancelable: true }))) return;
   const address = new URL(location.href);
   for (const name of ['edit', 'field']) address.searchParams.delete(name); // they open a form
   const response = await fetch(address, { headers: { 'Deedkeep-Background': 'refresh' } });

@@ -20,7 +20,9 @@ const pageElement = (n) => {
   el.setAttribute('aria-label', `Page ${n}`);
   const marks = document.createElement('div');
   marks.className = 'viewer-marks';
-  el.append(marks, wordLayer());
+  const areas = document.createElement('div'); // viewer-areas.js fills it
+  areas.className = 'viewer-areas';
+  el.append(marks, areas, wordLayer());
   pageElements.set(n, el);
   column.append(el);
   return el;

@@ -10,6 +10,7 @@ import { addImage } from './viewer-images.js';
 import { goTo } from './viewer-navigation.js';
 import { showStrip } from './viewer-strip.js';
 import { updateFitButtons } from './viewer-zoom.js';
+import './viewer-highlight.js';
 import './viewer-rotation.js';
 
 const staticView = query('[data-still]');

@@ -287,7 +287,8 @@ viewer.addEventListener('click', async (event) => {
   event.preventDefault();
   const id = link.dataset.instrument || '0';
   const start = link.dataset.start;
-  const opens = form() && (form().dataset.id !== id || start);
+  // Users who only read have no form. The panel shows the notes of the instrument.
+  const opens = form() ? form().dataset.id !== id || start : !link.hasAttribute('aria-current');
   if (opens && !mayDiscard()) return;
   if (link.dataset.page) goTo(Number(link.dataset.page));
   if (!opens) return;

@@ -1,11 +1,16 @@
 package titlework
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/model/area"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -18,7 +23,41 @@ type Notes struct {
 	Record   string    // name of the record; see page.Site.PublicRecordName
 	Text     string    // submitted text of a new note that was rejected
 	Page     string
+	Area     string            // highlighted area of a new note, as areaInput reads it; "" for none
+	Only     string            // ID of the note that the viewer shows alone, newNote for the form of a new one; "" for all notes
 	Problems map[string]string // of the new note
+}
+
+// newNote is the value of Notes.Only for the form of a new note.
+const newNote = "new"
+
+// View returns the address of what is shown.
+func (n Notes) View() string { return page.WithQueryValue(n.Path, "only", n.Only) }
+
+// Edit returns the address of what is shown, with the form of a note.
+func (n Notes) Edit(id uint64) string {
+	return page.WithQueryValue(n.View(), "edit", strconv.FormatUint(id, 10))
+}
+
+// ElementID returns the ID of the element. The viewer can show one note besides the others.
+func (n Notes) ElementID() string {
+	if n.Only == "" {
+		return "notes"
+	}
+	return "shown-notes"
+}
+
+// Heading returns the heading.
+func (n Notes) Heading() string {
+	switch {
+	case n.Only == "":
+		return "Team notes"
+	case n.Only == newNote:
+		return "New note on page " + n.Page
+	case len(n.List) == 0:
+		return "Note"
+	}
+	return "Note on page " + n.List[0].Page
 }
 
 // NoteRow is a note. In a form, Text and Page are as submitted.
@@ -32,6 +71,7 @@ type NoteRow struct {
 	EditedAt   time.Time // when it was changed last
 	MayEdit    bool      // the user is its author or an administrator
 	Text, Page string
+	Highlight  string // address of the viewer that shows the highlighted area; "" if there is none
 	Editing    bool
 	Clash      bool
 	Theirs     string // the stored text, after another user changed it in the meantime
@@ -63,9 +103,20 @@ func (p *Pages) notes(r *page.Request, of noteRecord) (view Notes, err error) {
 		if n.Page != 0 {
 			row.Page = strconv.Itoa(n.Page)
 		}
+		if n.Area != nil {
+			row.Highlight = page.NotePath(of.id, n)
+		}
 		view.List = append(view.List, row)
 	}
+	view.show(cmp.Or(r.URL.Query().Get("only"), r.PostForm.Get("only")))
 	return view, err
+}
+
+// show leaves only the named note; see Notes.Only.
+func (n *Notes) show(only string) {
+	if n.Only = only; only != "" {
+		n.List = slices.DeleteFunc(n.List, func(row NoteRow) bool { return strconv.FormatUint(row.ID, 10) != only })
+	}
 }
 
 // showNotes renders the notes about a record, alone for a script.
@@ -107,28 +158,40 @@ func (p *Pages) notesOf(recordType string) page.HandlerFunc {
 		for i := range view.List {
 			view.List[i].Editing = view.List[i].MayEdit && r.URL.Query().Get("edit") == strconv.FormatUint(view.List[i].ID, 10)
 		}
-		view.Page = r.URL.Query().Get("page")
+		view.Page, view.Area = r.URL.Query().Get("page"), r.URL.Query().Get("area")
 		return p.showNotes(r, http.StatusOK, of, view)
 	}
 }
 
-// noteInput returns the submitted note.
+// noteInput returns the submitted note. A form without a page or an area leaves them as they are.
 func (p *Pages) noteInput(r *page.Request, forPage bool) model.NoteInput {
 	in := model.NoteInput{Text: model.Some(model.StringInput(formText(r.PostForm, "text", 0)))}
-	if !forPage {
-		return in
+	if forPage && r.PostForm.Has("page") {
+		text := formText(r.PostForm, "page", 0)
+		n, err := strconv.ParseInt(text, 10, 63)
+		in.Page = model.Some(model.IDInput{Present: text != "", Valid: err == nil, Value: n})
 	}
-	text := formText(r.PostForm, "page", 0)
-	n, err := strconv.ParseInt(text, 10, 63)
-	in.Page = model.Some(model.IDInput{Present: text != "", Valid: err == nil, Value: n})
+	if area := formText(r.PostForm, "area", 0); area != "" {
+		in.Area = model.Some(areaInput(area))
+	}
 	return in
+}
+
+// areaInput returns the area in a form: x, y, width, and height, with commas.
+func areaInput(text string) model.Input {
+	members := model.Inputs{}
+	names := []string{"x", "y", "width", "height"}
+	for n, value := range strings.SplitN(text, ",", len(names)) {
+		members[names[n]] = model.JSONInput(value)
+	}
+	return model.ObjectInput(members)
 }
 
 // addNoteTo returns the handler that adds a note about records of a type.
 func (p *Pages) addNoteTo(recordType string) page.HandlerFunc {
 	return func(r *page.Request) error {
 		of := noteRecord{recordType, r.PathID}
-		_, err := p.App.Notes.Create(r.Context(), r.Actor, recordType, r.PathID, p.noteInput(r, recordType == "file"),
+		note, err := p.App.Notes.Create(r.Context(), r.Actor, recordType, r.PathID, p.noteInput(r, recordType == "file"),
 			vault.Idempotency[model.Note]{})
 		if why, ok := rejected(err); ok {
 			view, err := p.notes(r, of)
@@ -136,19 +199,32 @@ func (p *Pages) addNoteTo(recordType string) page.HandlerFunc {
 				return err
 			}
 			view.Text, view.Page, view.Problems = formText(r.PostForm, "text", 0), formText(r.PostForm, "page", 0), why.problems
-			view.Problem = why.problems[""]
+			view.Area, view.Problem = formText(r.PostForm, "area", 0), cmp.Or(why.problems[""], areaProblem(why.problems))
 			return p.showNotes(r, why.status, of, view)
 		}
 		if err != nil {
 			return err
 		}
-		return p.notesChanged(r, of, "Note added.", "")
+		return p.notesChanged(r, of, note, "Note added.", "")
 	}
 }
 
-// notesChanged shows the notes after a change. Without scripts, the user returns to the record's page. undo is the address
-// that undoes the change, or "".
-func (p *Pages) notesChanged(r *page.Request, of noteRecord, notice, undo string) error {
+// areaProblem returns the first problem of an area, which has no field in the form.
+func areaProblem(problems map[string]string) string {
+	for _, field := range slices.Sorted(maps.Keys(problems)) {
+		if field == "area" || strings.HasPrefix(field, "area.") {
+			return problems[field]
+		}
+	}
+	return ""
+}
+
+// notesChanged shows the notes after one was changed. Without scripts, the user returns to the record's page. undo is the
+// address that undoes the change, or "".
+func (p *Pages) notesChanged(r *page.Request, of noteRecord, note model.Note, notice, undo string) error {
+	if r.PostForm.Get("only") == newNote {
+		r.PostForm.Set("only", strconv.FormatUint(note.ID, 10))
+	}
 	view, err := p.notes(r, of)
 	if err != nil {
 		return err
@@ -159,8 +235,11 @@ func (p *Pages) notesChanged(r *page.Request, of noteRecord, notice, undo string
 		}
 		return p.RedirectWithUndo(r, view.Home+"#notes", notice, undo)
 	}
-	p.setSaved(r, &view.section, notice, undo)
 	changed(r)
+	p.setSaved(r, &view.section, notice, undo)
+	if view.Only != "" {
+		view.Saved.Back = page.NotePath(of.id, note)
+	}
 	return p.showNotes(r, http.StatusOK, of, view)
 }
 
@@ -191,7 +270,7 @@ func (p *Pages) changeNote(r *page.Request) error {
 	if was, err := strconv.ParseUint(r.PostForm.Get("version"), 10, 64); err == nil {
 		undo = p.EditUndo(r, vault.Edit{Type: "note", ID: note.ID, Version: note.Version}, was)
 	}
-	return p.notesChanged(r, of, "Note saved.", undo)
+	return p.notesChanged(r, of, note, "Note saved.", undo)
 }
 
 // showRejectedNote shows the form of a note with the submitted values.
@@ -232,5 +311,28 @@ func (p *Pages) deleteNote(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.notesChanged(r, of, "Note deleted.", "")
+	return p.notesChanged(r, of, model.Note{}, "Note deleted.", "")
+}
+
+// shownArea is a highlighted area as the viewer's script gets it.
+type shownArea struct {
+	ID   uint64 `json:"id"`
+	Page int    `json:"page"`
+	area.Rect
+	Text string `json:"text"`
+}
+
+// areas sends the highlighted areas of a document to the viewer's script.
+func (p *Pages) areas(r *page.Request) error {
+	list, err := p.App.Notes.List(r.Context(), vault.FileOps.Name, r.PathID)
+	if err != nil {
+		return err
+	}
+	shown := []shownArea{}
+	for _, n := range list {
+		if n.Area != nil {
+			shown = append(shown, shownArea{n.ID, n.Page, *n.Area, n.Excerpt()})
+		}
+	}
+	return r.SendJSON(http.StatusOK, map[string]any{"areas": shown})
 }

@@ -30,6 +30,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /orders/{id}/abstract-link", page.MayWrite, p.linkAbstract),
 		page.NewRoute("GET /documents/{n}/notes", page.MayRead, p.notesOf("file")),
 		page.NewRoute("POST /documents/{n}/notes", page.MayWrite, p.addNoteTo("file")),
+		page.NewRoute("GET /documents/{n}/areas", page.MayRead, p.areas),
 		page.NewRoute("POST /notes/{n}", page.MayWrite, p.changeNote),
 		page.NewRoute("POST /notes/{n}/delete", page.MayWrite, p.deleteNote),
 	}
