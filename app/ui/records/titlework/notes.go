@@ -171,8 +171,8 @@ func (p *Pages) noteInput(r *page.Request, forPage bool) model.NoteInput {
 		n, err := strconv.ParseInt(text, 10, 63)
 		in.Page = model.Some(model.IDInput{Present: text != "", Valid: err == nil, Value: n})
 	}
-	if area := formText(r.PostForm, "area", 0); area != "" {
-		in.Area = model.Some(areaInput(area))
+	if marked := formText(r.PostForm, "area", 0); marked != "" {
+		in.Area = model.Some(areaInput(marked))
 	}
 	return in
 }
