@@ -57,6 +57,7 @@ func TestBrowser(t *testing.T) {
 		{"move to abstracts", testMoveToAbstracts},
 		{"edit conflict", testEditConflict},
 		{"title work", testTitleWork},
+		{"phrases", testPhrases},
 		{"certificate on paper", testCertificateOnPaper},
 		{"void certificate", testVoidCertificate},
 		{"notes", testNotes},

@@ -55,6 +55,7 @@ func testTitleWork(t *testing.T, env *browserEnv) {
 	b.click("#names-run a | Edit")
 	b.fill("#names-run [name=name]", "Birch, Dana")
 	b.fill("#names-run [name=from]", "1/1/1966")
+	b.click("#names-run summary")
 	b.fill("#names-run [name=indexes]", "Deeds, Judgments")
 	b.click("#names-run button | Add row")
 	b.waitVisible("#names-run input | Name, row 2")

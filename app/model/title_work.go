@@ -228,7 +228,7 @@ func (v *validation) rows(in Input) iter.Seq2[string, Inputs] {
 }
 
 // CheckNamesRun validates a list of names run and returns all errors. A row that the current list
-// has, too, keeps who added it and when.
+// has, too, keeps who added it and when, and so does one that is still to be run again.
 func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
 	var f validation
 	var list []NameRun
@@ -245,7 +245,11 @@ func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]Na
 		if run.From != "" && run.To != "" && run.To < run.From {
 			f.Add(row+"to", DateBefore, "from")
 		}
-		if old := slices.IndexFunc(current, run.sameSearch); old >= 0 {
+		old := slices.IndexFunc(current, run.sameSearch)
+		if old < 0 {
+			old = slices.IndexFunc(current, run.isStillPending)
+		}
+		if old >= 0 {
 			run.By, run.At, run.Pending = current[old].By, current[old].At, current[old].Pending
 		}
 		list = append(list, run)
@@ -255,6 +259,12 @@ func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]Na
 
 // sameSearch reports whether two rows describe the same search.
 func (r NameRun) sameSearch(other NameRun) bool { return reflect.DeepEqual(r.search(), other.search()) }
+
+// isStillPending reports whether old is the row before the change, is to be run again, and has the same result and end of
+// its period: the change of other values, such as the indexes, doesn't say that the name was run.
+func (r NameRun) isStillPending(old NameRun) bool {
+	return old.Pending && old.Name == r.Name && old.To == r.To && old.Result == r.Result
+}
 
 // CheckRequirements validates a list of requirements and exceptions and returns all errors. It
 // ignores rows whose source is an instrument, because they follow from the instrument.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deedkeep/app/model"
+	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -14,14 +15,15 @@ import (
 type namesForm struct{ url.Values }
 
 var (
-	formInput = regexp.MustCompile(`<input type="hidden" name="(base|was)" value="([^"]*)"`)
+	formInput = regexp.MustCompile(`<input type="hidden" name="(base|was|had)"\s+value="([^"]*)"`)
+	indexBox  = regexp.MustCompile(`<input type="checkbox" name="(indexes-[0-9]+)" value="([^"]*)" checked>`)
 	nameInput = regexp.MustCompile(`<input\s+name="(name|from|to|indexes)"[^>]* value="([^"]*)"`)
 	resultBox = regexp.MustCompile(`(?s)<textarea name="result"[^>]*>\n(.*?)</textarea>`)
 )
 
 func readNamesForm(text string) namesForm {
 	form := url.Values{}
-	for _, pattern := range []*regexp.Regexp{formInput, nameInput} {
+	for _, pattern := range []*regexp.Regexp{formInput, nameInput, indexBox} {
 		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
 			form.Add(m[1], m[2])
 		}
@@ -40,7 +42,7 @@ func (f namesForm) with(field string, row int, value string) namesForm {
 
 // without returns the form without a row.
 func (f namesForm) without(row int) namesForm {
-	for _, field := range []string{"was", "name", "from", "to", "indexes", "result"} {
+	for _, field := range []string{"was", "had", "name", "from", "to", "indexes", "result"} {
 		f.Values[field] = append(f.Values[field][:row:row], f.Values[field][row+1:]...)
 	}
 	return f
@@ -131,9 +133,92 @@ func TestNamesFromChain(t *testing.T) {
 	if got := strings.Join(append(filled.Values["from"], filled.Values["to"]...), "|"); got != "|May 1, 1990|Mar 9, 1998||Mar 9, 1998|" {
 		t.Errorf("periods = %s", got)
 	}
-	if got := strings.Join(filled.Values["indexes"], "|"); got != "Deeds|Deeds|Deeds" {
-		t.Errorf("indices = %s", got)
+	for _, row := range []string{"indexes-1", "indexes-2", "indexes-3"} {
+		if got := strings.Join(filled.Values[row], "|"); got != "Deeds" {
+			t.Errorf("%s = %s, want Deeds", row, got)
+		}
 	}
 	kim.post(t, 303, section, filled.Values)
 	kim.get(t, 200, path).has(t, "May 1, 1990 to Mar 9, 1998", "names run 3 of 3")
+}
+
+// The form offers the indexes of the template, and those of the rows, as check boxes. A row that isn't changed keeps the
+// spelling and sequence of its indexes.
+func TestIndexCheckBoxes(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path, abstract := h.createAbstract(t, vaulttest.Operator, nil, model.Property{})
+	section := path + "/names-run"
+	stored := func() string {
+		t.Helper()
+		work, err := h.vault.TitleWork.Get(t.Context(), abstract.Abstract.ID)
+		if err != nil {
+			t.Fatalf("TitleWork.Get: %v", err)
+		}
+		var list []string
+		for _, run := range work.NamesRun {
+			list = append(list, run.Name+": "+strings.Join(run.Indexes, "; "))
+		}
+		return strings.Join(list, " | ")
+	}
+	var rows []model.Input
+	for _, name := range []string{"Ann", "Bo", "Cy"} {
+		run := model.Inputs{"name": model.StringInput(name)}
+		if name == "Ann" {
+			run["indexes"] = model.StringsInput([]string{"ucc", "Dockets, City", "Judgments"})
+		}
+		rows = append(rows, model.ObjectInput(run))
+	}
+	if _, err := h.vault.TitleWork.SetNamesRun(t.Context(), vaulttest.Operator, abstract.Abstract.ID, model.ListInput(rows...),
+		vault.Match{}); err != nil {
+		t.Fatalf("SetNamesRun: %v", err)
+	}
+	read := func() (string, namesForm) {
+		text := string(kim.get(t, 200, section+"?edit=1").body)
+		return text, readNamesForm(text)
+	}
+	text, form := read()
+	for _, box := range []string{`name="indexes-1" value="UCC" checked>`, `name="indexes-2" value="UCC">`, `name="indexes-2" value="Grantor/Grantee">`,
+		`name="indexes-1" value="Dockets, City" checked>`, `name="indexes-2" value="Dockets, City">`, `name="indexes-4" value="Judgments">`,
+		`data-chosen>ucc, Dockets, City, Judgments</span>`, `data-chosen>None</span>`} {
+		if !strings.Contains(text, box) {
+			t.Errorf("the form lacks %s", box)
+		}
+	}
+	kim.post(t, 303, section, form.with("result", 1, "clear").Values)
+	if got := stored(); got != "Ann: ucc; Dockets, City; Judgments | Bo:  | Cy: " {
+		t.Errorf("after another row was changed: %s", got)
+	}
+
+	_, form = read()
+	form.Values["indexes-2"] = []string{"Judgments", "Plats"}
+	form.with("indexes", 1, "judgments, Marriage; Map Book").Del("indexes-1")
+	kim.post(t, 303, section, form.Values)
+	if got := stored(); got != "Ann:  | Bo: Judgments; Plats; Marriage; Map Book | Cy: " {
+		t.Errorf("after boxes were checked and indexes typed: %s", got)
+	}
+
+	_, form = read()
+	form.Set("do", "indexes-2")
+	again := kim.post(t, 200, section, form.Values)
+	again.has(t, `<summary autofocus><span class="visually-hidden">Indices, row 2: `)
+	if got := stored(); !strings.HasSuffix(got, "Cy: ") {
+		t.Errorf("before the form is saved: %s", got)
+	}
+	kim.post(t, 303, section, readNamesForm(string(again.body)).Values)
+	const all = "Judgments; Plats; Marriage; Map Book"
+	if got := stored(); got != "Ann: "+all+" | Bo: "+all+" | Cy: "+all {
+		t.Errorf("after the boxes of a row were checked for all names: %s", got)
+	}
+}
+
+// The names of a template without indexes have those of another template.
+func TestIndexesOfOtherTemplate(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path := kim.post(t, 303, "/abstracts", url.Values{"template": {"3"}, "custom_fields.file_number": {"1"},
+		"custom_fields.current_owner": {"Lee"}, "custom_fields.effective_date": {"1/2/2026"}, "once": {"x"}}).location()
+	kim.get(t, 200, path+"/names-run?edit=1").has(t, `name="indexes-1" value="Lis Pendens">`)
 }

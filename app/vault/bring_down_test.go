@@ -80,6 +80,15 @@ func TestBringDown(t *testing.T) {
 		!slices.Equal(run[0].Indexes, []string{"Deeds"}) {
 		t.Errorf("names run: got %+v, want Lee, Ann to be run again", run)
 	}
+	for result, pending := range map[string]bool{"": true, "clear": false} { // other indexes don't say that the name was run
+		row := model.Inputs{"name": model.StringInput(work.NamesRun[0].Name), "from": model.StringInput("2026-01-02"),
+			"indexes": model.StringsInput([]string{"Deeds", "UCC"}), "result": model.StringInput(result)}
+		list, rejected := model.CheckNamesRun(model.ListInput(model.ObjectInput(row)), work.NamesRun, vaulttest.Operator, v.Now())
+		vaulttest.NoError(t, rejected.Err())
+		if list[0].Pending != pending || len(list[0].Indexes) != 2 {
+			t.Errorf("names run with the result %q: got %+v, want pending: %v", result, list, pending)
+		}
+	}
 	sheet, err := v.Instruments.Runsheet(t.Context(), a.ID)
 	vaulttest.NoError(t, err)
 	rows := []model.RequirementRow{{Kind: "exception", Text: "Taxes"},

@@ -16,9 +16,16 @@ document.addEventListener('click', (event) => {
   }, 250);
 });
 
-// Escape cancels a form.
+// Escape closes the check boxes of a row, or cancels a form.
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || event.defaultPrevented) return;
+  const choose = event.target.closest('details.choose[open]');
+  if (choose) {
+    event.preventDefault();
+    choose.removeAttribute('open');
+    choose.querySelector('summary').focus();
+    return;
+  }
   const form = event.target.closest('[data-editing]');
   const cancel = form?.querySelector('[data-cancel]');
   if (!cancel) return;
@@ -26,6 +33,17 @@ document.addEventListener('keydown', (event) => {
   if ('touched' in form.dataset && !window.confirm('Discard your changes?')) return;
   delete form.dataset.touched;
   cancel.click();
+});
+
+// A row says which of its folded check boxes are checked.
+document.addEventListener('input', (event) => {
+  const choose = event.target.closest('details.choose');
+  const chosen = choose?.querySelector('[data-chosen]');
+  if (!chosen) return;
+  const names = [...choose.querySelectorAll('input:checked')].map((box) => box.getAttribute('value'));
+  const others = choose.querySelector('input[name="indexes"]').value.split(/[,;]/);
+  const all = [...names, ...others.map((name) => name.trim())].filter(Boolean);
+  chosen.textContent = all.join(', ') || 'None';
 });
 
 // Asks before unsaved changes are lost. A form that htmx sends keeps its changes until the response replaces

@@ -19,14 +19,15 @@ import (
 
 // rowList is a list of rows that is edited as a whole: the names run, or the requirements and exceptions.
 type rowList struct {
-	name          string                                                               // in a vault.Edit
-	part, heading string                                                               // name of the template, and heading of its page
-	notice        string                                                               // shown after the list was saved
-	text          string                                                               // the field that names a row
-	more          func(p *Pages, r *page.Request, s source, rows []Row) ([]Row, error) // adds the rows that follow from the runsheet; or nil
-	fields        []model.FieldLabel
-	read          func(p *Pages, r *page.Request, s source) (Rows, error)
-	set           func(w *vault.TitleWork, ctx context.Context, actor model.Actor, abstract uint64, rows model.Input,
+	name          string // in a vault.Edit
+	part, heading string // name of the template, and heading of its page
+	notice        string // shown after the list was saved
+	text          string // the field that names a row
+	// more handles the other buttons of the form. done is false if none of them was used. more can be nil.
+	more   func(p *Pages, r *page.Request, s source, view *Rows, rows []Row) (edited []Row, done bool, err error)
+	fields []model.FieldLabel
+	read   func(p *Pages, r *page.Request, s source) (Rows, error)
+	set    func(w *vault.TitleWork, ctx context.Context, actor model.Actor, abstract uint64, rows model.Input,
 		match vault.Match) (model.TitleWork, error)
 }
 
@@ -37,6 +38,8 @@ type Rows struct {
 	Base        []string           // fingerprints of the stored rows that the form was rendered with
 	Flagged     []Row              // requirements and exceptions of the instruments, which are edited there
 	Instruments []instrumentChoice // that a row can be linked to
+	FocusRow    int                // row whose control has the focus after its button was used; 0: the blank row
+	offered     []string           // indexes that the rows offer as check boxes
 }
 
 // Row is a row of a list. In a form, its values are as submitted.
@@ -65,7 +68,7 @@ func (r Row) input(fields []model.FieldLabel) model.Input {
 	members := model.Inputs{}
 	for _, f := range fields {
 		if members[f.Name] = model.StringInput(r.values[f.Name]); f.Rows != nil {
-			members[f.Name] = model.StringsInput(splitList(r.values[f.Name]))
+			members[f.Name] = model.StringsInput(r.list(f.Name))
 		}
 	}
 	return model.ObjectInput(members)
@@ -101,6 +104,7 @@ func (r Rows) edited(rows []Row) Rows {
 			r.Instruments = append(r.Instruments, instrumentChoice{id, cmp.Or(row.Instrument, fmt.Sprintf("Instrument %d", id))})
 		}
 	}
+	r.offerIndexes()
 	return r.numbered()
 }
 
@@ -130,7 +134,10 @@ func (l rowList) submitted(form url.Values, latest time.Time) (rows []Row) {
 	for i := range min(len(form[l.fields[0].Name]), model.MaxTitleRows+1) {
 		row := Row{values: map[string]string{}, Was: formText(form, "was", i)}
 		for _, f := range l.fields {
-			if row.values[f.Name] = formText(form, f.Name, i); f.Type == model.Date {
+			switch row.values[f.Name] = formText(form, f.Name, i); {
+			case f.Rows != nil:
+				row.values[f.Name] = submittedList(form, f.Name, i)
+			case f.Type == model.Date:
 				row.values[f.Name] = model.TypedDate(row.values[f.Name], latest)
 			}
 		}
@@ -154,11 +161,19 @@ func editRows(r *page.Request, rows []Row) (edited []Row, done bool) {
 	if do == "add" {
 		return append(rows, Row{}), true
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(do, "remove-"))
-	if err != nil || n < 1 || n > len(rows) {
+	n, ok := rowOf(do, "remove-", rows)
+	if !ok {
 		return rows, false
 	}
 	return slices.Delete(rows, n-1, n), true
+}
+
+// rowOf returns the position of the row whose button was used, such as 3 for "remove-3". ok is false if it was another
+// button.
+func rowOf(do, prefix string, rows []Row) (n int, ok bool) {
+	number, found := strings.CutPrefix(do, prefix)
+	n, err := strconv.Atoi(number)
+	return n, found && err == nil && n >= 1 && n <= len(rows)
 }
 
 // rowProblems returns the problems of the nth row, by field. The keys of problems are such as
@@ -204,9 +219,8 @@ func (l rowList) saveOnce(p *Pages, r *page.Request) error {
 	}
 	view.setBase(l.fields)
 	rows, unsaved := editRows(r, l.submitted(r.PostForm, model.LatestPast(p.LocalNow())))
-	if r.PostForm.Get("do") == "fill" && l.more != nil {
-		rows, err = l.more(p, r, s, rows)
-		unsaved = true
+	if !unsaved && l.more != nil {
+		rows, unsaved, err = l.more(p, r, s, &view, rows)
 	}
 	if err != nil {
 		return err
