@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// ReferenceWord is the role of a word in a reference to recorded instruments, such as "Deed
+// referenceWord is the role of a word in a reference to recorded instruments, such as "Deed
 // Book 12 Page 34".
-type ReferenceWord uint8
+type referenceWord uint8
 
 // Roles of a word.
 const (
-	NotReferenceWord ReferenceWord = iota
+	NotReferenceWord referenceWord = iota
 	RecordsWord                    // names a record series: deed, conveyance, official
 	BookWord                       // precedes a book number
 	PageWord                       // precedes a page number
@@ -28,32 +28,32 @@ type BookType string
 // Book types. The values are stored in the search index.
 const (
 	AnyBook         BookType = ""
-	DeedBook        BookType = "deeds"
-	MortgageBook    BookType = "mortgages"
+	deedBook        BookType = "deeds"
+	mortgageBook    BookType = "mortgages"
 	PlatBook        BookType = "plats"
-	OfficialRecords BookType = "official"
-	WillBook        BookType = "wills"
-	MiscBook        BookType = "misc"
+	officialRecords BookType = "official"
+	willBook        BookType = "wills"
+	miscBook        BookType = "misc"
 )
 
 // BookTypes lists all book types, including AnyBook.
-var BookTypes = []BookType{AnyBook, DeedBook, MortgageBook, PlatBook, OfficialRecords, WillBook, MiscBook}
+var BookTypes = []BookType{AnyBook, deedBook, mortgageBook, PlatBook, officialRecords, willBook, miscBook}
 
 // Words in references to recorded instruments, case-folded. MB doesn't have a type because it
 // means map book in some states and mortgage book in others.
 var (
 	recordWords = map[string]BookType{
-		"deed": DeedBook, "deeds": DeedBook, "conveyance": DeedBook, "conveyances": DeedBook, "conv": DeedBook,
-		"mortgage": MortgageBook, "mortgages": MortgageBook, "mtg": MortgageBook, "mtge": MortgageBook, "mort": MortgageBook,
-		"map": PlatBook, "maps": PlatBook, "plat": PlatBook, "plats": PlatBook, "official": OfficialRecords,
-		"will": WillBook, "wills": WillBook, "misc": MiscBook, "miscellaneous": MiscBook,
+		"deed": deedBook, "deeds": deedBook, "conveyance": deedBook, "conveyances": deedBook, "conv": deedBook,
+		"mortgage": mortgageBook, "mortgages": mortgageBook, "mtg": mortgageBook, "mtge": mortgageBook, "mort": mortgageBook,
+		"map": PlatBook, "maps": PlatBook, "plat": PlatBook, "plats": PlatBook, "official": officialRecords,
+		"will": willBook, "wills": willBook, "misc": miscBook, "miscellaneous": miscBook,
 		"record": AnyBook, "records": AnyBook, "public": AnyBook, "land": AnyBook, "real": AnyBook, "property": AnyBook,
 	}
 	bookWords = map[string]BookType{
 		"book": AnyBook, "bk": AnyBook, "liber": AnyBook, "lib": AnyBook, "l": AnyBook,
 		"volume": AnyBook, "vol": AnyBook, "reel": AnyBook, "rb": AnyBook, "mb": AnyBook,
-		"cob": DeedBook, "db": DeedBook, "mob": MortgageBook, "pb": PlatBook, "wb": WillBook,
-		"or": OfficialRecords, "orb": OfficialRecords, "ob": OfficialRecords, "opr": OfficialRecords,
+		"cob": deedBook, "db": deedBook, "mob": mortgageBook, "pb": PlatBook, "wb": willBook,
+		"or": officialRecords, "orb": officialRecords, "ob": officialRecords, "opr": officialRecords,
 	}
 	pageWords = newSet("page", "pages", "pg", "pgs", "pp", "p", "folio", "folios", "fol", "f")
 	// numberLabels are words that can precede a number and say what it identifies. The value is true
@@ -68,7 +68,7 @@ var (
 
 // ClassifyWord returns the role of a case-folded word. Most words with the role RecordsWord have
 // another meaning unless a BookWord or PageWord is nearby.
-func ClassifyWord[T string | []byte](word T) ReferenceWord {
+func ClassifyWord[T string | []byte](word T) referenceWord {
 	if _, ok := bookWords[string(word)]; ok {
 		return BookWord
 	}

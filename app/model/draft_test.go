@@ -11,7 +11,7 @@ import (
 
 func TestAbstractDraft(t *testing.T) {
 	template := &Template{ID: 3, Statuses: []string{"New", "Done"}, Fields: []Field{{Key: "kind", Type: Dropdown, Options: []string{"A"}}}}
-	wrong := Input{Kind: InputOther}
+	wrong := Input{Kind: inputOther}
 	for _, row := range []struct {
 		name     string
 		draft    AbstractDraft
@@ -63,7 +63,7 @@ func TestAbstractDraft(t *testing.T) {
 }
 
 func TestOrderDraft(t *testing.T) {
-	wrong := Input{Kind: InputOther}
+	wrong := Input{Kind: inputOther}
 	defs := []Field{{Key: "note", Type: Text}, {Key: "fee", Type: Number}}
 	for _, row := range []struct {
 		name     string
@@ -128,7 +128,7 @@ func TestFolderDraft(t *testing.T) {
 			[]string{"parent_id: The parent id field must be an integer."}},
 		{"nothing", FolderDraft{ParentID: IDInput{Present: true}}, false, 0,
 			[]string{"name: The name field is required.", "parent_id: The parent id field must be an integer."}},
-		{"a name of another type is not also missing", FolderDraft{Name: Input{Kind: InputOther}}, false, 0,
+		{"a name of another type is not also missing", FolderDraft{Name: Input{Kind: inputOther}}, false, 0,
 			[]string{"name: The name field must be a string."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -32,7 +32,7 @@ const (
 	InputList
 	InputObject
 	InputBoolean
-	InputOther // nested deeper than any field is
+	inputOther // nested deeper than any field is
 )
 
 // Input is the value of a field as received, before validation.
@@ -81,7 +81,7 @@ func (in Input) IsBlank() bool {
 		return in.Value == ""
 	case InputList:
 		return len(in.Items) == 0
-	case InputNumber, InputObject, InputBoolean, InputOther:
+	case InputNumber, InputObject, InputBoolean, inputOther:
 	}
 	return false
 }
@@ -115,10 +115,10 @@ const (
 	maxInputItems = MaxTitleRows + 1 // of a list
 )
 
-// JSONInput returns an Input that holds a JSON value. Text that isn't JSON is an InputOther.
+// JSONInput returns an Input that holds a JSON value. Text that isn't JSON is an inputOther.
 func JSONInput[T ~string | ~[]byte](raw T) (in Input) {
 	if in.decode(json.RawMessage(raw), maxInputDepth) != nil {
-		return Input{Kind: InputOther}
+		return Input{Kind: inputOther}
 	}
 	return in
 }
@@ -127,7 +127,7 @@ func JSONInput[T ~string | ~[]byte](raw T) (in Input) {
 func (in *Input) UnmarshalJSON(raw []byte) error { return in.decode(raw, maxInputDepth) }
 
 func (in *Input) decode(raw json.RawMessage, depth int) error {
-	*in = Input{Kind: InputOther}
+	*in = Input{Kind: inputOther}
 	switch raw = bytes.TrimSpace(raw); {
 	case len(raw) == 0 || raw[0] == 'n':
 		in.Kind = InputMissing
@@ -164,7 +164,7 @@ func (in *Input) decode(raw json.RawMessage, depth int) error {
 // MarshalJSON returns JSON.
 func (in Input) MarshalJSON() ([]byte, error) { return in.JSON(), nil }
 
-// JSON returns the input as JSON. An InputOther becomes null.
+// JSON returns the input as JSON. An inputOther becomes null.
 func (in Input) JSON() json.RawMessage {
 	switch in.Kind {
 	case InputString:
@@ -175,7 +175,7 @@ func (in Input) JSON() json.RawMessage {
 		return marshalPlain(append([]Input{}, in.Items...))
 	case InputObject:
 		return marshalPlain(in.Members)
-	case InputMissing, InputOther:
+	case InputMissing, inputOther:
 	}
 	return null
 }
@@ -201,7 +201,7 @@ type customKind int
 
 // Values of Custom.Kind.
 const (
-	CustomObject      customKind = iota // absent, empty, null, {}, [] or an object
+	customObject      customKind = iota // absent, empty, null, {}, [] or an object
 	CustomNotObject                     // JSON of another type
 	CustomNotJSON                       // a form field that isn't valid JSON
 	CustomInvalidText                   // a form field that isn't valid text
@@ -362,7 +362,7 @@ func (v *validation) changedReference(field string, in Optional[IDInput], old ui
 // sent without a value is removed. A key that wasn't sent, or was sent with its current value,
 // isn't validated. CustomNull removes all values.
 func (v *validation) changedCustom(in Optional[Custom], old CustomValues, defs []Field, rules Rules) CustomValues {
-	if !in.Present || in.Value.Kind != CustomObject && in.Value.Kind != CustomNull {
+	if !in.Present || in.Value.Kind != customObject && in.Value.Kind != CustomNull {
 		return old
 	}
 	in.Value.reportUnknownKeys(defs)

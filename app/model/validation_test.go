@@ -29,7 +29,7 @@ func TestLine(t *testing.T) {
 		{"NUL at the end", StringInput("a\x00"), "", "The address field contains invalid characters."},
 		{"not UTF-8", StringInput("caf\xe9"), "", "The address field contains invalid characters."},
 		{"a surrogate in UTF-8", StringInput("\xed\xa0\x80"), "", "The address field contains invalid characters."},
-		{"JSON of another type", Input{Kind: InputOther}, "", "The address field must be a string."},
+		{"JSON of another type", Input{Kind: inputOther}, "", "The address field must be a string."},
 		{"inner line break stays", StringInput("a\nb"), "a\nb", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestDate(t *testing.T) {
 		{"signed year", StringInput("-026-06-15"), "", bad},
 		{"other digits", StringInput("２０２６-06-15"), "", bad},
 		{"words", StringInput("tomorrow"), "", bad},
-		{"a number", Input{Kind: InputOther}, "", bad},
+		{"a number", Input{Kind: inputOther}, "", bad},
 		{"NUL", StringInput("2026-06-15\x00"), "", "due_date: The due date field contains invalid characters."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestDate(t *testing.T) {
 
 var (
 	cleared   = Some(Input{})
-	notString = Some(Input{Kind: InputOther})
+	notString = Some(Input{Kind: inputOther})
 )
 
 func sendText(text string) Optional[Input] { return Some(StringInput(text)) }
@@ -224,7 +224,7 @@ func TestAbstractPatchRejected(t *testing.T) {
 			[]string{"template_id: The template id field must be an integer."}},
 		{"an unknown status", AbstractPatch{Fields: Inputs{"status": StringInput("new")}}, Rules{},
 			[]string{notSelected}},
-		{"a status of another type", AbstractPatch{Fields: Inputs{"status": Input{Kind: InputOther}}}, Rules{},
+		{"a status of another type", AbstractPatch{Fields: Inputs{"status": Input{Kind: inputOther}}}, Rules{},
 			[]string{"status: The status field must be a string."}},
 		{"no status", AbstractPatch{Fields: Inputs{"status": Input{}}}, Rules{},
 			[]string{"status: The status field is required."}},
@@ -246,9 +246,9 @@ func TestAbstractPatchRejected(t *testing.T) {
 		{"all cleared", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})}, Rules{EnforceRequired: true},
 			[]string{"custom_fields.owner: The owner field is required."}},
 		{"all fields, in sequence",
-			AbstractPatch{Fields: Inputs{"status": StringInput("x"), "address": Input{Kind: InputOther},
-				"city": Input{Kind: InputOther}, "county": Input{Kind: InputOther}, "state": Input{Kind: InputOther},
-				"tax_map": Input{Kind: InputOther}},
+			AbstractPatch{Fields: Inputs{"status": StringInput("x"), "address": Input{Kind: inputOther},
+				"city": Input{Kind: inputOther}, "county": Input{Kind: inputOther}, "state": Input{Kind: inputOther},
+				"tax_map": Input{Kind: inputOther}},
 				TemplateID: sendID(4),
 				Custom:     customOf(`{"run":"Z","kind":1}`),
 				Files:      sendIDs()}, Rules{},
@@ -307,7 +307,7 @@ func TestOrderPatch(t *testing.T) {
 			[]string{"order_number: The order number field is required."}, nil},
 		{"an empty number", OrderPatch{Fields: Inputs{"order_number": StringInput(" ")}}, Rules{},
 			[]string{"order_number: The order number field is required."}, nil},
-		{"a number of another type", OrderPatch{Fields: Inputs{"order_number": Input{Kind: InputOther}}}, Rules{},
+		{"a number of another type", OrderPatch{Fields: Inputs{"order_number": Input{Kind: inputOther}}}, Rules{},
 			[]string{"order_number: The order number field must be a string."}, nil},
 		{"no status", OrderPatch{Fields: Inputs{"status": Input{}}}, Rules{},
 			[]string{"status: The status field is required."}, nil},
