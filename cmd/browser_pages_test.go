@@ -111,6 +111,8 @@ func (f *firm) screens() []screen {
 		{name: "admin-statuses", path: "/admin/statuses", as: admin},
 		{name: "admin-types", path: "/admin/types", as: admin},
 		{name: "admin-type", path: "/admin/types?type=7", as: admin},
+		{name: "admin-phrases", path: "/admin/phrases", as: admin},
+		{name: "admin-phrase", path: "/admin/phrases?phrase=Easement", as: admin},
 		{name: "admin-users", path: "/admin/users", as: admin},
 		{name: "admin-users-new", path: "/admin/users/new", as: admin},
 		{name: "admin-user", path: fmt.Sprintf("/admin/users/%d", f.viewerID), as: admin},

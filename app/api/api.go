@@ -73,7 +73,7 @@ func New(opts Options) (http.Handler, error) {
 		turns:     fairqueue.NewTurns(turnsPerCore*runtime.GOMAXPROCS(0), httpx.ErrBusy),
 	}
 	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType,
-		assignmentType, namesRunType, requirementsType, runsheetType, checksType, viewType} {
+		assignmentType, namesRunType, requirementsType, runsheetType, checksType, phrasesType, viewType} {
 		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}
 	auth := &authenticator{server: s, keys: v.Keys, failing: stats.NewRateLimiter(opts.FailingKeys, opts.Now),
@@ -162,6 +162,7 @@ func routes(s *server) []route {
 // other parts of an abstract.
 func titleWorkRoutes(s *server) []route {
 	instruments, work, notes := newInstrumentHandler(s), titleWorkHandler{s, s.App.TitleWork}, noteHandler{s, s.App.Notes}
+	phrases := phraseHandler{s, s.App.Phrases}
 	return append(instruments.runsheetFiles(), []route{
 		{"GET", "/abstracts/:id/instruments", instruments.listOfAbstract},
 		{"POST", "/abstracts/:id/instruments", instruments.create},
@@ -194,6 +195,8 @@ func titleWorkRoutes(s *server) []route {
 		{"DELETE", "/notes/:n", notes.delete},
 		{"POST", "/notes/:n/restore", notes.restore},
 		{"GET", "/document-types", instruments.types},
+		{"GET", "/phrases", phrases.get},
+		{"PUT", "/phrases", phrases.set},
 		{"GET", "/instruments", instruments.list},
 		{"POST", "/instruments/bulk", instruments.bulk},
 		{"GET", "/instruments/:n", instruments.get},

@@ -300,6 +300,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		{"PUT /abstracts/{id}/assignment", step{body: `{"due_date":"2026-12-01"}`, fields: "due_date"}},
 		{"PUT /abstracts/{id}/names-run", step{body: `{"rows":[{"name":"Jones, Bea","result":"judgment found"}]}`, fields: "names_run"}},
 		{"PUT /abstracts/{id}/requirements", step{body: `{"rows":[{"kind":"requirement","text":"Release"}]}`, fields: "requirements"}},
+		{"PUT /phrases", step{body: `{"rows":[{"name":"Release","kind":"requirement","text":"Release of {type}."}]}`, fields: "phrases"}},
 		{"PUT /abstracts/{id}/instruments/sequence", step{body: `{"instruments":[3,1,2]}`, fields: "sequence"}},
 		{"POST /abstracts/{id}/instruments", step{body: `{"book":"1"}`, fields: whole}},
 		{"PATCH /instruments/{n}",

@@ -300,6 +300,50 @@ func replaceWithNothing(t *testing.T, srv *testServer, path string) {
 	}
 }
 
+// The list of phrases is replaced as a whole. A change of another version is rejected, and so are phrases that break the
+// limits.
+func TestPhrases(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	get := call{as: "read", method: "GET", path: "/v1/phrases", status: 200}
+	first := srv.do(t, get.withHas(`{"data":[{"name":"Payoff and release of mortgage","kind":"requirement",`, `"kind":"exception"`))
+	const list = `{"rows":[{"name":"Release","kind":"requirement","text":"Release of {type}."},` +
+		`{"name":"Lease","kind":"exception","text":"Lease."}]}`
+	change := jsonCall("PUT", "/phrases", list, 200)
+	change.header = append(change.header, "If-Match: "+first.Header.Get("ETag"))
+	srv.do(t, change.withHas(`"name":"Lease"`))
+	srv.do(t, get.withHas(`{"data":[{"name":"Release","kind":"requirement","text":"Release of {type}."},{"name":"Lease",`))
+	change.status = 412
+	srv.do(t, change)
+	same := srv.do(t, jsonCall("PUT", "/phrases", list, 200)).Header.Get("ETag")
+	if again := srv.do(t, jsonCall("PUT", "/phrases", list, 200)).Header.Get("ETag"); again != same {
+		t.Errorf("ETag after the same list: got %s, want %s", again, same)
+	}
+	row := func(name, kind, text string) string {
+		return fmt.Sprintf(`{"name":%q,"kind":%q,"text":%q}`, name, kind, text)
+	}
+	for name, bad := range map[string]struct{ rows, want string }{
+		"no name":      {row("", "requirement", "x"), `"rows.0.name":["The name field is required."]`},
+		"no text":      {row("x", "requirement", " "), `"rows.0.text":["The text field is required."]`},
+		"unknown kind": {row("x", "wish", "x"), `"rows.0.kind":["The selected kind is invalid."]`},
+		"same name": {row("A  b", "requirement", "x") + "," + row("a B", "exception", "y"),
+			`"rows.1.name":["The name has already been taken."]`},
+		"long name": {row(strings.Repeat("x", 101), "requirement", "x"),
+			`"rows.0.name":["The name field must not be greater than 100 characters."]`},
+		"long text": {row("x", "requirement", strings.Repeat("x", 2001)),
+			`"rows.0.text":["The text field must not be greater than 2000 characters."]`},
+		"too many": {strings.Repeat(row("x", "requirement", "x")+",", 200) + "{}",
+			`"rows":["The rows field must not have more than 200 items."]`},
+		"not an object": {`1`, `"rows.0":["Each item of the rows field must be an object."]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv.do(t, jsonCall("PUT", "/phrases", `{"rows":[`+bad.rows+`]}`, 422).withHas(bad.want))
+		})
+	}
+	srv.do(t, jsonCall("PUT", "/phrases", `{}`, 422).withHas(`"rows":["The rows field is required."]`))
+	srv.vaultIsIntact(t)
+}
+
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

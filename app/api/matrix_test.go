@@ -121,6 +121,8 @@ func TestMatrix(t *testing.T) {
 		"GET /file-vault/files/{n}/text":           {status: 200},
 		"GET /file-vault/files/{n}/searchable.pdf": {status: 200, media: "application/pdf"},
 		"GET /document-types":                      {status: 200},
+		"GET /phrases":                             {status: 200},
+		"PUT /phrases":                             {status: 200, header: []string{asJSON}, body: `{"rows":[]}`},
 		"GET /instruments":                         {status: 200},
 		"GET /abstracts.csv":                       {status: 200, media: "text/csv; charset=utf-8"},
 		"GET /abstracts.xlsx":                      {status: 200, media: mediaExcel},

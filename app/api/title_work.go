@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/titlecheck"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/phrases"
 )
 
 // titleWorkHandler serves the routes of the title work of abstracts. Each part has an entity tag of
@@ -29,6 +30,7 @@ const (
 	requirementsType = "requirements"
 	runsheetType     = "runsheet"
 	checksType       = "checks"
+	phrasesType      = "phrases"
 )
 
 // Fields of requests.
@@ -298,4 +300,35 @@ func (h titleWorkHandler) bringDown(r *request) (response, error) {
 	return perform(r, render, func(keep vault.Idempotency[vault.BroughtDown]) (vault.BroughtDown, error) {
 		return h.service.BringDown(r.Context(), r.actor, work.AbstractID, keep)
 	})
+}
+
+// phraseHandler serves the list of phrases for requirements and exceptions.
+type phraseHandler struct {
+	server  *server
+	service *phrases.Service
+}
+
+// phrasesID is the ID of the list in its entity tag.
+const phrasesID = 1
+
+func (h phraseHandler) render(now model.Phrases) response {
+	body := apitypes.Phrases{}
+	for _, p := range now.List {
+		body.Data = append(body.Data, apitypes.Phrase{Name: p.Name, Kind: p.Kind, Text: p.Text})
+	}
+	return response{status: http.StatusOK, header: h.server.etags[phrasesType].header(phrasesID, now.Version), body: body}
+}
+
+func (h phraseHandler) get(r *request) (response, error) {
+	now, err := h.service.Get(r.Context())
+	return h.render(now), err
+}
+
+func (h phraseHandler) set(r *request) (response, error) {
+	sent, err := r.object(h.server.Limits.JSON, "rows", "data")
+	if err != nil {
+		return response{}, err
+	}
+	now, err := h.service.Set(r.Context(), r.actor, rowsOf(sent), h.server.etags[phrasesType].match(r.Header, phrasesID))
+	return h.render(now), err
 }

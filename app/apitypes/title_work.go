@@ -60,6 +60,18 @@ type Requirement struct {
 	Source       string  `json:"source"`
 }
 
+// Phrases is the response of GET and PUT /phrases, in display order.
+type Phrases struct {
+	Data List[Phrase] `json:"data"`
+}
+
+// Phrase is a standard sentence for requirements or exceptions, with placeholders such as {book}.
+type Phrase struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
 // NoteBody is the response of requests that create or change a note.
 type NoteBody struct {
 	Data Note `json:"data"`

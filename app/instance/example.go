@@ -80,7 +80,7 @@ func hasUsualDefinitions(t *store.Tx) (bool, error) {
 	for n := range usual.Templates {
 		usual.Templates[n].ID, usual.Templates[n].Default = uint64(n+1), n == 0
 	}
-	now := model.Workspace{Folders: usual.Folders}
+	now := model.Workspace{Folders: usual.Folders, Phrases: usual.Phrases}
 	var errTemplates, errFields, errStatuses, errTypes error
 	now.Templates, errTemplates = t.Templates()
 	now.OrderFields, errFields = t.OrderFields()

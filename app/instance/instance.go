@@ -66,6 +66,7 @@ import (
 	"deedkeep/app/txn"
 	"deedkeep/app/upload"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/phrases"
 	"deedkeep/app/vault/purge"
 )
 
@@ -128,6 +129,7 @@ type Instance struct {
 	Purger     *purge.Purger
 	Search     *search.Service
 	Lists      *lists.Service
+	Phrases    *phrases.Service
 	Previews   *jobs.Previews
 	Processing *jobs.Processor
 	OCR        *jobs.OCR
@@ -269,6 +271,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	})
 	in.Purger = purge.New(in.Vault)
 	in.Search = search.New(in.Vault, set.Search, in.Events)
+	in.Phrases = phrases.New(in.Vault)
 	in.Lists = lists.New(in.Vault, encode.NewIDCodec(in.Secrets), in.Stored.Location,
 		func(ctx context.Context) ([]model.User, error) { return in.Users.List(ctx) })
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.SearchablePages, set.SearchablePerUser, set.Search.Timeout())

@@ -219,12 +219,13 @@ const DateBefore errs.Code = "The {field} field must not be before the %s field.
 // dateInFuture is the code of a date through which nothing can be searched yet.
 const dateInFuture errs.Code = "The {field} field must not be in the future."
 
-// rows returns the rows that replace a list. They are required, because only an empty list clears it.
-func (v *validation) rows(in Input) iter.Seq2[string, Inputs] {
+// rows returns the rows that replace a list, which can have up to limit. They are required, because only an empty list
+// clears it.
+func (v *validation) rows(in Input, limit int) iter.Seq2[string, Inputs] {
 	if in.Kind == InputMissing {
 		v.Add("rows", errs.Required)
 	}
-	return v.objects("rows", v.items("rows", in, MaxTitleRows))
+	return v.objects("rows", v.items("rows", in, limit))
 }
 
 // CheckNamesRun validates a list of names run and returns all errors. A row that the current list
@@ -232,7 +233,7 @@ func (v *validation) rows(in Input) iter.Seq2[string, Inputs] {
 func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
 	var f validation
 	var list []NameRun
-	for row, members := range f.rows(in) {
+	for row, members := range f.rows(in, MaxTitleRows) {
 		run := NameRun{
 			Name:    f.line(row+"name", members["name"].asText(), MaxNameLength),
 			From:    f.date(row+"from", members["from"].asText()),
@@ -271,7 +272,7 @@ func (r NameRun) isStillPending(old NameRun) bool {
 func CheckRequirements(in Input, isInstrument func(id uint64) bool) ([]RequirementRow, errs.Fields) {
 	var f validation
 	var list []RequirementRow
-	for at, members := range f.rows(in) {
+	for at, members := range f.rows(in, MaxTitleRows) {
 		if members["source"].Value == "instrument" {
 			continue
 		}

@@ -9,6 +9,7 @@ type Workspace struct {
 	OrderStatuses []string // the first is assigned to new orders
 	Folders       []string
 	DocumentTypes DocumentTypes
+	Phrases       Phrases
 }
 
 // Keys of custom fields that rules know. The templates and order fields of a new workspace define them.
@@ -49,6 +50,7 @@ func NewWorkspace() Workspace {
 		OrderStatuses: []string{"active", "on_hold", "completed", "cancelled"},
 		Folders:       []string{"Inbox", "Starters & Prior Abstracts", "Plats & Surveys", "Underwriter Bulletins"},
 		DocumentTypes: NewDocumentTypes(),
+		Phrases:       NewPhrases(),
 	}
 }
 

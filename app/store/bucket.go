@@ -186,6 +186,7 @@ var (
 	keyExample         = []byte("example")
 	keyLogo            = []byte("logo")
 	keyPatterns        = []byte("patterns")
+	keyPhrases         = []byte("phrases")
 )
 
 // formatCreated formats the vault's creation time for the meta bucket.
@@ -223,7 +224,8 @@ func initialize(t *Tx, opts Options) error {
 		t.SetVersion(opts.Version),
 		t.PutOrderFields(opts.Workspace.OrderFields),
 		t.PutOrderStatuses(opts.Workspace.OrderStatuses),
-		t.PutDocumentTypes(opts.Workspace.DocumentTypes))
+		t.PutDocumentTypes(opts.Workspace.DocumentTypes),
+		t.PutPhrases(opts.Workspace.Phrases))
 	if err != nil {
 		return err
 	}

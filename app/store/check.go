@@ -122,7 +122,7 @@ func (ch *checker) checkMeta() {
 	}
 	ch.checkKeys(bucketMeta, keySchema, keySecret, keyCreated, keyVersion)
 	ch.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration, keyTimeZone,
-		keyExample, keySettings, keyLogo, keyPatterns)
+		keyExample, keySettings, keyLogo, keyPatterns, keyPhrases)
 	if _, err := ch.t.Generation(); err != nil {
 		ch.addFinding("workspace", string(keyGeneration), "%v", err)
 	}
@@ -134,6 +134,9 @@ func (ch *checker) checkMeta() {
 	}
 	if _, err := ch.t.Patterns(); err != nil {
 		ch.addFinding("workspace", string(keyPatterns), "%v", err)
+	}
+	if _, err := ch.t.Phrases(); err != nil {
+		ch.addFinding("workspace", string(keyPhrases), "%v", err)
 	}
 	ch.checkKeys(bucketCounters, counterKeys()...)
 }

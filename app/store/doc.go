@@ -29,6 +29,7 @@
 //	    settings                          record map[string]string: settings of the Settings page; missing before the first
 //	    logo                              record []byte: image of the firm's logo, PNG or JPEG; missing if there is none
 //	    patterns                          record string: county patterns (YAML, see app/extract); missing if there are none
+//	    phrases                           record model.Phrases; missing in a vault of an older version
 //	    time_zone                         record string: the setting time_zone in databases of older versions
 //	folders/         id                   record model.Folder
 //	folder_names/    parent id, fold(name)          -> id

@@ -160,8 +160,8 @@ func (t *Tx) EventHash(seq uint64) string {
 	return e.Hash
 }
 
-// LogEntry is an audit log entry as stored. It may be damaged.
-type LogEntry struct {
+// logEntry is an audit log entry as stored. It may be damaged.
+type logEntry struct {
 	Seq   uint64 // sequence number in the key; 0 if the key is invalid
 	Event model.Event
 	Err   error // reason why the entry can't be decoded; wraps ErrDamaged
@@ -169,7 +169,7 @@ type LogEntry struct {
 
 // LogPage is a part of the audit log.
 type LogPage struct {
-	Entries []LogEntry
+	Entries []logEntry
 	Next    []byte // position of the next page; nil at the end
 	Total   uint64 // number of entries that have ever been written
 }
@@ -186,7 +186,7 @@ func (t *Tx) ScanLog(position []byte, limit int) LogPage {
 		key, raw = c.Seek(position)
 	}
 	for ; key != nil && len(log.Entries) < limit; key, raw = c.Next() {
-		var e LogEntry
+		var e logEntry
 		if seq, ok := decodeUint64(key); ok {
 			e.Seq = seq
 			e.Err = decodeRecord(bucketEvents, key, raw, &e.Event)

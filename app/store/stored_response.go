@@ -64,8 +64,8 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	return nil
 }
 
-// RemoveStoredResponse removes a response, if there is one.
-func (t *Tx) RemoveStoredResponse(slot [32]byte) error {
+// removeStoredResponse removes a response, if there is one.
+func (t *Tx) removeStoredResponse(slot [32]byte) error {
 	old, found, err := t.StoredResponse(slot)
 	if err != nil || !found {
 		return err

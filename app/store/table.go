@@ -109,7 +109,7 @@ func (ta table[T]) remove(t *Tx, id uint64) error {
 	if err := t.bucket(ta.bucketName).Delete(encodeUint64(id)); err != nil {
 		return fmt.Errorf("remove %s %d: %w", ta.typeName, id, err)
 	}
-	return t.RemoveStoredResponse(UndoSlot(model.RecordRef(ta.typeName, id), ""))
+	return t.removeStoredResponse(UndoSlot(model.RecordRef(ta.typeName, id), ""))
 }
 
 // each calls fn with the records in ID order, starting with ID from, until fn returns

@@ -120,6 +120,17 @@ func (t *Tx) PutPatterns(text string) error {
 	return t.putSetting(keyPatterns, text)
 }
 
+// Phrases returns the phrases for requirements and exceptions. A vault of an older version has none.
+func (t *Tx) Phrases() (phrases model.Phrases, err error) {
+	if raw := t.bucket(bucketWorkspace).Get(keyPhrases); raw != nil {
+		err = decodeRecord(bucketWorkspace, keyPhrases, raw, &phrases)
+	}
+	return phrases, err
+}
+
+// PutPhrases replaces the phrases.
+func (t *Tx) PutPhrases(phrases model.Phrases) error { return t.putSetting(keyPhrases, phrases) }
+
 // IsExample reports whether the vault was marked as the vault of an example firm.
 func (t *Tx) IsExample() bool { return t.bucket(bucketWorkspace).Get(keyExample) != nil }
 

@@ -64,7 +64,7 @@ func (t *Tx) removeTitleWork(abstract uint64) error {
 	}
 	err = titleWork.remove(t, abstract)
 	for _, part := range undoParts {
-		err = errors.Join(err, t.RemoveStoredResponse(UndoSlot(model.RecordRef(abstracts.typeName, abstract), part)))
+		err = errors.Join(err, t.removeStoredResponse(UndoSlot(model.RecordRef(abstracts.typeName, abstract), part)))
 	}
 	return err
 }

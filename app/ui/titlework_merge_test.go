@@ -179,7 +179,8 @@ func TestIndexCheckBoxes(t *testing.T) {
 		return text, readNamesForm(text)
 	}
 	text, form := read()
-	for _, box := range []string{`name="indexes-1" value="UCC" checked>`, `name="indexes-2" value="UCC">`, `name="indexes-2" value="Grantor/Grantee">`,
+	for _, box := range []string{`name="indexes-1" value="UCC" checked>`, `name="indexes-2" value="UCC">`,
+		`name="indexes-2" value="Grantor/Grantee">`,
 		`name="indexes-1" value="Dockets, City" checked>`, `name="indexes-2" value="Dockets, City">`, `name="indexes-4" value="Judgments">`,
 		`data-chosen>ucc, Dockets, City, Judgments</span>`, `data-chosen>None</span>`} {
 		if !strings.Contains(text, box) {

@@ -41,6 +41,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/statuses", page.MayAdminister, p.changeDefinitions(p.orderStatusEditor)),
 		page.NewRoute("GET "+typesPath, page.MayAdminister, p.documentTypesPage),
 		page.NewRoute("POST "+typesPath, page.MayAdminister, p.changeTypes),
+		page.NewRoute("GET "+phrasesPath, page.MayAdminister, p.phrasesPage),
+		page.NewRoute("POST "+phrasesPath, page.MayAdminister, p.changePhrases),
 		page.NewRoute("GET /admin", page.MayAdminister, p.adminPage),
 		page.NewRoute("GET /admin/keys", page.MayAdminister, p.keyListPage),
 		page.NewRoute("POST /admin/keys", page.MayAdminister, p.createKey),

@@ -60,7 +60,7 @@ var EventTexts = []eventGroup{
 		{"note.created", "added a note to", "record", "added a note"}, {"note.changed", "changed a note on", "record", "changed a note"},
 		{"note.deleted", "deleted a note on", "record", "deleted a note"}, {"note.restored", "restored a note on", "record", "restored a note"},
 		{"note.purged", "permanently deleted a note on", "record", ""},
-		{"document_types.changed", "changed the document types", "", ""},
+		{"document_types.changed", "changed the document types", "", ""}, {"phrases.changed", "changed the phrases", "", ""},
 	}},
 	{"Orders", []eventText{
 		{"order.created", "created", "order", "created this order"}, {"order.changed", "changed", "order", "changed"},

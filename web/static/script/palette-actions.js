@@ -24,6 +24,7 @@ const places = [
   ['Order fields', '/admin/fields', 'administer'],
   ['Order statuses', '/admin/statuses', 'administer'],
   ['Document types', '/admin/types', 'administer'],
+  ['Phrases', '/admin/phrases', 'administer'],
   ['Users', '/admin/users', 'administer'],
   ['API keys', '/admin/keys', 'administer'],
   ['Activity', '/admin/activity', 'administer'],

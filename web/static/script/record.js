@@ -46,6 +46,29 @@ document.addEventListener('input', (event) => {
   chosen.textContent = all.join(', ') || 'None';
 });
 
+// Selects the first placeholder that a phrase left to be filled in.
+const selectBlank = () => {
+  /** @type {HTMLTextAreaElement} */
+  const text = document.querySelector('textarea[data-blanks]');
+  if (!text) return;
+  delete text.dataset.blanks;
+  const blank = text.value.match(/\{[^{}\n]{1,60}\}/);
+  text.focus();
+  if (blank) text.setSelectionRange(blank.index, blank.index + blank[0].length);
+};
+document.addEventListener('htmx:afterSettle', selectBlank);
+selectBlank();
+
+// A phrase is typed in the field that opens.
+document.addEventListener(
+  'toggle',
+  (event) => {
+    const choose = /** @type {HTMLElement} */ (event.target);
+    if (choose.matches('details.choose[open]')) choose.querySelector('input[name="phrase"]')?.focus();
+  },
+  true,
+);
+
 // Asks before unsaved changes are lost. A form that htmx sends keeps its changes until the response replaces
 // it. A form that comes back with problems or a conflict isn't saved.
 document.addEventListener('input', (event) => {

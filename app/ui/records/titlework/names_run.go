@@ -25,8 +25,8 @@ func (p *Pages) readNamesRun(r *page.Request, s source) (Rows, error) {
 		return view, err
 	}
 	for _, run := range s.work.NamesRun {
-		view.Rows = append(view.Rows, Row{Run: run, By: staff.ActorName(run.By), values: map[string]string{"name": run.Name, "from": run.From, "to": run.To,
-			"indexes": strings.Join(run.Indexes, "\n"), "result": run.Result}})
+		view.Rows = append(view.Rows, Row{Run: run, By: staff.ActorName(run.By), values: map[string]string{"name": run.Name,
+			"from": run.From, "to": run.To, "indexes": strings.Join(run.Indexes, "\n"), "result": run.Result}})
 	}
 	if isEditing(r) || r.Method == http.MethodPost {
 		view.offered, err = p.indexesOf(r.Context(), s.template)

@@ -16,7 +16,7 @@ const maxInstrumentChoices = 300
 
 var requirements = rowList{name: "requirements", part: "titlework_requirements",
 	heading: "Requirements and exceptions", notice: "Requirements and exceptions saved.", text: "text",
-	fields: model.RequirementFields(), read: (*Pages).readRequirements,
+	more: (*Pages).moreRequirements, fields: model.RequirementFields(), read: (*Pages).readRequirements,
 	set: (*vault.TitleWork).SetRequirements}
 
 // instrumentChoice is an instrument that a row can be linked to.
@@ -68,7 +68,8 @@ func (p *Pages) readRequirements(r *page.Request, s source) (view Rows, err erro
 	for _, row := range s.work.Requirements {
 		view.Rows = append(view.Rows, p.storedRow(r, s, sheet, row))
 	}
-	return view.numbered(), nil
+	err = p.offerPhrases(r, &view)
+	return view.numbered(), err
 }
 
 // requirementRow returns a row that is linked to an instrument of the abstract.

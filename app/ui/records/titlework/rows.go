@@ -39,6 +39,7 @@ type Rows struct {
 	Flagged     []Row              // requirements and exceptions of the instruments, which are edited there
 	Instruments []instrumentChoice // that a row can be linked to
 	FocusRow    int                // row whose control has the focus after its button was used; 0: the blank row
+	Phrases     []model.Phrase     // that can be inserted in a row
 	offered     []string           // indexes that the rows offer as check boxes
 }
 
@@ -51,6 +52,7 @@ type Row struct {
 	Instrument, Path string            // heading and address of the instrument that it is linked to; "" if there is none
 	Run              model.NameRun     // when the name was run, and whether it is to be run again
 	By               string            // who ran the name
+	Phrase           phraseSearch      // phrase to insert
 }
 
 // Value returns the value of a field, or "" if there is none.
@@ -132,7 +134,7 @@ func (l rowList) page(p *Pages) page.HandlerFunc {
 // digits are not after latest.
 func (l rowList) submitted(form url.Values, latest time.Time) (rows []Row) {
 	for i := range min(len(form[l.fields[0].Name]), model.MaxTitleRows+1) {
-		row := Row{values: map[string]string{}, Was: formText(form, "was", i)}
+		row := Row{values: map[string]string{}, Was: formText(form, "was", i), Phrase: phraseSearch{Text: formText(form, "phrase", i)}}
 		for _, f := range l.fields {
 			switch row.values[f.Name] = formText(form, f.Name, i); {
 			case f.Rows != nil:
