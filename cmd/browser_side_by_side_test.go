@@ -233,6 +233,7 @@ func (ta *tab) testNarrowSides(t *testing.T, value []string, runsheet string) {
 			ta.waitFor(inSide(side, `[...document.querySelectorAll(".viewer-bar > div")].every(
 				e => e.getBoundingClientRect().right <= document.defaultView.innerWidth)`))
 		}
+		ta.waitFor(inSide("left", `[...document.querySelectorAll(".viewer-bar > div")].every(e => e.scrollWidth <= e.clientWidth + 1)`))
 		ta.checkAccessible(t, fmt.Sprintf("sides at %d px", c.width))
 		ta.screenshot(fmt.Sprintf("scene-sides-%d", c.width))
 	}

@@ -64,6 +64,9 @@ const updateChoices = () => {
     link.href = address.pathname + address.search;
   }
 };
+// Frames whose next page is not loaded yet. Their lists name it already.
+/** @type {Set<HTMLIFrameElement>} */
+const opening = new Set();
 const update = () => {
   if (!both) {
     updateChoices();
@@ -78,7 +81,7 @@ const update = () => {
     const select = selectOf(name);
     const chosen = withoutPage(value);
     if (![...select.options].some((option) => option.value === chosen)) select.add(new Option(title, chosen));
-    select.value = chosen;
+    if (!opening.has(frameOf(name))) select.value = chosen;
     sideOf(name).querySelector('input[type=hidden]').setAttribute('value', other.value);
     sideOf(name).querySelector('[data-close]').setAttribute('href', other.alone);
     sideOf(name).toggleAttribute('data-runsheet', isRunsheet(value));
@@ -92,7 +95,10 @@ const update = () => {
  * @param {SideName} name
  * @param {string} address
  */
-const show = (name, address) => frameOf(name).contentWindow.location.replace(address);
+const show = (name, address) => {
+  opening.add(frameOf(name));
+  frameOf(name).contentWindow.location.replace(address);
+};
 
 // read takes over what a side shows now.
 /** @param {HTMLIFrameElement} frame */
@@ -119,6 +125,7 @@ const prepare = (frame) => {
   const page = frame.contentDocument;
   if (!page || known.has(page) || page.URL === 'about:blank') return;
   known.add(page);
+  opening.delete(frame);
   // The server does both if the browser says that the page is for a frame.
   page.documentElement.dataset.framed = '';
   if (!page.querySelector('base')) {
