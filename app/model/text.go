@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"golang.org/x/text/cases"
 	"regexp"
 	"strings"
 	"time"
 	"unicode"
+
+	"golang.org/x/text/cases"
 )
 
 // The keys of store indexes contain text normalized by NormalizeText and NormalizeNumber, so any
