@@ -39,7 +39,7 @@
 //	7     app/search     search service, and indexing of what changes             deedkeep/app/store
 //	7     app/upload     resumable uploads                                        deedkeep/app/store
 //	7     app/vault/bulk changes of many records at once                         deedkeep/app/store
-//	7     app/vault/phrases standard sentences for requirements and exceptions    deedkeep/app/store
+//	7     app/vault/phrases standard language for requirements and exceptions     deedkeep/app/store
 //	7     app/vault/purge permanent deletion of what is in the trash              deedkeep/app/store
 //	6     app/vault      orders, abstracts, documents, folders, templates, trash  deedkeep/app/store
 //	5     app/auth       users, sessions, API keys, sign-in throttling            deedkeep/app/store

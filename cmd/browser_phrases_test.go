@@ -130,7 +130,7 @@ func checkIndexes(t *testing.T, b *tab) {
 		t.Error("Escape: got open check boxes, or the focus elsewhere, want them closed and the focus on their summary")
 	}
 	b.press(kb.Enter)
-	b.tabTo("#names-run tr:nth-child(2) button | Check these for all names")
+	b.tabTo("#names-run tr:nth-child(2) button | Use for all names")
 	b.press(kb.Enter)
 	b.waitVisible("#names-run tr:first-child [data-chosen] | Judgments, UCC, Marriage")
 	b.waitFor(`document.activeElement.matches("#names-run tr:nth-child(2) summary")`)

@@ -269,8 +269,11 @@ func (s *Service) choose(ctx context.Context, actor model.Actor, record string, 
 		return err
 	}
 	for name, width := range widths {
-		if width < minWidth || width > maxWidth || !slices.Contains(columns, name) {
-			return errs.InvalidField("width", errs.Code(fmt.Sprintf("The width of a column must be from %d to %d pixels.", minWidth, maxWidth)))
+		switch {
+		case width < minWidth || width > maxWidth:
+			return errs.InvalidField("width", "The column width must be from 40 to 2,000 pixels.")
+		case !slices.Contains(columns, name): // removed since the page was shown
+			delete(widths, name)
 		}
 	}
 	var old, now model.View

@@ -234,7 +234,7 @@ func InstrumentInputFields() []string {
 	return names
 }
 
-// Reverted is like Order.Reverted. A status has the person again who set it.
+// Reverted is like Order.Reverted. A reverted status also gets back the person who set it.
 func (i Instrument) Reverted(before, after Instrument) (reverted Instrument, ok bool) {
 	r, was := reversal{}, i.Status
 	revert(&r, &i.TypeID, before.TypeID, after.TypeID)

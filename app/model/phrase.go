@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"deedkeep/app/errs"
 )
@@ -44,7 +45,7 @@ func CheckPhrases(in Input) ([]Phrase, errs.Fields) {
 	var list []Phrase
 	for at, members := range f.rows(in, maxPhrases) {
 		phrase := Phrase{
-			Name: f.line(at+"name", members["name"].asText(), maxPhraseName),
+			Name: strings.Join(strings.Fields(f.line(at+"name", members["name"].asText(), maxPhraseName)), " "),
 			Kind: choiceOf(RequirementKind, ExceptionKind)(&f, at+"kind", members["kind"].asText()),
 			Text: f.line(at+"text", members["text"].asText(), maxPhraseLength),
 		}
@@ -65,25 +66,36 @@ func NewPhrases() Phrases {
 	requirement := func(name, text string) Phrase { return Phrase{name, RequirementKind, text} }
 	exception := func(name, text string) Phrase { return Phrase{name, ExceptionKind, text} }
 	return Phrases{Version: 1, List: []Phrase{
-		requirement("Payoff and release of mortgage", "Payment in full of the mortgage from {grantor} to {grantee}, dated {dated}, "+
-			"recorded {recorded} in {reference}, in the original principal amount of {amount}, and recording of its satisfaction or release."),
-		requirement("Payoff and reconveyance of deed of trust", "Payment in full of the debt secured by the deed of trust from {grantor} to "+
-			"{trustee}, Trustee, for the benefit of {beneficiary}, dated {dated}, recorded {recorded} in {reference}, in the original "+
-			"principal amount of {amount}, and recording of its release or reconveyance."),
-		requirement("Satisfaction of judgment", "Payment of the judgment in favor of {grantee} against {grantor}, filed {recorded}, "+
-			"{reference}, in the amount of {amount}, plus interest and costs, and recording of its satisfaction or release."),
-		requirement("Release of tax lien", "Payment of the tax lien of {grantee} against {grantor}, filed {recorded}, {reference}, in the "+
-			"amount of {amount}, plus interest and penalties, and recording of its release."),
-		requirement("Payment of taxes", "Payment of all taxes, charges, and assessments levied and assessed against the land that are due "+
-			"and payable."),
-		requirement("Affidavit of no liens", "Owner's affidavit that all labor and materials furnished to the land have been paid for, that "+
-			"there are no unrecorded liens or encumbrances, and that no one other than the owner has a right of possession."),
-		requirement("Proof of death and heirs", "Proof of the death of {grantor}, and probate of the estate or a recordable affidavit of "+
-			"heirship that names all heirs at law, with deeds from all heirs or devisees, joined by their spouses, if any."),
-		exception("Easement", "Easement or right of way from {grantor} to {grantee}, dated {dated}, recorded {recorded} in {reference}."),
-		exception("Restrictions", "Covenants, conditions, and restrictions recorded {recorded} in {reference}, but omitting any covenant or "+
-			"restriction to the extent that it violates state or federal law."),
-		exception("Mineral reservation", "Reservation of oil, gas, and other minerals, and of rights incident to them, in the deed from "+
-			"{grantor} to {grantee}, dated {dated}, recorded {recorded} in {reference}. The title to the minerals was not searched."),
+		requirement("Payoff and release of mortgage",
+			"Payment in full of the debt secured by the mortgage from {grantor} to {grantee}, dated {dated}, recorded {recorded}, "+
+				"{reference}, in the original principal amount of {amount}, and recording of its satisfaction or release."),
+		requirement("Payoff and reconveyance of deed of trust",
+			"Payment in full of the debt secured by the deed of trust from {grantor} to {trustee}, Trustee, for the benefit of "+
+				"{beneficiary}, dated {dated}, recorded {recorded}, {reference}, in the original principal amount of {amount}, and "+
+				"recording of its release or reconveyance."),
+		requirement("Satisfaction of judgment",
+			"Payment of the judgment in favor of {grantee} against {grantor}, {court}, {reference}, filed {recorded}, in the "+
+				"amount of {amount}, plus interest and costs, and filing of its satisfaction or release."),
+		requirement("Release of tax lien",
+			"Payment of the tax lien in favor of {grantee} against {grantor}, filed {recorded}, {reference}, in the amount of "+
+				"{amount}, plus interest and penalties, and filing or recording of its release."),
+		requirement("Payment of taxes",
+			"Payment of all taxes, charges, and assessments levied and assessed against the land that are due and payable."),
+		requirement("Owner's affidavit of liens and possession",
+			"Owner's affidavit that all labor and materials furnished to the land have been paid for, that there are no unrecorded "+
+				"liens or encumbrances, and that no one other than the owner has a right of possession."),
+		requirement("Proof of death and heirs",
+			"Proof of the death of {decedent}, and probate of the estate or a recordable affidavit of heirship that names all "+
+				"heirs at law, with deeds from all heirs or devisees, joined by their spouses, if any."),
+		exception("Easement",
+			"Easement or right of way from {grantor} to {grantee}, dated {dated}, recorded {recorded}, {reference}."),
+		exception("Restrictions",
+			"Covenants, conditions, and restrictions recorded {recorded}, {reference}, but omitting any covenant or restriction "+
+				"based on race, color, religion, sex, disability, familial status, national origin, or any other class protected by "+
+				"state or federal law, except to the extent that the law permits it."),
+		exception("Mineral reservation",
+			"Reservation of oil, gas, and other minerals, and of rights incident to them, in the deed from {grantor} to {grantee}, "+
+				"dated {dated}, recorded {recorded}, {reference}. Title to the minerals has not been searched after the date of that "+
+				"deed."),
 	}}
 }

@@ -246,16 +246,25 @@ func CheckNamesRun(in Input, current []NameRun, actor Actor, at time.Time) ([]Na
 		if run.From != "" && run.To != "" && run.To < run.From {
 			f.Add(row+"to", DateBefore, "from")
 		}
-		old := slices.IndexFunc(current, run.sameSearch)
-		if old < 0 {
-			old = slices.IndexFunc(current, run.isStillPending)
-		}
-		if old >= 0 {
-			run.By, run.At, run.Pending = current[old].By, current[old].At, current[old].Pending
-		}
 		list = append(list, run)
 	}
+	keepAdders(list, slices.Clone(current))
 	return list, f.Fields
+}
+
+// keepAdders lets the rows of a list keep who added them, when, and whether they are pending. Each row that is left of the
+// current ones is that of at most one row, and first of one that is equal.
+func keepAdders(list, left []NameRun) {
+	known := make([]bool, len(list))
+	for _, same := range []func(NameRun, NameRun) bool{NameRun.sameSearch, NameRun.isStillPending} {
+		for n := range list {
+			at := slices.IndexFunc(left, func(old NameRun) bool { return same(list[n], old) })
+			if !known[n] && at >= 0 {
+				list[n].By, list[n].At, list[n].Pending = left[at].By, left[at].At, left[at].Pending
+				left, known[n] = slices.Delete(left, at, at+1), true
+			}
+		}
+	}
 }
 
 // sameSearch reports whether two rows describe the same search.

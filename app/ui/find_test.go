@@ -499,7 +499,7 @@ func TestRecentRecords(t *testing.T) {
 	}
 	viewer.get(t, 200, paths[3])
 	viewer.get(t, 404, "/orders/999")
-	want := []string{"Order R03", "Order R11", "Order R10", "Order R09", "Order R08", "Order R07", "Order R06", "Order R05", "Order R04", "Order R02"}
+	want := []string{"R03", "R11", "R10", "R09", "R08", "R07", "R06", "R05", "R04", "R02"}
 	if got := recent(viewer, "/"); !slices.Equal(got, want) {
 		t.Errorf("recent records = %q, want %q", got, want)
 	}
@@ -508,6 +508,14 @@ func TestRecentRecords(t *testing.T) {
 	}
 	if got := recent(other, "/"); len(got) != 0 {
 		t.Errorf("recent records of another user = %q, want none", got)
+	}
+	other.post(t, 303, paths[3]+"/trash", url.Values{})
+	if got := recent(viewer, "/"); !slices.Equal(got, want[1:]) {
+		t.Errorf("recent records after the first was moved to the trash = %q, want %q", got, want[1:])
+	}
+	viewer.get(t, 200, paths[0], "Deedkeep-Background", "refresh")
+	if got := recent(viewer, "/"); !slices.Equal(got, want[1:]) {
+		t.Errorf("recent records after a refresh of an open page = %q, want %q", got, want[1:])
 	}
 	viewer.get(t, 303, "/find/recent").checkHeaders(t, map[string]string{"Location": "/find"})
 }

@@ -122,7 +122,7 @@ func TestInsertPhrase(t *testing.T) {
 	some.lacks(t, "insert-1-Payoff")
 	kim.post(t, 200, section, form("insert-1-Lease option", [3]string{"", "", "leas"})).has(t, "\nOption.</textarea>")
 	kim.post(t, 200, section, form("phrase-1", [3]string{"", "", "deed"})).has(t, "No phrase has these words.", `value="deed"`)
-	kim.post(t, 200, section, form("phrase-1", [3]string{"", "", ""})).has(t, "Enter the name of a phrase")
+	kim.post(t, 200, section, form("phrase-1", [3]string{"", "", ""})).has(t, "Enter a phrase name or words")
 	kim.post(t, 200, section, form("fill-1", [3]string{"Release of {type} in {court}.", mortgage, ""})).has(t,
 		"\nRelease of Mortgage in {court}.</textarea>")
 	kim.post(t, 200, section, form("phrase-1", [3]string{"", "999", "payoff"})).has(t, "Release of {type} by {grantor}")

@@ -372,7 +372,7 @@ func TestHighlights(t *testing.T) {
 	kim.post(t, 200, "/notes/1", change, part...).has(t, "Changed", "Note saved.",
 		`name="back" value="`+document+`?page=2&amp;note=1"`)
 	kim.get(t, 200, document+"/areas").has(t, `"text":"Changed"`)
-	kim.get(t, 200, notes+"?edit=1").has(t, "A new page removes the highlight.")
+	kim.get(t, 200, notes+"?edit=1").has(t, "Changing the page number removes the highlight.")
 	kim.post(t, 303, "/notes/1", url.Values{"record": {file}, "text": {"Changed"}, "page": {"3"}, "version": {"2"}})
 	kim.get(t, 200, document+"/areas").has(t, `{"areas":[]}`)
 	deleted := kim.post(t, 200, "/notes/1/delete", url.Values{"record": {file}, "only": {"1"}}, part...)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"deedkeep/app/document"
@@ -86,6 +87,9 @@ func (n *Notes) OfInstrument(ctx context.Context, id uint64) (list []model.Note,
 			return err
 		}
 		for _, link := range i.Documents {
+			if _, read := files[link.FileID]; read || len(list) == maxInstrumentNotes {
+				continue
+			}
 			file, err := t.File(link.FileID)
 			if errs.KindOf(err) == errs.NotFound { // in the trash
 				continue
@@ -99,7 +103,9 @@ func (n *Notes) OfInstrument(ctx context.Context, id uint64) (list []model.Note,
 			}
 			files[file.ID] = file
 			for _, note := range of {
-				if len(list) < maxInstrumentNotes && model.ContainsPage(link.Pages, note.Page) {
+				if len(list) < maxInstrumentNotes && slices.ContainsFunc(i.Documents, func(l model.DocumentLink) bool {
+					return l.FileID == file.ID && model.ContainsPage(l.Pages, note.Page)
+				}) {
 					list = append(list, note)
 				}
 			}

@@ -73,7 +73,8 @@ func (p *Pages) startSession(r *page.Request, draft auth.SignInDraft) error {
 	if !errors.As(err, &rejected) {
 		return err
 	}
-	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: rejected.Error(), Wait: int(rejected.Wait.Seconds()), Code: draft.Challenge != ""}
+	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: rejected.Error(),
+		Wait: int(rejected.Wait.Seconds()), Code: draft.Challenge != ""}
 	switch rejected.Reason {
 	case auth.CodeNeeded:
 		p.SetCookie(r, challengeCookie, rejected.Challenge, auth.ChallengeTTL, http.SameSiteStrictMode)

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,6 +40,7 @@ type sideChoice struct {
 	Value, Title string
 	Note         string // how it relates to the document on the other side, such as "Releases Mortgage"
 	Shown        bool   // the side shows it
+	file         uint64 // 0: a runsheet
 	Path         string // address of both sides when the side shows it
 }
 
@@ -180,7 +182,7 @@ func (p *Pages) loadSideChoices(r *page.Request, s *side, f model.File) error {
 		}
 	}
 	for _, file := range files {
-		s.Choices = append(s.Choices, sideChoice{Value: documentSide(file.ID), Title: file.Filename})
+		s.Choices = append(s.Choices, sideChoice{Value: documentSide(file.ID), Title: file.Filename, file: file.ID})
 	}
 	base, _, _ := strings.Cut(s.Value, "-page-")
 	for n := range s.Choices {
@@ -201,32 +203,50 @@ func (p *Pages) noteRelations(r *page.Request, s *side) error {
 		return err
 	}
 	at := slices.IndexFunc(s.Choices, func(c sideChoice) bool { return c.Shown })
+	if at < 0 || s.Choices[at].IsRunsheet() {
+		return nil
+	}
+	notes := relations(sheet.Instruments, s.Choices[at].file)
 	for n, c := range s.Choices {
-		if at >= 0 && n != at && !c.IsRunsheet() {
-			s.Choices[n].Note = relation(sheet, c.Value, s.Choices[at].Value)
+		if n != at {
+			s.Choices[n].Note = notes[c.file]
 		}
 	}
 	return nil
 }
 
-// relation says how an instrument of a document relates to one of another document, or "".
-func relation(sheet vault.Runsheet, of, to string) string {
-	has := func(document string, i vault.InstrumentView) bool {
-		return slices.ContainsFunc(i.Documents, func(d model.DocumentLink) bool { return documentSide(d.FileID) == document })
+// relations says how the instruments of documents relate to those of one document, by document.
+func relations(list []vault.InstrumentView, document uint64) map[uint64]string {
+	byID := map[uint64]*vault.InstrumentView{}
+	for n := range list {
+		byID[list[n].ID] = &list[n]
 	}
-	for _, i := range sheet.Instruments {
+	isOf := func(i *vault.InstrumentView) bool {
+		return slices.ContainsFunc(i.Documents, func(d model.DocumentLink) bool { return d.FileID == document })
+	}
+	notes := map[uint64]string{}
+	add := func(i *vault.InstrumentView, note string) {
+		for _, d := range i.Documents {
+			notes[d.FileID] = cmp.Or(notes[d.FileID], note)
+		}
+	}
+	for n := range list {
+		i := &list[n]
 		for _, r := range i.Relations {
-			target, found := sheet.Find(r.InstrumentID)
+			target, found := byID[r.InstrumentID]
+			if !found {
+				continue
+			}
 			words, targetWords := page.RelationWords(r.Kind)
-			switch {
-			case found && has(of, i) && has(to, target):
-				return words + " " + target.Type.Name
-			case found && has(to, i) && has(of, target):
-				return targetWords + " " + i.Type.Name
+			if isOf(target) {
+				add(i, words+" "+target.Type.Name)
+			}
+			if isOf(i) {
+				add(target, targetWords+" "+i.Type.Name)
 			}
 		}
 	}
-	return ""
+	return notes
 }
 
 // choose lets a side whose page has yet to be chosen offer what is beside the other one: the runsheet, related documents,

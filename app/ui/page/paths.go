@@ -58,7 +58,7 @@ func ReturnAddress(r *Request, otherwise string) string {
 	return otherwise
 }
 
-// StartParam is the parameter of the desk's address that opens the view instead which the user starts with.
+// StartParam is the query parameter of the desk that redirects to the user's start page.
 const StartParam = "start"
 
 // LocalAddress returns to if it is an address on this server, and "/" otherwise. This keeps links

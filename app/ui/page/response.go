@@ -42,12 +42,12 @@ func sidePolicy(r *Request, status int, content Page) string {
 // RenderPage renders a page in the layout. It sends nothing before rendering succeeds.
 func (si *Site) RenderPage(r *Request, status int, name string, content Page) error {
 	if !r.isBackground() {
+		if status == http.StatusOK {
+			si.remember(r)
+		}
 		if notice, undo := si.consumeNotice(r); content.Notice == "" {
 			content.Notice, content.UndoTo = notice, undo
 		}
-	}
-	if status == http.StatusOK {
-		si.remember(r, content.Heading)
 	}
 	return si.renderBlock(r, sidePolicy(r, status, content), status, name, "layout.html", pageData{
 		Page: content, Me: r.Visitor, Framed: r.isFramed(), LastEvent: r.lastEvent,

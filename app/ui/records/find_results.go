@@ -255,7 +255,14 @@ func (p *Pages) findBox(r *page.Request) error {
 	})
 }
 
-// findRecent shows the records that the visitor opened last, for the search box without a text.
+// recentRow is a record that the visitor opened.
+type recentRow struct{ Heading, Label, Path string }
+
+// Name returns what the record is called, such as Order.
+func (r recentRow) Name() string { return page.UpperFirst(r.Label) }
+
+// findRecent shows the records that the visitor opened last, except the one on the screen, for the search box without a
+// text. Those that aren't there any longer are left out.
 func (p *Pages) findRecent(r *page.Request) error {
 	if !r.IsPart() {
 		return r.Redirect("/find")
@@ -264,7 +271,30 @@ func (p *Pages) findRecent(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RenderPart(r, http.StatusOK, "find.html", "find-recent", p.Recent(r.Visitor, here.Path))
+	var rows []recentRow
+	for _, record := range p.Recent(r.Visitor) {
+		row := recentRow{"", page.RecordLabel(record.Type), p.RecordPath(record.Type, record.ID)}
+		switch record.Type {
+		case vault.AbstractOps.Name:
+			_, row.Heading, err = p.App.Abstracts.WithHeading(r.Context(), record.ID)
+		case vault.OrderOps.Name:
+			var order model.Order
+			order, err = p.App.Orders.Get(r.Context(), record.ID)
+			row.Heading = order.Number
+		case vault.FileOps.Name:
+			var file model.File
+			file, err = p.App.Files.Get(r.Context(), record.ID)
+			row.Heading = file.Filename
+		}
+		switch {
+		case errs.KindOf(err) == errs.NotFound:
+		case err != nil:
+			return err
+		case row.Path != here.Path:
+			rows = append(rows, row)
+		}
+	}
+	return p.RenderPart(r, http.StatusOK, "find.html", "find-recent", rows)
 }
 
 // Patterns for line breaks, paragraph breaks, and cell separators.

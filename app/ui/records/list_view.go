@@ -341,9 +341,9 @@ func (p *Pages) setStart(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	start, notice := view.ID, "You start with the view “"+view.Name+"” now."
+	start, notice := view.ID, "Start page set to “"+view.Name+"”."
 	if r.PostForm.Has("desk") {
-		start, notice = 0, "You start with the desk now."
+		start, notice = 0, "Start page reset to the desk."
 	}
 	if err := p.App.Users.SetStartView(r.Context(), r.Actor, start); err != nil {
 		return err

@@ -23,13 +23,13 @@ func TestFill(t *testing.T) {
 		Legal: "Lot {4}"}
 	for text, want := range map[string]string{
 		"No placeholder.": "No placeholder.",
-		"Release of the {type} from {grantor} to {grantee}.": "Release of the Mortgage from Birch, Dana; Birch, Robin to Harlow Savings Bank.",
-		"{grantors} / {GRANTEES} / { grantor }":              "Birch, Dana; Birch, Robin / Harlow Savings Bank / Birch, Dana; Birch, Robin",
-		"{mortgagor} to {Mortgagee}":                         "Birch, Dana; Birch, Robin to Harlow Savings Bank",
+		"Release of the {type} from {grantor} to {grantee}.": "Release of the Mortgage from Birch, Dana and Birch, Robin to Harlow Savings Bank.",
+		"{grantors} / {GRANTEES} / { grantor }":              "Birch, Dana and Birch, Robin / Harlow Savings Bank / Birch, Dana and Birch, Robin",
+		"{mortgagor} to {Mortgagee}":                         "Birch, Dana and Birch, Robin to Harlow Savings Bank",
 		"Book {book}, Page {page}, {number}":                 "Book 1022, Page 311, 1998-883",
 		"{book type} {book}":                                 "Deed Book 1022",
 		"{reference}":                                        "Deed Book 1022, Page 311; Inst. 1998-883",
-		"{recorded}, {filed}, {dated}":                       "Mar 9, 1998, Mar 9, 1998, Mar 2, 1998",
+		"{recorded}, {filed}, {dated}":                       "March 9, 1998, March 9, 1998, March 2, 1998",
 		"{amount} {consideration}":                           "$120,000.00 $120,000.00",
 		"{trustee}, {parcel}, {county}":                      "First Title Co., 21-4-117, Wexcombe",
 		"{legal description} {instrument_number}":            "Lot {4} 1998-883", // a value isn't filled in again
@@ -41,11 +41,23 @@ func TestFill(t *testing.T) {
 			t.Errorf("Fill(%q): got %q, want %q", text, got, want)
 		}
 	}
-	if got := phrases.Fill("{grantor} to {beneficiary}", i, trust); got != "Birch, Dana; Birch, Robin to Harlow Savings Bank" {
+	if got := phrases.Fill("{grantor} to {beneficiary}", i, trust); got != "Birch, Dana and Birch, Robin to Harlow Savings Bank" {
 		t.Errorf("Fill with the label of the firm: got %q", got)
 	}
 	if got := phrases.Fill("{amount}", model.Instrument{ConsiderationText: "$10 & OVC"}, mortgage); got != "$10 & OVC" {
 		t.Errorf("Fill of a consideration as stated: got %q", got)
+	}
+	three := model.Instrument{Grantors: []string{"Ann Lee", "Bea Lee", "Cy Lee"}, Grantees: []string{"Lee, Ann", "Lee, Bea", "Lee, Cy"}}
+	if got := phrases.Fill("{grantor}, {grantee}", three, mortgage); got != "Ann Lee, Bea Lee, and Cy Lee, Lee, Ann; Lee, Bea; and Lee, Cy" {
+		t.Errorf("Fill of three names: got %q", got)
+	}
+	// A text doesn't become longer than a requirement can be, however often it has a long value.
+	long := model.Instrument{Legal: strings.Repeat("x", 60_000)}
+	if got := phrases.Fill(strings.Repeat("{legal}", 1000), long, mortgage); len(got) > 65_535 || strings.Count(got, "{legal}") != 1000 {
+		t.Errorf("Fill of a long text: got %d characters with %d placeholders, want none filled in", len(got), strings.Count(got, "{legal}"))
+	}
+	if got := phrases.Fill(strings.Repeat("{legal}", 20), long, mortgage); len(got) > 65_535 || strings.Count(got, "{legal}") != 19 {
+		t.Errorf("Fill of a long value: got %d characters with %d placeholders, want 19", len(got), strings.Count(got, "{legal}"))
 	}
 	if got := phrases.Blanks("{a} and {b} and {a}"); strings.Join(got, " ") != "{a} {b}" {
 		t.Errorf("Blanks: got %q, want each once", got)
@@ -72,7 +84,7 @@ func TestFind(t *testing.T) {
 		Grantees: []string{"B"}, Consideration: "1.00", OtherParties: []model.Party{{Role: "Trustee", Name: "C"}, {Role: "Beneficiary", Name: "D"}},
 		County: "E", State: "PA", CaseNumber: "4", Court: "F", Parcels: []string{"5"}, Legal: "G", Expires: "2030-01-02"}
 	all := strings.Join(phrases.Placeholders(), " ")
-	if left := phrases.Blanks(phrases.Fill(all, i, model.DocumentType{Name: "Deed of Trust"})); len(left) > 0 {
+	if left := phrases.Blanks(phrases.Fill(all, i, model.DocumentType{Name: "Deed of Trust", GrantorLabel: "Decedent"})); len(left) > 0 {
 		t.Errorf("placeholders without a meaning: %q", left)
 	}
 	for _, p := range model.NewPhrases().List {

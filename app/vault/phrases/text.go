@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"deedkeep/app/model"
 )
@@ -11,9 +12,16 @@ import (
 // words returns the words of a text for comparisons.
 func words(text string) []string { return strings.Fields(model.Fold(text)) }
 
+// maxTyped is the maximum length of a text to find phrases by, in bytes. A name has at most 100 characters.
+const maxTyped = 1000
+
 // ByName returns the phrase with a name, ignoring case and repeated spaces.
 func ByName(list []model.Phrase, name string) (model.Phrase, bool) {
-	n := slices.IndexFunc(list, func(p model.Phrase) bool { return slices.Equal(words(p.Name), words(name)) })
+	if len(name) > maxTyped {
+		return model.Phrase{}, false
+	}
+	typed := words(name)
+	n := slices.IndexFunc(list, func(p model.Phrase) bool { return slices.Equal(words(p.Name), typed) })
 	if n < 0 {
 		return model.Phrase{}, false
 	}
@@ -25,6 +33,9 @@ func ByName(list []model.Phrase, name string) (model.Phrase, bool) {
 func Find(list []model.Phrase, text string) (found []model.Phrase) {
 	if phrase, ok := ByName(list, text); ok {
 		return []model.Phrase{phrase}
+	}
+	if len(text) > maxTyped {
+		return nil
 	}
 	typed := words(text)
 	var others []model.Phrase
@@ -63,11 +74,19 @@ func Blanks(text string) (blanks []string) {
 	return blanks
 }
 
+// maxFilled is the maximum length of a text that is filled in, in bytes. A requirement can have as many characters.
+const maxFilled = 65_535
+
 // Fill returns a text with the placeholders filled in that an instrument of the given type has a value for. The others
-// stay as they are.
+// stay as they are, and so do those with which the text would be longer than a requirement can be.
 func Fill(text string, i model.Instrument, t model.DocumentType) string {
+	left := maxFilled - len(text)
 	return placeholder.ReplaceAllStringFunc(text, func(blank string) string {
-		if value := valueOf(strings.Join(words(strings.ReplaceAll(blank[1:len(blank)-1], "_", " ")), " "), i, t); value != "" {
+		if left < 0 {
+			return blank
+		}
+		if value := valueOf(strings.Join(words(strings.ReplaceAll(blank[1:len(blank)-1], "_", " ")), " "), i, t); value != "" && len(value) <= left {
+			left -= len(value)
 			return value
 		}
 		return blank
@@ -84,8 +103,8 @@ var aliases = map[string]string{
 
 // Placeholders returns placeholders that users know. Other fields of instruments have some, too.
 func Placeholders() []string {
-	return []string{"{type}", "{grantor}", "{grantee}", "{dated}", "{recorded}", "{reference}", "{book}", "{page}", "{number}", "{amount}",
-		"{trustee}", "{beneficiary}", "{county}", "{state}", "{case number}", "{court}", "{parcel}", "{legal description}", "{expires}"}
+	return []string{"{type}", "{grantor}", "{grantee}", "{dated}", "{recorded}", "{reference}", "{book}", "{page}", "{instrument number}", "{amount}",
+		"{trustee}", "{beneficiary}", "{decedent}", "{county}", "{state}", "{case number}", "{court}", "{parcel}", "{legal description}", "{expires}"}
 }
 
 // valueOf returns the value of a placeholder as the runsheet has it, or "". The name is a field of instruments, the label of
@@ -118,7 +137,23 @@ func valueOf(name string, i model.Instrument, t model.DocumentType) string {
 	case strings.Join(words(grantee.Label), " ") == name:
 		parties = i.Grantees
 	}
-	return model.JoinNames(parties, "; ")
+	return joinNames(parties)
+}
+
+// joinNames joins names for a sentence: Ann Lee, Bea Lee, and Cy Lee. Names with commas are separated by semicolons.
+func joinNames(names []string) string {
+	separator := ", "
+	if strings.Contains(strings.Join(names, ""), ",") {
+		separator = "; "
+	}
+	switch n := len(names); n {
+	case 0, 1:
+		return strings.Join(names, "")
+	case 2:
+		return names[0] + " and " + names[1]
+	default:
+		return strings.Join(names[:n-1], separator) + separator + "and " + names[n-1]
+	}
 }
 
 // format returns the value of a field of an instrument for a sentence.
@@ -126,13 +161,15 @@ func format(f model.InstrumentField, i model.Instrument) string {
 	values := f.Values(&i)
 	switch {
 	case f.List != nil:
-		return model.JoinNames(values, "; ")
+		return joinNames(values)
 	case f.Name == "consideration" && len(values) == 0:
 		return i.ConsiderationText
 	case len(values) == 0:
 		return ""
 	case f.Type == model.Date:
-		return model.FormatDate(values[0])
+		if day, err := time.Parse(time.DateOnly, values[0]); err == nil {
+			return day.Format("January 2, 2006")
+		}
 	case f.Type == model.Money:
 		return model.FormatAmount(f.Type, values[0])
 	}

@@ -29,7 +29,12 @@ const concerns = (records) =>
  */
 const isBusy = (part, fresh) => {
   const active = document.activeElement;
-  if (part.querySelector('[data-touched], dialog[open], details[open]:not(.fold), input[name=id]:checked')) return true;
+  if (
+    part.querySelector(
+      '[data-touched], dialog[open], details[open]:not(.fold), input[name=id]:checked, input[name=file]:checked',
+    )
+  )
+    return true;
   if (part.querySelector('.notice') && !fresh.querySelector('.notice')) return true; // it may have an Undo button
   if (part.querySelector('[data-editing]') && !fresh.querySelector('[data-editing]')) return true; // a form that was opened
   if (part.contains(active) && active.matches('input:not([type=checkbox]), select, textarea, [contenteditable]'))

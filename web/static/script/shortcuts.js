@@ -50,7 +50,7 @@ const groups = [
       ['F6', 'The other side'],
       ['Shift F6', 'The divider'],
       ['← →', 'Move the divider'],
-      ['Enter', 'Back to half and half'],
+      ['Enter', 'Make both sides equal'],
     ],
   ],
   [

@@ -118,16 +118,22 @@ const request = async (what) => {
   return response.text();
 };
 const mayClose = () => !card.querySelector('[data-touched]') || window.confirm('Discard your changes?');
+let opened = 0; // number of times that a part was opened
 // openCard shows a part of the notes.
 /** @param {string} what */
 export const openCard = async (what, id = 0) => {
   if (card.open && !mayClose()) return;
+  opened += 1;
+  const number = opened;
+  let html = '';
   try {
-    fillCard(await request(what));
+    html = await request(what);
   } catch {
     announce("The note can't be loaded. Reload the page and try again.");
     return;
   }
+  if (number !== opened) return; // another one was opened since
+  fillCard(html);
   shownNote = id;
   drawAll();
   if (!card.open) card.show();
@@ -150,7 +156,7 @@ export const closeCard = () => {
 const showNote = async (id) => {
   const area = areas.find((one) => one.id === id);
   if (!area) {
-    announce("This note was deleted, or it doesn't highlight an area any more.");
+    announce('This note was deleted or no longer has a highlight.');
     return;
   }
   if (!buttonOf(id)?.checkVisibility()) goTo(area.page);
@@ -257,13 +263,20 @@ document.addEventListener('deedkeep:changed', reload);
 document.addEventListener('deedkeep:refresh', async (event) => {
   event.preventDefault();
   await reload();
-  if (!card.open || !shownNote || card.querySelector('form[data-editing]')) return;
-  const focused = card.contains(document.activeElement);
+  const id = shownNote;
+  const number = opened;
+  const isShown = () =>
+    card.open && id && id === shownNote && number === opened && !card.querySelector('form[data-editing]');
+  if (!isShown()) return;
+  let html = '';
   try {
-    fillCard(await request(`only=${shownNote}`));
+    html = await request(`only=${id}`);
   } catch {
     return; // the next change tries again
   }
+  if (!isShown()) return;
+  const focused = card.contains(document.activeElement);
+  fillCard(html);
   if (!card.querySelector('[data-shown-note]')) closeCard();
   else if (focused) card.focus({ preventScroll: true });
 });

@@ -140,6 +140,8 @@ const defaultBox = (n) => {
   const [top, bottom] = side(page.top, page.h, pane.scrollTop, pane.clientHeight, 0.2);
   return { left, top, right, bottom };
 };
+/** @type {{ n: number, id: number, x: number, y: number, moved: boolean }} */
+let drag = null; // the pointer that draws an area
 const start = () => {
   closeCard();
   if (card.open) return; // the user keeps changes that aren't saved
@@ -150,6 +152,7 @@ const start = () => {
   announce('Drag over the page, or move the area with the arrow keys. Press Enter to write the note.');
 };
 const stop = () => {
+  drag = null;
   const focused = document.activeElement === draft?.el;
   pane.classList.remove('marking');
   button?.setAttribute('aria-pressed', 'false');
@@ -222,8 +225,6 @@ window.addEventListener(
 
 // ---- pointers
 
-/** @type {{ n: number, id: number, x: number, y: number, moved: boolean }} */
-let drag = null;
 /** @param {PointerEvent} event */
 const draggedBox = ({ clientX, clientY }) => {
   const frame = pageElements.get(drag.n).getBoundingClientRect();

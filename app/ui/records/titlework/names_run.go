@@ -65,7 +65,7 @@ type indexChoice struct {
 
 // offerIndexes adds the indexes of the rows to the offered ones, so that one that was typed is a check box in each row.
 func (r *Rows) offerIndexes() {
-	r.offered = slices.Clone(r.offered[:min(len(r.offered), maxOfferedIndexes)])
+	r.offered = slices.Clone(r.offered)
 	for _, row := range r.Rows {
 		for _, index := range row.list("indexes") {
 			if len(r.offered) < maxOfferedIndexes && !contains(r.offered, index) {

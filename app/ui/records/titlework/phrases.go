@@ -64,7 +64,7 @@ func (p *Pages) insertPhrase(r *page.Request, view *Rows, rows []Row, n int) err
 	found := phrases.Find(view.Phrases, row.Phrase.Text)
 	switch {
 	case row.Phrase.Text == "":
-		row.Phrase.Problem = "Enter the name of a phrase, or words of it."
+		row.Phrase.Problem = "Enter a phrase name or words from its text."
 	case len(found) == 0:
 		row.Phrase.Problem = "No phrase has these words. Try other words, or clear the field."
 	case len(found) > 1:
