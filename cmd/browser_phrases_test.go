@@ -76,8 +76,8 @@ func insertPhrase(t *testing.T, b *tab) {
 	b.tabTo("#requirements .choose button | Payoff and release of mortgage")
 	b.press(kb.Enter)
 	b.waitFor(`document.activeElement.matches("#requirements textarea")`)
-	const want = "Payment in full of the mortgage from Birch, Dana to Harlow Savings Bank, dated {dated}, recorded May 7, 2004 in " +
-		"Inst. 2004-14,"
+	const want = "Payment in full of the debt secured by the mortgage from Birch, Dana to Harlow Savings Bank, dated {dated}, " +
+		"recorded May 7, 2004, Inst. 2004-14,"
 	if got := eval[string](b, `document.activeElement.value`); !strings.HasPrefix(got, want) {
 		t.Errorf("inserted phrase: got %q, want %q", got, want)
 	}

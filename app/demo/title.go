@@ -182,20 +182,7 @@ func (p *paper) fields(scans []model.File) map[string]any {
 func (f *filler) addTitleWork(file *file, abstract uint64, recorded []*paper) error {
 	complete := file.status == "Complete"
 	names, requirements := []map[string]any{}, []map[string]any{}
-	released := map[*paper]bool{}
-	for _, p := range recorded {
-		if p.Type == "Release or Satisfaction" {
-			released[p.Prior] = true
-		}
-	}
-	found := map[string][]string{} // what the indexes have, by name
-	for _, p := range recorded {
-		if reference := fmt.Sprintf("%s, Official Records %s, Page %s", p.Type, p.Book, p.Page); p.Type == "Mortgage" && !released[p] {
-			found[p.Grantors[0]] = append(found[p.Grantors[0]], reference)
-		} else if p.Type == "Judgment" {
-			found[p.Grantors[0]] = append(found[p.Grantors[0]], "Judgment, Case "+p.Case)
-		}
-	}
+	released, found := openItems(recorded)
 	add := func(list []string, from time.Time) {
 		for _, name := range list {
 			if !slices.ContainsFunc(names, func(row map[string]any) bool { return row["name"] == name }) {
@@ -244,6 +231,24 @@ func (f *filler) addTitleWork(file *file, abstract uint64, recorded []*paper) er
 	_, err = f.Notes.Create(f.ctx, f.examiner(), vault.AbstractOps.Name, abstract, model.NoteInput{Text: model.Some(model.StringInput(note))},
 		vault.Idempotency[model.Note]{})
 	return err
+}
+
+// openItems returns the mortgages that are released, and what the indexes have that isn't, by name.
+func openItems(recorded []*paper) (released map[*paper]bool, found map[string][]string) {
+	released, found = map[*paper]bool{}, map[string][]string{}
+	for _, p := range recorded {
+		if p.Type == "Release or Satisfaction" {
+			released[p.Prior] = true
+		}
+	}
+	for _, p := range recorded {
+		if reference := fmt.Sprintf("%s, Official Records %s, Page %s", p.Type, p.Book, p.Page); p.Type == "Mortgage" && !released[p] {
+			found[p.Grantors[0]] = append(found[p.Grantors[0]], reference)
+		} else if p.Type == "Judgment" {
+			found[p.Grantors[0]] = append(found[p.Grantors[0]], "Judgment, Case "+p.Case)
+		}
+	}
+	return released, found
 }
 
 // setRequirements stores the requirements, those of open mortgages with their instruments.
