@@ -72,20 +72,28 @@ func (p *Pages) changeTypes(r *page.Request) error {
 		_, err = p.App.Instruments.SetTypes(r.Context(), r.Actor, changed, false)
 	}
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		view := typesPage{Open: id, Form: typeForm(r.PostForm), Problems: map[string]string{}}
-		for field, sentence := range page.FieldProblems(problem.Fields) {
-			key, _ := strings.CutPrefix(field, fmt.Sprintf("types.%d.", index))
-			if !slices.Contains([]string{"name", "category", "grantor_label", "grantee_label"}, key) {
-				key = ""
-			}
-			view.Problems[key] = sentence
-		}
+		view := typesPage{Open: id, Form: typeForm(r.PostForm),
+			Problems: rowProblems(problem.Fields, fmt.Sprintf("types.%d.", index), "name", "category", "grantor_label", "grantee_label")}
 		return p.showTypes(r, http.StatusUnprocessableEntity, view)
 	}
 	if err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(r, typesPath, notice)
+}
+
+// rowProblems returns the problems of the row of a list that a form changes, by the name of its field. prefix is before these
+// names in the API. Problems of other fields are those of the form, with the name "".
+func rowProblems(fields errs.Fields, prefix string, names ...string) map[string]string {
+	problems := map[string]string{}
+	for field, sentence := range page.FieldProblems(fields) {
+		name, _ := strings.CutPrefix(field, prefix)
+		if !slices.Contains(names, name) {
+			name = ""
+		}
+		problems[name] = sentence
+	}
+	return problems
 }
 
 // typeForm returns the values of the form for one type.

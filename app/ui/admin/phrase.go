@@ -80,14 +80,8 @@ func (p *Pages) changePhrases(r *page.Request) error {
 		return err
 	})
 	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
-		view := phrasesPage{Open: r.PostForm.Get("phrase"), Form: phraseForm(r.PostForm), Problems: map[string]string{}}
-		for field, sentence := range page.FieldProblems(problem.Fields) {
-			key, _ := strings.CutPrefix(field, fmt.Sprintf("rows.%d.", index))
-			if !slices.Contains([]string{"name", "kind", "text"}, key) {
-				key = ""
-			}
-			view.Problems[key] = sentence
-		}
+		view := phrasesPage{Open: r.PostForm.Get("phrase"), Form: phraseForm(r.PostForm),
+			Problems: rowProblems(problem.Fields, fmt.Sprintf("rows.%d.", index), "name", "kind", "text")}
 		return p.showPhrases(r, http.StatusUnprocessableEntity, view)
 	}
 	if err != nil {

@@ -119,7 +119,7 @@ const read = (frame) => {
 
 /** @type {WeakSet<Document>} */
 const known = new WeakSet();
-// prepare makes a page that was loaded a side of this one. Its scripts have run, but its images may not be loaded yet.
+// prepare sets up a page that has loaded in a frame as one of the two sides. Its scripts have run, but its images may not be loaded yet.
 /** @param {HTMLIFrameElement} frame */
 const prepare = (frame) => {
   const page = frame.contentDocument;
