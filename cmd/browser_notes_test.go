@@ -68,6 +68,13 @@ func testNotes(t *testing.T, env *browserEnv) {
 // switchUser signs another user in.
 func (ta *tab) switchUser(name string) {
 	ta.t.Helper()
-	eval[bool](ta, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams()}).then(() => true)`)
+	ta.signOut()
 	ta.signIn(name)
+}
+
+// signOut ends the session while the page stays open. The page may then report itself without a session.
+func (ta *tab) signOut() {
+	ta.t.Helper()
+	ta.allow("/changes/here")
+	eval[bool](ta, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams()}).then(() => true)`)
 }

@@ -90,7 +90,7 @@ func (f *firm) testStoredRotation(t *testing.T, env *browserEnv, b *tab, scan in
 func (f *firm) testSignedOutWhileReading(b *tab) {
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[3].name]))
 	b.waitPageImage(1)
-	eval[bool](b, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams({})}).then(() => true)`)
+	b.signOut()
 	b.press(kb.End)
 	b.waitVisible(".viewer-out | You were signed out.")
 	b.waitFor(`[...document.querySelectorAll(".viewer-paper.absent")]

@@ -304,7 +304,7 @@ func testViewerPanelSignedOut(t *testing.T, env *browserEnv) {
 	p.press(kb.Escape + "i")
 	p.goTo(p.documents[1])
 	p.waitPageImage(1)
-	eval[bool](p.tab, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams({})}).then(() => true)`)
+	p.tab.signOut()
 	p.expect("status of 401")
 	p.press("i")
 	p.waitVisible("[data-panel-problem] a | Sign in again in a new tab")

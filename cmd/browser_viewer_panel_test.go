@@ -364,7 +364,7 @@ func testViewerPanelProblems(t *testing.T, env *browserEnv) {
 func (ta *tab) checkSignedOutPanel(t *testing.T) {
 	t.Helper()
 	ta.fill("#instrument-remarks", "typed while signed out")
-	eval[bool](ta, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams({})}).then(() => true)`)
+	ta.signOut()
 	ta.expect("status of 401")
 	ta.click("[data-then=stay]")
 	ta.waitVisible("[data-panel-problem] a | Sign in again in a new tab")
