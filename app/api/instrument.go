@@ -211,15 +211,14 @@ var instrumentListSpec = listSpec{
 	search:     searchOptional,
 	sorts:      []sortOption{{"created_at", model.SortCreated}, {"recorded", model.SortDue}},
 	filters: []filter{
-		byNumber("type_id", model.ColumnDocumentType), notWithSearch(byAbstract("abstract_id")),
+		byNumber("type_id", model.ColumnDocumentType), byAbstract("abstract_id"),
 		byText(model.ColumnCounty, model.MaxLineLength), byText(model.ColumnState, model.MaxLineLength),
-		notWithSearch(byText(model.ColumnInstrumentNumber, model.MaxReferenceLength)),
-		notWithSearch(byText(model.ColumnBook, model.MaxReferenceLength)),
-		notWithSearch(byText(model.ColumnPage, model.MaxReferenceLength)),
+		byText(model.ColumnInstrumentNumber, model.MaxReferenceLength),
+		byText(model.ColumnBook, model.MaxReferenceLength), byText(model.ColumnPage, model.MaxReferenceLength),
 		searched(byText(model.ColumnParty, model.MaxNameLength)),
-		notWithSearch(byChoice("status", model.ColumnStatus, model.InstrumentStatuses()...)),
-		notWithSearch(byDay("recorded_from", func(q *vault.Query) *string { return &q.DueFrom })),
-		notWithSearch(byDay("recorded_to", func(q *vault.Query) *string { return &q.DueTo })),
+		byChoice("status", model.ColumnStatus, model.InstrumentStatuses()...),
+		byDay("recorded_from", func(q *vault.Query) *string { return &q.DueFrom }),
+		byDay("recorded_to", func(q *vault.Query) *string { return &q.DueTo }),
 	},
 }
 

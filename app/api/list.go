@@ -102,7 +102,9 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 	if text := values["per_page"]; text != "" {
 		lq.Limit = perPage(text, &invalid)
 	}
-	lq.scope = s.readSort(l, values, &lq, &invalid)
+	if lq.scope, err = s.readSort(r.Context(), l, values, &lq, &invalid); err != nil {
+		return listQuery{}, err
+	}
 	if text := values["cursor"]; text != "" && len(invalid) == 0 {
 		s.decodeCursor(text, &lq, &invalid)
 	}
@@ -161,15 +163,20 @@ func perPage(text string, invalid *errs.Fields) int {
 }
 
 // readSort sets the sort order of lq and returns the scope of the list.
-func (s *server) readSort(l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) string {
-	sort := values["sort"]
+func (s *server) readSort(ctx context.Context, l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) (string, error) {
 	if l.afterParam != "" && s.readAfter(l, values, lq, invalid) {
-		return l.sequenceScope(lq.Query)
+		return l.sequenceScope(lq.Query), nil
 	}
 	if lq.searched || len(l.sorts) == 0 {
-		return listScope(l.recordType, "relevance", lq.Query) + fmt.Sprintf("&q=%q", lq.text)
+		return listScope(l.recordType, "relevance", lq.Query) + fmt.Sprintf("&q=%q", lq.text), nil
 	}
-	return listScope(l.recordType, l.applySort(sort, &lq.Query, invalid), lq.Query)
+	sort := strings.TrimSpace(values["sort"])
+	if l.asFile || l.hasViews && strings.TrimSpace(values[viewParam]) != "" {
+		if found, err := s.App.Lists.Sort(ctx, l.recordType, &lq.Query, sort); found || err != nil {
+			return listScope(l.recordType, sort, lq.Query), err
+		}
+	}
+	return listScope(l.recordType, l.applySort(sort, &lq.Query, invalid), lq.Query), nil
 }
 
 // sequenceScope returns the scope of a list in sequence order.
@@ -206,7 +213,6 @@ func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, 
 // applySort sets the sort order of q and returns its name, prefixed with "-" if the order is
 // descending. It adds a field error to invalid if the name is unknown.
 func (l listSpec) applySort(text string, q *vault.Query, invalid *errs.Fields) string {
-	text = strings.TrimSpace(text)
 	if text == "" {
 		text = "-" + l.sorts[0].name
 	}
@@ -243,7 +249,7 @@ func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) 
 // for which the search index is needed, and list otherwise. find is nil if the list can't be searched. shape converts each record to its
 // JSON form.
 func listPage[T, W any](s *server, r *request, spec listSpec, list func(context.Context, vault.Query) (vault.Page[T], error),
-	find func(context.Context, model.Actor, search.Query, int) (search.Page[T], error), shape func(T) W,
+	find func(context.Context, model.Actor, search.Query, vault.Query) (search.Page[T], error), shape func(T) W,
 ) (response, error) {
 	lq, err := s.list(r, spec)
 	if err != nil {
@@ -260,10 +266,11 @@ func listPage[T, W any](s *server, r *request, spec listSpec, list func(context.
 }
 
 // searching returns a function that reads a page of the search of a list.
-func searching[T any](r *request, lq listQuery, find func(context.Context, model.Actor, search.Query, int) (search.Page[T], error)) func(
-	context.Context, vault.Query) (vault.Page[T], error) {
+func searching[T any](r *request, lq listQuery,
+	find func(context.Context, model.Actor, search.Query, vault.Query) (search.Page[T], error),
+) func(context.Context, vault.Query) (vault.Page[T], error) {
 	return func(ctx context.Context, q vault.Query) (vault.Page[T], error) {
-		found, err := find(ctx, r.actor, lq.search(q), q.MaxBytes)
+		found, err := find(ctx, r.actor, lq.search(q), q)
 		return listed(found), err
 	}
 }

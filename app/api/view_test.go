@@ -102,6 +102,21 @@ func TestListOfView(t *testing.T) {
 	srv.do(t, file)
 	file.path, file.want = file.path+"&columns=status", "\ufeffStatus\nActive\nActive\n"
 	srv.do(t, file)
+	// A view can be sorted by any column, and so can a file, but not a list without a view.
+	byColumn := fmt.Sprintf("view=%d", srv.createView(t, "full", `{"name":"By county","record":"orders","sort":"-county",
+		"columns":["order_number"]}`).ID)
+	for query, want := range map[string][]string{byColumn: {"T-2", "T-0", "T-1"}, byColumn + "&sort=county": {"T-1", "T-0", "T-2"},
+		byColumn + "&per_page=2": {"T-2", "T-0"}} {
+		if got := numbers(query); !slices.Equal(got, want) {
+			t.Errorf("orders?%s = %q, want %q", query, got, want)
+		}
+	}
+	file.path, file.want = "/v1/orders.csv?"+byColumn, "\ufeffOrder number\nT-2\nT-0\nT-1\n"
+	srv.do(t, file)
+	file.path, file.want = "/v1/orders.csv?sort=county&columns=order_number", "\ufeffOrder number\nT-1\nT-0\nT-2\n"
+	srv.do(t, file)
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/orders?sort=county", status: 422, want: invalidField("sort",
+		"The selected sort is invalid.")})
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstracts?" + v, status: 422, want: invalidField("view",
 		"The selected view is invalid.")})
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/orders?view=x", status: 422, want: invalidField("view",

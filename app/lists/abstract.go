@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/store"
 	"deedkeep/app/vault"
 )
 
@@ -24,7 +25,7 @@ func (s *Service) Abstracts(ctx context.Context) (Table[Abstract], error) {
 		return Table[Abstract]{}, err
 	}
 	t := Table[Abstract]{Name: "Abstracts", zone: s.zone, hidden: []string{"id"}, derived: []string{columnLocation, columnCounty}}
-	t.Columns = sortable(slices.Concat(
+	t.Columns = slices.Concat(
 		[]Column[Abstract]{
 			{Name: "id", Label: "ID", Width: medium, Text: func(a *Abstract) string { return s.ids.Abstracts.Encode(a.ID) }},
 			{Name: "heading", Label: "File number", Width: medium, Text: func(a *Abstract) string { return a.Heading }},
@@ -37,7 +38,15 @@ func (s *Service) Abstracts(ctx context.Context) (Table[Abstract], error) {
 		[]Column[Abstract]{{Name: "documents", Label: "Documents", Type: model.Number, Width: narrow,
 			Text: func(a *Abstract) string { return strconv.Itoa(len(a.Files)) }}},
 		timeColumns(func(a *Abstract) time.Time { return a.CreatedAt }, func(a *Abstract) time.Time { return a.UpdatedAt }),
-	), map[string]model.Sort{"heading": model.SortFileNumber, "tax_map": model.SortParcel})
+	)
+	t.sortable(map[string]model.Sort{"heading": model.SortFileNumber, "tax_map": model.SortParcel, columnLocation: model.SortAddress,
+		string(model.SortCreated): model.SortCreated, string(model.SortUpdated): model.SortUpdated})
+	t.rows = func(_ *store.Tx, stored any, _ string) (list []Abstract, err error) {
+		for _, a := range stored.([]model.Abstract) {
+			list = append(list, Abstract{Abstract: a, Template: nameOf(templates, a.TemplateID)})
+		}
+		return list, nil
+	}
 	for n := range t.Columns {
 		if t.Columns[n].Name == "tax_map" { // a Parcel ID can also be in a custom field
 			t.Columns[n].Text = func(a *Abstract) string { return a.ParcelID() }
@@ -85,13 +94,19 @@ func (s *Service) WithHeadings(ctx context.Context, list []model.Abstract) ([]Ab
 	if err != nil {
 		return nil, err
 	}
-	names := map[uint64]string{}
-	for _, t := range templates {
-		names[t.ID] = t.Name
-	}
 	shown := make([]Abstract, 0, len(list))
 	for n, a := range list {
-		shown = append(shown, Abstract{a, headings[n], names[a.TemplateID]})
+		shown = append(shown, Abstract{a, headings[n], nameOf(templates, a.TemplateID)})
 	}
 	return shown, nil
+}
+
+// nameOf returns the name of a template, or "" if there is none.
+func nameOf(templates []model.Template, id uint64) string {
+	for _, t := range templates {
+		if t.ID == id {
+			return t.Name
+		}
+	}
+	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/runsheet"
+	"deedkeep/app/store"
 	"deedkeep/app/vault"
 )
 
@@ -18,15 +19,22 @@ type Instrument struct {
 	Heading string // of its abstract
 }
 
+// Names of columns of instruments.
+const (
+	columnAbstract = "abstract"
+	columnStatus   = "status"
+	recorded       = "recorded"
+)
+
 // Instruments returns the table of the instruments of all abstracts. It has the columns of runsheet files.
-func (s *Service) Instruments(context.Context) (Table[Instrument], error) {
+func (s *Service) Instruments(ctx context.Context) (Table[Instrument], error) {
 	t := Table[Instrument]{Name: "Instruments", zone: s.zone, hidden: []string{"id", "abstract_id"}}
 	t.Columns = []Column[Instrument]{
 		{Name: "id", Label: "ID", Type: model.Number, Width: narrow,
 			Text: func(i *Instrument) string { return strconv.FormatUint(i.ID, 10) }},
 		{Name: "abstract_id", Label: "Abstract ID", Width: medium,
 			Text: func(i *Instrument) string { return s.ids.Abstracts.Encode(i.AbstractID) }},
-		{Name: "abstract", Label: "Abstract", Width: medium, Text: func(i *Instrument) string { return i.Heading }},
+		{Name: columnAbstract, Label: "Abstract", Width: medium, Text: func(i *Instrument) string { return i.Heading }},
 	}
 	for _, c := range runsheet.FileColumns() {
 		f, _ := model.InstrumentFieldByName(c.Field)
@@ -34,22 +42,23 @@ func (s *Service) Instruments(context.Context) (Table[Instrument], error) {
 			Text: func(i *Instrument) string {
 				return c.Value(&runsheet.Row{Instrument: i.Instrument, Position: i.Position, Type: i.Type, Status: i.Status})
 			}}
-		if c.Field == "status" {
+		if c.Field == columnStatus {
 			column.Type = "" // the status has its words already
 		}
 		t.Columns = append(t.Columns, column)
 	}
-	t.Columns = sortable(slices.Concat(t.Columns,
-		timeColumns(func(i *Instrument) time.Time { return i.CreatedAt }, func(i *Instrument) time.Time { return i.UpdatedAt })), nil)
+	t.Columns = slices.Concat(t.Columns,
+		timeColumns(func(i *Instrument) time.Time { return i.CreatedAt }, func(i *Instrument) time.Time { return i.UpdatedAt }))
+	t.sortable(map[string]model.Sort{string(model.SortCreated): model.SortCreated, recorded: model.SortDue})
 	for n := range t.Columns {
-		switch c := &t.Columns[n]; c.Name {
-		case "recorded":
-			c.Sort = c.Name
-		case string(model.SortUpdated):
-			c.Sort = "" // there is no index for it
+		if t.Columns[n].Name == recorded { // the index is that of the due dates of orders
+			t.Columns[n].Sort = recorded
 		}
 	}
-	t.Page = []string{"type", "abstract", "recorded", "instrument_number", "book", "page", "grantors", "grantees", "consideration", "status"}
+	t.rows = func(tx *store.Tx, stored any, column string) ([]Instrument, error) {
+		return s.sortedInstruments(ctx, tx, stored.([]model.Instrument), column)
+	}
+	t.Page = []string{"type", columnAbstract, recorded, "instrument_number", "book", "page", "grantors", "grantees", "consideration", "status"}
 	return t, nil
 }
 
@@ -72,4 +81,34 @@ func (s *Service) InstrumentPages(read func(context.Context, vault.Query) (vault
 		}
 		return page, err
 	}
+}
+
+// sortedInstruments returns instruments with what they are sorted by. It reads other records only for columns that need
+// them.
+func (s *Service) sortedInstruments(ctx context.Context, t *store.Tx, stored []model.Instrument, column string) ([]Instrument, error) {
+	list := make([]Instrument, 0, len(stored))
+	if column == columnStatus || column == runsheet.Position {
+		page, err := s.vault.Instruments.Views(ctx, t, store.Page[model.Instrument]{Items: stored})
+		for _, i := range page.Items {
+			list = append(list, Instrument{InstrumentView: i})
+		}
+		return list, err
+	}
+	types, err := t.DocumentTypes()
+	headings := map[uint64]string{}
+	for _, i := range stored {
+		of, _ := types.ByID(i.TypeID)
+		list = append(list, Instrument{InstrumentView: vault.InstrumentView{Instrument: i, Type: of}})
+		if _, known := headings[i.AbstractID]; known || err != nil || column != columnAbstract {
+			continue
+		}
+		var a model.Abstract
+		if a, err = t.AbstractIncludingTrash(i.AbstractID); err == nil {
+			headings[i.AbstractID] = s.vault.HeadingIn(t, a)
+		}
+	}
+	for n := range list {
+		list[n].Heading = headings[list[n].AbstractID]
+	}
+	return list, err
 }

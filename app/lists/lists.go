@@ -1,8 +1,8 @@
 // Package lists shows the lists of orders, abstracts, and instruments as tables: which columns they have, their rows
 // as files, and the views that users save.
 //
-// The columns come from the declarations of the fields in app/model and from the custom fields. It doesn't filter or sort:
-// callers pass a query of app/vault or app/search.
+// The columns come from the declarations of the fields in app/model and from the custom fields. It doesn't filter:
+// callers pass a query of app/vault or app/search. A list can be sorted by each of its columns.
 package lists
 
 import (
@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/encode"
 	"deedkeep/app/model"
 	"deedkeep/app/spreadsheet"
+	"deedkeep/app/store"
 	"deedkeep/app/vault"
 )
 
@@ -38,12 +39,13 @@ type Column[T any] struct {
 	Name  string // in requests, such as "custom_fields.client"
 	Label string
 	Type  model.FieldType // of the value
-	Sort  string          // name of the sort order by this column; "" if there is none
+	Sort  string          // name of the sort order by this column; "" if only files have it
 	Width float64         // in characters, in Excel
 	Text  func(*T) string
 	At    func(*T) time.Time // instead of Text
 
 	values func(*T) []string // instead of Text, for a custom field
+	index  model.Sort        // the index that has the sort order; "" if there is none
 }
 
 // Values returns the stored values of a record in the column. It returns none if At is set.
@@ -82,6 +84,8 @@ type Table[T any] struct {
 	derived []string    // columns that repeat others and that files have only by name
 
 	zone func() *time.Location
+	// rows returns records as stored, a slice, with what they are sorted by: the given column.
+	rows func(t *store.Tx, stored any, column string) ([]T, error)
 }
 
 // Find returns the columns with the given names, and the names that no column has.
@@ -118,17 +122,22 @@ func (t Table[T]) File(columns []Column[T], rows iter.Seq2[T, error]) spreadshee
 	return file
 }
 
-// Bounds of the pages that Rows reads.
+// Bounds of the pages that Rows reads. Those of a list without an index for its sort order are larger, because each page
+// sorts all records.
 const (
-	pageRows  = 100
-	pageBytes = 256 << 10
+	pageRows    = 100
+	pageBytes   = 256 << 10
+	sortedRows  = 2_500
+	sortedBytes = 2 << 20
 )
 
 // Rows returns the records on all pages of a list. It reads the first page immediately, so that an error is known before
 // anything is sent, and the others as they are needed.
 func Rows[T any](ctx context.Context, q vault.Query,
 	read func(context.Context, vault.Query) (vault.Page[T], error)) (iter.Seq2[T, error], error) {
-	q.Limit, q.MaxBytes = pageRows, pageBytes
+	if q.Limit, q.MaxBytes = pageRows, pageBytes; q.Keys != nil {
+		q.Limit, q.MaxBytes = sortedRows, sortedBytes
+	}
 	page, err := read(ctx, q)
 	if err != nil {
 		return nil, err
@@ -191,8 +200,8 @@ func customColumns[T any](defs []model.Field, custom func(*T) model.CustomValues
 // timeColumns returns the columns of the times at which a record was created and last changed.
 func timeColumns[T any](created, updated func(*T) time.Time) []Column[T] {
 	return []Column[T]{
-		{Name: string(model.SortCreated), Label: "Created", Sort: string(model.SortCreated), Width: medium, At: created},
-		{Name: string(model.SortUpdated), Label: "Updated", Sort: string(model.SortUpdated), Width: medium, At: updated},
+		{Name: string(model.SortCreated), Label: "Created", Width: medium, At: created},
+		{Name: string(model.SortUpdated), Label: "Updated", Width: medium, At: updated},
 	}
 }
 
@@ -205,7 +214,7 @@ const (
 // placeColumns returns the columns that combine fields of a property.
 func placeColumns[T any](of func(*T) model.Property) []Column[T] {
 	return []Column[T]{
-		{Name: columnLocation, Label: "Address", Sort: string(model.SortAddress), Width: wide,
+		{Name: columnLocation, Label: "Address", Width: wide,
 			Text: func(record *T) string {
 				return model.Property{Address: of(record).Address, City: of(record).City}.ShortAddress()
 			}},
@@ -216,16 +225,6 @@ func placeColumns[T any](of func(*T) model.Property) []Column[T] {
 
 func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
-}
-
-// sortable sets the sort orders of columns by their names.
-func sortable[T any](list []Column[T], sorts map[string]model.Sort) []Column[T] {
-	for n := range list {
-		if by, found := sorts[list[n].Name]; found {
-			list[n].Sort = string(by)
-		}
-	}
-	return list
 }
 
 // probe is a value of a custom field that shows which one a method of a record reads.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/store"
 )
 
 // Orders returns the table of orders.
@@ -23,15 +24,16 @@ func (s *Service) Orders(ctx context.Context) (Table[model.Order], error) {
 		names[u.ID] = u.DisplayName()
 	}
 	t := Table[model.Order]{Name: "Orders", zone: s.zone, hidden: []string{"id"}, derived: []string{columnLocation, columnCounty}}
-	sorts := map[string]model.Sort{"order_number": model.SortOrderNumber, "due_date": model.SortDue}
+	indexes := map[string]model.Sort{"order_number": model.SortOrderNumber, "due_date": model.SortDue, columnLocation: model.SortAddress,
+		string(model.SortCreated): model.SortCreated, string(model.SortUpdated): model.SortUpdated}
 	parcel := ""
 	for _, f := range defs {
 		if (model.Order{Custom: model.CustomValues{f.Key: probe}}).ParcelID() != "" {
 			parcel = "custom_fields." + f.Key
-			sorts[parcel] = model.SortParcel
+			indexes[parcel] = model.SortParcel
 		}
 	}
-	t.Columns = sortable(slices.Concat(
+	t.Columns = slices.Concat(
 		[]Column[model.Order]{
 			{Name: "id", Label: "ID", Width: medium, Text: func(o *model.Order) string { return s.ids.Orders.Encode(o.ID) }},
 			{Name: "status", Label: "Status", Type: model.Choice, Width: narrow, Text: func(o *model.Order) string { return o.Status }},
@@ -41,7 +43,9 @@ func (s *Service) Orders(ctx context.Context) (Table[model.Order], error) {
 		placeColumns(func(o *model.Order) model.Property { return o.Property }),
 		customColumns(defs, func(o *model.Order) model.CustomValues { return o.Custom }),
 		timeColumns(func(o *model.Order) time.Time { return o.CreatedAt }, func(o *model.Order) time.Time { return o.UpdatedAt }),
-	), sorts)
+	)
+	t.sortable(indexes)
+	t.rows = func(_ *store.Tx, stored any, _ string) ([]model.Order, error) { return stored.([]model.Order), nil }
 	created := string(model.SortCreated)
 	t.Page, t.Aside = []string{"order_number", columnLocation, columnCounty, parcel, "status", "assignee", "due_date", created},
 		[]string{parcel, created}

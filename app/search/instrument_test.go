@@ -42,7 +42,7 @@ func instrumentIDs(t testing.TB, v *instance.Instance, q search.Query) string {
 	t.Helper()
 	var list []uint64
 	for {
-		page, err := v.Search.Instruments(t.Context(), vaulttest.Operator, q, 0)
+		page, err := v.Search.Instruments(t.Context(), vaulttest.Operator, q, vault.Query{})
 		if err != nil {
 			t.Fatalf("Instruments(%+v): %v", q, err)
 		}
@@ -117,7 +117,8 @@ func TestSearchInstruments(t *testing.T) {
 			}
 		})
 	}
-	page, err := v.Search.Instruments(t.Context(), vaulttest.Operator, search.Query{Party: "quill", DocumentType: mortgageType.ID}, 0)
+	q := search.Query{Party: "quill", DocumentType: mortgageType.ID}
+	page, err := v.Search.Instruments(t.Context(), vaulttest.Operator, q, vault.Query{})
 	if err != nil || page.Items[0].Type != mortgageType || page.Items[0].Status != model.InstrumentOpen {
 		t.Errorf("Instruments() = %+v, %v; want an open mortgage", page, err)
 	}
@@ -248,7 +249,7 @@ func TestSearchInstrumentsRejects(t *testing.T) {
 		"short text":     {search.Query{Party: "quill", Text: "a"}, "The q field must have at least two letters or digits."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := v.Search.Instruments(t.Context(), vaulttest.Operator, row.q, 0); err == nil || err.Error() != row.want {
+			if _, err := v.Search.Instruments(t.Context(), vaulttest.Operator, row.q, vault.Query{}); err == nil || err.Error() != row.want {
 				t.Errorf("error = %v, want %s", err, row.want)
 			}
 		})

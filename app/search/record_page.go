@@ -9,12 +9,13 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Abstracts searches abstracts and returns them with their documents. maxBytes is the maximum stored size
-// of the page; 0 means 4 MB. Abstracts returns the same errors as Records.
-func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[vault.AbstractWithFiles], error) {
+// Abstracts searches abstracts and returns them with their documents. list is the query of the list that is searched: those
+// of its filters that the index doesn't have select among the hits, so a page can be short, and MaxBytes is the maximum
+// stored size of the page. Abstracts returns the same errors as Records.
+func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, list vault.Query) (Page[vault.AbstractWithFiles], error) {
 	q.Kind = vault.AbstractOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (page vault.Page[vault.AbstractWithFiles], consumed int, err error) {
-		found, consumed, err := t.ListAbstractsByID(ids, maxBytes, func(a *model.Abstract) bool {
+		found, consumed, err := t.ListAbstractsByID(ids, unindexed(list), func(a *model.Abstract) bool {
 			return q.Matches(filterValues(a.TemplateID, a.Property, a.Status), a.CreatedAt)
 		})
 		if err == nil {
@@ -25,31 +26,32 @@ func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, max
 }
 
 // Orders searches orders. It is like Abstracts.
-func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[model.Order], error) {
+func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query, list vault.Query) (Page[model.Order], error) {
 	q.Kind = vault.OrderOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (vault.Page[model.Order], int, error) {
-		return t.ListOrdersByID(ids, maxBytes, func(o *model.Order) bool {
+		return t.ListOrdersByID(ids, unindexed(list), func(o *model.Order) bool {
 			return q.Matches(filterValues(0, o.Property, o.Status), o.CreatedAt)
 		})
 	})
 }
 
 // Files is the same as Abstracts for documents.
-func (s *Service) Files(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[model.File], error) {
+func (s *Service) Files(ctx context.Context, actor model.Actor, q Query, list vault.Query) (Page[model.File], error) {
 	q.Kind = vault.FileOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (vault.Page[model.File], int, error) {
 		// The other filters apply to the abstract of a file, and the index has already checked them.
 		dates := Query{CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo}
-		return t.ListFilesByID(ids, maxBytes, func(f *model.File) bool { return dates.Matches(query.Document{}, f.CreatedAt) })
+		return t.ListFilesByID(ids, unindexed(list), func(f *model.File) bool { return dates.Matches(query.Document{}, f.CreatedAt) })
 	})
 }
 
 // Instruments is the same as Abstracts for instruments. It finds them by Query.Text, Query.Party, or
 // both.
-func (s *Service) Instruments(ctx context.Context, actor model.Actor, q Query, maxBytes int) (Page[vault.InstrumentView], error) {
-	q.Kind = query.Instrument
+func (s *Service) Instruments(ctx context.Context, actor model.Actor, q Query, list vault.Query) (Page[vault.InstrumentView], error) {
+	q.Kind, q.Status = query.Instrument, "" // the index doesn't have the effective status
+	list = s.vault.Instruments.StoreQuery(ctx, list)
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (page vault.Page[vault.InstrumentView], consumed int, err error) {
-		found, consumed, err := t.ListInstrumentsByID(ids, maxBytes, func(i *model.Instrument) bool {
+		found, consumed, err := t.ListInstrumentsByID(ids, unindexed(list), func(i *model.Instrument) bool {
 			return q.Matches(instrumentValues(i), i.CreatedAt)
 		})
 		if err == nil {
@@ -69,6 +71,20 @@ func filterValues(template uint64, p model.Property, status string) query.Docume
 	return query.Document{Template: template, County: p.County, State: p.State, Status: status}
 }
 
+// unindexed returns the filters of a list that the index doesn't have.
+func unindexed(list vault.Query) store.Query {
+	filters := list.Filters
+	list.Filters = nil
+	for _, f := range filters {
+		switch f.Column {
+		case model.ColumnParty, model.ColumnCounty, model.ColumnState, model.ColumnStatus, model.ColumnTemplate, model.ColumnDocumentType:
+		default:
+			list.Filters = append(list.Filters, f)
+		}
+	}
+	return list
+}
+
 // readPage searches records and reads them with read, which returns how many of the IDs it processed.
 func readPage[T any](ctx context.Context, s *Service, actor model.Actor, q Query,
 	read func(t *store.Tx, ids []uint64) (page vault.Page[T], consumed int, err error)) (m Page[T], err error) {
@@ -84,6 +100,7 @@ func readPage[T any](ctx context.Context, s *Service, actor model.Actor, q Query
 			if consumed < len(ids) || f.more() {
 				m.Next = f.query.Offset + consumed
 			}
+			m.Capped = m.Next == 0 && f.result.More
 			return err
 		})
 	})

@@ -77,6 +77,7 @@ type Page[T any] struct {
 	Relaxed bool           // some hits lack some of the words
 
 	// Only set for complete records:
+	Capped    bool // there are more hits, but paging can't reach them
 	Bytes     int  // stored size of the records, including the files of abstracts
 	Truncated bool // the page is smaller than Query.Limit because it reached the maximum size
 }

@@ -159,7 +159,7 @@ func TestSearchRejects(t *testing.T) {
 	f.err = fmt.Errorf("search: %w", query.ErrDeadline)
 	_, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
 	vaulttest.WantKind(t, "search after the deadline", err, errs.Unavailable)
-	_, err = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, 0)
+	_, err = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, vault.Query{})
 	vaulttest.WantKind(t, "list after the deadline", err, errs.Unavailable)
 	f.err = &errs.Error{Kind: errs.Unavailable, Message: "The index is being made."}
 	if _, err = v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}); !errors.Is(err, f.err) {
@@ -175,7 +175,7 @@ func TestSearchIsAudited(t *testing.T) {
 	for range 3 {
 		searchRecords(t, v, search.Query{Text: "nightingale"})
 	}
-	if _, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "nightingale"}, 0); err != nil {
+	if _, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "nightingale"}, vault.Query{}); err != nil {
 		t.Fatalf("Search.Orders: %v", err)
 	}
 	if _, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: " "}); err == nil {
@@ -398,7 +398,7 @@ func TestSearchReturnsHitsAtDeadline(t *testing.T) {
 		t.Errorf("Records() = %+v, want file %d without a snippet", page, id)
 	}
 	list := retryUnavailable(t, func() (search.Page[model.File], error) {
-		return v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, 0)
+		return v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, vault.Query{})
 	})
 	if len(list.Items) != 1 || list.Items[0].ID != id {
 		t.Errorf("Files() = %+v, want file %d", list, id)
@@ -456,7 +456,7 @@ func TestSearchLists(t *testing.T) {
 		}
 		want = append(want, o.Number)
 	}
-	first, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm", Limit: 1}, 0)
+	first, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm", Limit: 1}, vault.Query{})
 	if err != nil || first.Bytes == 0 {
 		t.Fatalf("Orders() = %+v, %v; want the size of the page", first, err)
 	}
@@ -474,7 +474,7 @@ func TestSearchLists(t *testing.T) {
 			var got []string
 			q := row.q
 			for q.Text = "elm"; ; {
-				page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q, row.maxBytes)
+				page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q, vault.Query{MaxBytes: row.maxBytes})
 				if err != nil {
 					t.Fatalf("search for orders: %v", err)
 				}
@@ -501,7 +501,7 @@ func TestSearchLists(t *testing.T) {
 	} {
 		q.Text = "elm"
 		t.Run(name, func(t *testing.T) {
-			if page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q, 0); err != nil || len(page.Items) != 0 {
+			if page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q, vault.Query{}); err != nil || len(page.Items) != 0 {
 				t.Errorf("Orders() = %+v, %v; want none", page, err)
 			}
 		})
@@ -510,11 +510,11 @@ func TestSearchLists(t *testing.T) {
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "elm"))[0]
 	f.hits = []query.Hit{hit(query.Abstract, a.ID), hit(query.File, file.ID)}
 	q := search.Query{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
-	abstracts, err := v.Search.Abstracts(t.Context(), vaulttest.Operator, q, 0)
+	abstracts, err := v.Search.Abstracts(t.Context(), vaulttest.Operator, q, vault.Query{})
 	if err != nil || len(abstracts.Items) != 1 || abstracts.Items[0].Abstract.ID != a.ID {
 		t.Errorf("Abstracts() = %+v, %v; want abstract %d", abstracts, err, a.ID)
 	}
-	files, err := v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, 0)
+	files, err := v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, vault.Query{})
 	if err != nil || len(files.Items) != 1 || files.Items[0].ID != file.ID {
 		t.Errorf("Files() = %+v, %v; want file %d", files, err, file.ID)
 	}

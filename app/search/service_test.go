@@ -380,7 +380,7 @@ func TestSearchesAreCountedByOutcome(t *testing.T) {
 	order := vaulttest.CreateOrderForProperty(t, v, "26-100", "", "", elmStreet("Troy", "Rensselaer"))
 	find := func(text string, err error, hits ...query.Hit) {
 		f.hits, f.err = hits, err
-		_, _ = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: text}, 0) // the outcome is counted
+		_, _ = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: text}, vault.Query{}) // the outcome is counted
 	}
 	find("elm", nil, hit(query.Order, order.ID))
 	find("elm", nil)

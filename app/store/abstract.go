@@ -98,11 +98,11 @@ func (t *Tx) RemoveAbstract(id uint64) error {
 	return abstracts.purge(t, id, &old)
 }
 
-// ListAbstractsByID returns the live abstracts with the given IDs for which matches returns
-// true, in the order of ids. It also returns how many IDs it processed, which is fewer than
-// len(ids) if the page has maxBytes (Query.MaxBytes). Next and Prev of the page are not set.
-func (t *Tx) ListAbstractsByID(ids []uint64, maxBytes int, matches func(*model.Abstract) bool) (Page[model.Abstract], int, error) {
-	return abstracts.listByIDs(t, ids, maxBytes, matches)
+// ListAbstractsByID returns the live abstracts with the given IDs that match the filters of q and for which matches returns
+// true, in the order of ids. Times of creation aren't checked. It also returns how many IDs it processed, which is fewer than
+// len(ids) if the page has q.MaxBytes. Next and Prev of the page are not set.
+func (t *Tx) ListAbstractsByID(ids []uint64, q Query, matches func(*model.Abstract) bool) (Page[model.Abstract], int, error) {
+	return abstracts.listByIDs(t, ids, q, matches)
 }
 
 // ScanAbstracts returns up to limit abstracts in ID order, starting with ID from and

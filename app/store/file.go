@@ -241,8 +241,8 @@ func (t *Tx) FileRecordCount() (n uint64) {
 }
 
 // ListFilesByID is like ListAbstractsByID but for files.
-func (t *Tx) ListFilesByID(ids []uint64, maxBytes int, matches func(*model.File) bool) (Page[model.File], int, error) {
-	return files.listByIDs(t, ids, maxBytes, matches)
+func (t *Tx) ListFilesByID(ids []uint64, q Query, matches func(*model.File) bool) (Page[model.File], int, error) {
+	return files.listByIDs(t, ids, q, matches)
 }
 
 // FilesByDigest returns all files, including those in the trash, that have this content digest.

@@ -110,8 +110,8 @@ func (t *Tx) HasInstrument(id uint64) bool { return instruments.has(t, id) }
 func (t *Tx) ListInstruments(q Query) (Page[model.Instrument], error) { return instruments.list(t, q) }
 
 // ListInstrumentsByID is like ListAbstractsByID but for instruments.
-func (t *Tx) ListInstrumentsByID(ids []uint64, maxBytes int, matches func(*model.Instrument) bool) (Page[model.Instrument], int, error) {
-	return instruments.listByIDs(t, ids, maxBytes, matches)
+func (t *Tx) ListInstrumentsByID(ids []uint64, q Query, matches func(*model.Instrument) bool) (Page[model.Instrument], int, error) {
+	return instruments.listByIDs(t, ids, q, matches)
 }
 
 // InstrumentsOfAbstract returns all instruments of an abstract for which wanted returns true, live

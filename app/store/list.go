@@ -35,7 +35,13 @@ type Query struct {
 	MaxBytes               int       // maximum total stored size of the records; a single record may be larger; 0 means 4 MB
 	MaxScanned             int       // maximum number of index entries read; 0 means 10,000
 
-	sortLimit int // maximum number of entries sorted in memory, set by tests; 0 means maxSorted
+	// Match selects among the records that match the filters. record is a *T of the list. nil selects all.
+	Match func(t *Tx, record any) (bool, error)
+	// Keys returns the keys by which records are sorted instead of by Sort. records is a []T of the list. Records with equal
+	// keys are sorted like those with equal values. The list is invalid if it has too many records.
+	Keys func(t *Tx, records any) ([][]byte, error)
+
+	sortLimit int // maximum number of entries sorted in memory, set by tests; 0 means maxSorted, or maxKeys if Keys is set
 }
 
 // Page is a part of a list in the order of the query. Next is the position of the next page
@@ -84,7 +90,11 @@ func (it *indexedTable[T]) list(t *Tx, q Query) (page Page[T], err error) {
 	if err != nil || !possible {
 		return page, err
 	}
-	source, err := it.chooseSource(t, q, &pred)
+	choose := it.chooseSource
+	if q.Keys != nil {
+		choose = it.sortByKeys
+	}
+	source, err := choose(t, q, &pred)
 	if err != nil {
 		return page, err
 	}
@@ -213,7 +223,11 @@ func (p *pageBuilder[T]) load(id, created uint64) (v T, size int, ok bool) {
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		p.err = err
 	}
-	return v, size, ok && err == nil && p.table.matches(&v, p.predicate)
+	ok = ok && err == nil && p.table.matches(&v, p.predicate)
+	if ok && p.query.Match != nil {
+		ok, p.err = p.query.Match(p.tx, &v)
+	}
+	return v, size, ok && p.err == nil
 }
 
 // findListed is like findSized but uses the cache of the table.
@@ -235,8 +249,13 @@ func (it *indexedTable[T]) findListed(t *Tx, id uint64) (v T, size int, err erro
 }
 
 // listByIDs implements ListAbstractsByID for any type.
-func (it *indexedTable[T]) listByIDs(t *Tx, ids []uint64, maxBytes int, matches func(*T) bool) (page Page[T], consumed int, err error) {
-	p := pageBuilder[T]{table: it, tx: t, query: Query{Limit: len(ids), MaxBytes: maxBytes}, predicate: &predicate{}}
+func (it *indexedTable[T]) listByIDs(t *Tx, ids []uint64, q Query, matches func(*T) bool) (page Page[T], consumed int, err error) {
+	pred, possible, err := it.newPredicate(t, q)
+	if err != nil || !possible {
+		return page, len(ids), err
+	}
+	q.Limit = len(ids)
+	p := pageBuilder[T]{table: it, tx: t, query: q, predicate: &pred}
 	for _, id := range ids {
 		v, size, ok := p.load(id, 0)
 		if p.err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -303,8 +304,78 @@ func (it *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedC
 		list = append(list, candidate{it.positionOf(&v, tag), id, created})
 		return e == nil
 	})
-	slices.SortFunc(list, func(a, b candidate) int { return bytes.Compare(a.position, b.position) })
+	list.sort()
 	return list, err
+}
+
+func (s sortedCandidates) sort() {
+	slices.SortFunc(s, func(a, b candidate) int { return bytes.Compare(a.position, b.position) })
+}
+
+// maxKeys is the maximum number of records that are sorted by Query.Keys, maxKeyEntries the maximum number of index
+// entries that are read to find them, and keyBatch how many records are in memory at the same time.
+const (
+	maxKeys       = 20_000
+	maxKeyEntries = 1_000_000
+	keyBatch      = 500
+)
+
+// tooManyToSort is the problem of a list with more than maxKeys records.
+const tooManyToSort errs.Code = "The list has too many records to sort by this column: at most 20,000. Add a filter first."
+
+// sortByKeys sorts all records that a query selects by Query.Keys. It keeps only their keys and IDs.
+func (it *indexedTable[T]) sortByKeys(t *Tx, q Query, pred *predicate) (candidateSource, error) {
+	ranges := it.filterRanges(t, pred)
+	if due, bounded := it.dueRange(t, pred); bounded {
+		ranges = append(ranges, due)
+	}
+	if pred.hasUpdated {
+		ranges = append(ranges, it.updatedRange(t, pred))
+	}
+	limit, budget := cmp.Or(q.sortLimit, maxKeys), maxKeyEntries
+	part, _ := smallestRange(ranges, limit)
+	var ids []uint64
+	_, ended := (&rangeScan{pred, part}).scan(nil, false, &budget, func(id, _ uint64, _ []byte) bool {
+		ids = append(ids, id)
+		return len(ids) <= limit
+	})
+	if !ended {
+		return nil, errs.InvalidField("sort", tooManyToSort)
+	}
+	list := make(sortedCandidates, 0, len(ids))
+	for batch := range slices.Chunk(ids, keyBatch) {
+		records, err := it.selected(t, q, pred, batch)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := q.Keys(t, records)
+		if err != nil {
+			return nil, err
+		}
+		for n := range records {
+			f := it.fields(&records[n])
+			list = append(list, candidate{f.after(append(keys[n], 0)), f.id, f.created})
+		}
+	}
+	list.sort()
+	return list, nil
+}
+
+// selected returns those of the records with these IDs that a query selects. It leaves the cache to the pages of lists.
+func (it *indexedTable[T]) selected(t *Tx, q Query, pred *predicate, ids []uint64) (list []T, err error) {
+	for _, id := range ids {
+		v, ok, err := it.find(t, id)
+		if ok = ok && it.matches(&v, pred); ok && q.Match != nil {
+			ok, err = q.Match(t, &v)
+		}
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			return nil, err
+		}
+		if ok && err == nil {
+			list = append(list, v)
+		}
+	}
+	return list, t.canceled()
 }
 
 // positionOf returns the record's position in the order of tag, which is the part of its
@@ -322,7 +393,12 @@ func (it *indexedTable[T]) positionOf(v *T, tag byte) []byte {
 	case i >= 0:
 		position = append([]byte(textKey(it.textSorts[i].normalize(it.textSorts[i].text(v)))), 0)
 	}
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(position, f.created), f.id)
+	return f.after(position)
+}
+
+// after returns the position of a record after the value that it is sorted by.
+func (f *indexFields) after(value []byte) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(value, f.created), f.id)
 }
 
 // scan implements candidateSource.

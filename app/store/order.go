@@ -85,8 +85,8 @@ func (t *Tx) OrderNumberTaken(number string) bool {
 }
 
 // ListOrdersByID is like ListAbstractsByID but for orders.
-func (t *Tx) ListOrdersByID(ids []uint64, maxBytes int, matches func(*model.Order) bool) (Page[model.Order], int, error) {
-	return orders.listByIDs(t, ids, maxBytes, matches)
+func (t *Tx) ListOrdersByID(ids []uint64, q Query, matches func(*model.Order) bool) (Page[model.Order], int, error) {
+	return orders.listByIDs(t, ids, q, matches)
 }
 
 // ScanOrders is like ScanAbstracts but for orders.

@@ -124,3 +124,66 @@ func TestChangeManyAbstracts(t *testing.T) {
 	}
 	kim.post(t, 303, "/undo/bulk", url.Values{"key": {"NONSENSE"}})
 }
+
+// Users change the type and status of instruments of several abstracts, or move them to the trash, and can undo it.
+func TestChangeManyInstruments(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim, lee := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
+	var paths []string
+	for n := range 2 {
+		_, a := h.createAbstract(t, kim.actor, map[string]string{"file_number": fmt.Sprint(n)}, model.Property{County: "Kent"})
+		for page := range 2 {
+			id := h.createInstrument(t, a.Abstract.ID, fmt.Sprintf(`{"type":"Mortgage","book":"12","page":"%d","recorded":"2001-02-03"}`, page+1))
+			paths = append(paths, fmt.Sprintf("/instruments/%d", id))
+		}
+	}
+	states := func(want ...string) {
+		t.Helper()
+		for n, want := range want {
+			i := h.getInstrument(t, uint64(n+1))
+			if got := i.Type.Name + " " + i.Status; got != want {
+				t.Errorf("instrument %d = %s, want %s", n+1, got, want)
+			}
+		}
+	}
+	change := func(back, want string, form url.Values) reply {
+		t.Helper()
+		form.Set("back", back)
+		changed := kim.post(t, 303, "/instruments/bulk", form)
+		if got := h.noticeOf(t, changed); got != want || changed.location() != back {
+			t.Errorf("notice = %q at %s, want %q at %s", got, changed.location(), want, back)
+		}
+		return changed
+	}
+	kim.get(t, 200, "/instruments").has(t, `action="/instruments/bulk"`, `name="id" value="`+paths[0]+`" form="bulk"`,
+		`<option>Mortgage</option>`, `<option value="automatic">Automatic</option>`)
+	kim.get(t, 200, "/instruments").lacks(t, `id="bulk-due"`, "Take it")
+	states("Mortgage open", "Mortgage open", "Mortgage open", "Mortgage open")
+	set := change("/instruments", "2 instruments changed. One instrument failed: Not found.", url.Values{"do": {"set"}, "status": {"released"},
+		"type": {"Judgment"}, "id": {paths[0], paths[2], "/instruments/99", "/instruments/x", "/instruments/0"}})
+	states("Judgment released", "Mortgage open", "Judgment released", "Mortgage open")
+	change("/instruments?book=12&status=released", "2 instruments changed.",
+		url.Values{"do": {"set"}, "status": {"automatic"}, "matching": {"1"}})
+	states("Judgment open", "Mortgage open", "Judgment open", "Mortgage open")
+	if got := h.noticeOf(t, kim.undo(t, set)); !strings.HasPrefix(got, "0 instruments changed back. “Judgment") ||
+		!strings.Contains(got, "changed again") {
+		t.Errorf("notice of a late undo = %q", got)
+	}
+	again := change("/instruments?page=2", "2 instruments changed.", url.Values{"do": {"set"}, "type": {"Deed of Trust"}, "matching": {"1"}})
+	states("Judgment open", "Deed of Trust open", "Judgment open", "Deed of Trust open")
+	if got := h.noticeOf(t, kim.undo(t, again)); got != "2 instruments changed back." {
+		t.Errorf("notice of an undo = %q", got)
+	}
+	states("Judgment open", "Mortgage open", "Judgment open", "Mortgage open")
+	trashed := change("/instruments", "2 instruments moved to the trash.", url.Values{"do": {"trash"}, "id": paths[2:]})
+	kim.get(t, 404, paths[3])
+	kim.undo(t, trashed)
+	kim.get(t, 303, paths[3])
+	change("/instruments", "Choose what to change.", url.Values{"do": {"take"}, "id": paths})
+	change("/instruments", "Choose what to change.", url.Values{"do": {"set"}, "id": paths, "due_date": {"2026-01-01"}})
+	change("/instruments?q=x", "Select the instruments of a search one by one.", url.Values{"do": {"trash"}, "matching": {"1"}})
+	lee.post(t, 403, "/instruments/bulk", url.Values{"do": {"trash"}, "id": paths})
+	lee.get(t, 200, "/instruments").lacks(t, `form="bulk"`)
+	vaulttest.Verify(t, h.vault)
+}

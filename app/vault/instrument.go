@@ -298,6 +298,17 @@ func (ins *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64,
 	return view, err
 }
 
+// Edit changes the fields in the input and returns the change for UndoEdit, if there is one. Otherwise, it is like Patch.
+func (ins *Instruments) Edit(ctx context.Context, actor model.Actor, id uint64, in model.Inputs) ([]Edit, error) {
+	var now InstrumentView
+	change := func(t *store.Tx, old InstrumentView) (changed InstrumentView, err error) {
+		changed = old
+		changed.Instrument, err = ins.check(t, actor, old.Instrument, InstrumentPatch{Input: in})
+		return changed, err
+	}
+	return ins.v.run(ctx, actor, patching(ins.v, ins.ops(ctx), actor, id, Match{}, change, &now))
+}
+
 // Trash moves an instrument to the trash.
 func (ins *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	return trash(ctx, ins.v, ins.ops(ctx), actor, id, match, "trashed",

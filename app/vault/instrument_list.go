@@ -14,31 +14,38 @@ import (
 )
 
 // List returns a page of the instruments of all live abstracts. Besides the filters of the store, it
-// supports model.ColumnStatus, the effective status. With it, a page can have fewer instruments than its
-// limit although more follow, and an instrument whose status is missing is included. search.Service finds instruments by their parties.
+// supports model.ColumnStatus, the effective status; see StoreQuery. search.Service finds instruments by their parties.
 func (ins *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentView], err error) {
-	var status string
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
+		found, err := t.ListInstruments(ins.StoreQuery(ctx, q))
+		if err == nil {
+			page, err = ins.Views(ctx, t, found)
+		}
+		return err
+	})
+	return page, err
+}
+
+// StoreQuery returns a query of List as one of the store. With model.ColumnStatus, an instrument whose status is missing
+// matches.
+func (ins *Instruments) StoreQuery(ctx context.Context, q Query) Query {
 	filters := q.Filters
 	q.Filters = nil
 	for _, f := range filters {
 		switch f.Column {
 		case model.ColumnStatus:
-			status = f.Value
+			q.Match = func(t *store.Tx, record any) (bool, error) {
+				types, err := t.DocumentTypes()
+				status := ins.withStatus(ctx, t, types, *record.(*model.Instrument), false, none).Status
+				return status == "" || status == f.Value, err
+			}
 			continue
 		case model.ColumnInstrumentNumber, model.ColumnBook, model.ColumnPage:
 			f.Value = model.NormalizeRecordingNumber(f.Value)
 		}
 		q.Filters = append(q.Filters, f)
 	}
-	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
-		found, err := t.ListInstruments(q)
-		if err == nil {
-			page, err = ins.Views(ctx, t, found)
-		}
-		return err
-	})
-	page.Items = slices.DeleteFunc(page.Items, func(i InstrumentView) bool { return status != "" && i.Status != "" && i.Status != status })
-	return page, err
+	return q
 }
 
 // Views returns a page of instruments with their types, statuses, and positions.

@@ -234,7 +234,7 @@ func (ins *Instruments) addMany(ctx context.Context, t *store.Tx, actor model.Ac
 		if i, err = ins.add(t, actor, at, i); err != nil {
 			return added, err
 		}
-		added.Undo.Created = append(added.Undo.Created, StoredInstrument{ID: i.ID, Version: i.Version})
+		added.Undo.Created = append(added.Undo.Created, storedInstrument{ID: i.ID, Version: i.Version})
 		created[i.ID], keys = i, append(keys, i.RunsheetKey())
 		if item.Position > 0 {
 			positions[i.ID] = item.Position
@@ -275,7 +275,7 @@ func (ins *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item 
 	if len(now.Documents) > model.MaxListItems {
 		return errs.InvalidField(fmt.Sprintf("rows.%d.documents", item.Row), model.TooManyItems, model.MaxListItems)
 	}
-	stored := StoredInstrument{ID: old.ID, Version: old.Version + 1, Documents: now.Documents[len(old.Documents):]}
+	stored := storedInstrument{ID: old.ID, Version: old.Version + 1, Documents: now.Documents[len(old.Documents):]}
 	changes := old.Changes(now)
 	for _, change := range changes {
 		if change.Field != "documents" && !slices.Contains(stored.Fields, change.Field) {

@@ -156,12 +156,12 @@ func undo[T any, R revertible[R]](ctx context.Context, v *Vault, ops recordOps[T
 // Undo is what Instruments.Undo needs to reverse what CreateMany stored.
 type Undo struct {
 	Abstract uint64             `json:"abstract"`
-	Created  []StoredInstrument `json:"created,omitempty"`
-	Filled   []StoredInstrument `json:"filled,omitempty"` // existing instruments that changed
+	Created  []storedInstrument `json:"created,omitempty"`
+	Filled   []storedInstrument `json:"filled,omitempty"` // existing instruments that changed
 }
 
-// StoredInstrument is a version of an instrument, and which fields and documents it got.
-type StoredInstrument struct {
+// storedInstrument is a version of an instrument, and which fields and documents it got.
+type storedInstrument struct {
 	ID        uint64               `json:"id"`
 	Version   uint64               `json:"version"`
 	Fields    []string             `json:"fields,omitempty"`
@@ -169,8 +169,8 @@ type StoredInstrument struct {
 }
 
 // addFilled adds an existing instrument that changed. Several rows can fill the same one.
-func (u *Undo) addFilled(stored StoredInstrument) {
-	at := slices.IndexFunc(u.Filled, func(other StoredInstrument) bool { return other.ID == stored.ID })
+func (u *Undo) addFilled(stored storedInstrument) {
+	at := slices.IndexFunc(u.Filled, func(other storedInstrument) bool { return other.ID == stored.ID })
 	if at >= 0 {
 		stored.Fields = append(u.Filled[at].Fields, stored.Fields...)
 		stored.Documents = append(u.Filled[at].Documents, stored.Documents...)
@@ -248,14 +248,14 @@ func (ins *Instruments) Undo(ctx context.Context, actor model.Actor, undo Undo) 
 }
 
 // isIn reports whether an instrument still has one of the fields or documents that it got.
-func (s StoredInstrument) isIn(i model.Instrument) bool {
+func (s storedInstrument) isIn(i model.Instrument) bool {
 	s.Version = i.Version
 	return len(i.Changes(s.removeFrom(i))) > 0
 }
 
 // removeFrom returns an instrument without the documents that it got and, if it didn't change in the
 // meantime, without the fields.
-func (s StoredInstrument) removeFrom(i model.Instrument) model.Instrument {
+func (s storedInstrument) removeFrom(i model.Instrument) model.Instrument {
 	blank := model.Inputs{}
 	for _, field := range s.Fields {
 		if i.Version == s.Version {

@@ -93,7 +93,7 @@ func (p *Pages) abstracts(r *page.Request) (*abstractList, listReader, error) {
 	}
 	s.bySearch = func(ctx context.Context, text string, q vault.Query) ([]lists.Abstract, bool, error) {
 		hits, more, err := allHits(search.QueryFromList(text, q), func(sq search.Query) (search.Page[vault.AbstractWithFiles], error) {
-			return p.App.Search.Abstracts(ctx, r.Actor, sq, 0)
+			return p.App.Search.Abstracts(ctx, r.Actor, sq, q)
 		})
 		if err != nil {
 			return nil, false, err

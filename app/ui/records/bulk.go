@@ -13,7 +13,6 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
-	"deedkeep/app/secret"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 	"deedkeep/app/vault/bulk"
@@ -22,12 +21,13 @@ import (
 // recordList is a type of record that a list can change many of at once.
 type recordList struct {
 	name, singular, plural string
-	list                   string   // address of the list
-	filters                []string // names of its filters
-	ids                    *secret.IDs
+	list                   string                      // address of the list
+	filters                []string                    // names of its filters
+	decode                 func(string) (uint64, bool) // returns the ID at the end of the address of a record
 	matching               func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error)
 	set                    func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error)
-	take                   string // the field that the button Take it sets to the user
+	fields                 []string // those that the form can set
+	take                   string   // the field that the button Take it sets to the user
 	trash                  func(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 	heading                func(ctx context.Context, id uint64) (string, error)
 }
@@ -35,10 +35,10 @@ type recordList struct {
 // bulkTrash is the value of the button that moves records to the trash.
 const bulkTrash = "trash"
 
-func (p *Pages) bulkOrders() recordList {
-	return recordList{
-		name: vault.OrderOps.Name, singular: "order", plural: "orders", list: "/orders", filters: orderFilters, ids: p.IDs.Orders,
-		take: "assignee",
+func (p *Pages) bulkOrders() (orders recordList) {
+	orders = recordList{
+		name: vault.OrderOps.Name, singular: "order", plural: "orders", list: "/orders", filters: orderFilters,
+		decode: p.IDs.Orders.Decode, fields: []string{"status", "due_date", "assignee"}, take: "assignee",
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
 			since, err := p.ordersNewSince(r)
 			if err != nil {
@@ -49,7 +49,7 @@ func (p *Pages) bulkOrders() recordList {
 			return matchingIDs(r.Context(), q, p.App.Orders.List, func(o model.Order) uint64 { return o.ID })
 		},
 		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
-			return p.App.Orders.Edit(ctx, r.Actor, id, model.OrderPatch{Fields: p.typedInputs(r, "status", "due_date", "assignee")})
+			return p.App.Orders.Edit(ctx, r.Actor, id, model.OrderPatch{Fields: p.typedInputs(r, orders.fields...)})
 		},
 		trash: p.App.Orders.Trash,
 		heading: func(ctx context.Context, id uint64) (string, error) {
@@ -57,12 +57,13 @@ func (p *Pages) bulkOrders() recordList {
 			return o.Number, err
 		},
 	}
+	return orders
 }
 
 func (p *Pages) bulkAbstracts() recordList {
 	return recordList{
 		name: vault.AbstractOps.Name, singular: "abstract", plural: "abstracts", list: "/abstracts", filters: abstractFilters,
-		ids: p.IDs.Abstracts, take: "searcher",
+		decode: p.IDs.Abstracts.Decode, fields: []string{"status", "searcher", "examiner", "due_date"}, take: "searcher",
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
 			list, q := abstractList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
@@ -76,6 +77,42 @@ func (p *Pages) bulkAbstracts() recordList {
 		heading: func(ctx context.Context, id uint64) (string, error) {
 			_, heading, err := p.App.Abstracts.WithHeading(ctx, id)
 			return heading, err
+		},
+	}
+}
+
+// clearStatus is the value of the form of instruments that clears the status which a person set.
+const clearStatus = "automatic"
+
+func (p *Pages) bulkInstruments() recordList {
+	fields := []string{"type", "status"}
+	return recordList{
+		name: vault.InstrumentType, singular: "instrument", plural: "instruments", list: "/instruments", filters: instrumentFilters,
+		decode: func(text string) (uint64, bool) {
+			id, err := strconv.ParseUint(text, 10, 63)
+			return id, err == nil && id > 0
+		},
+		fields: fields,
+		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
+			list, q := instrumentList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
+			list.applyFilters(&q, p)
+			return matchingIDs(r.Context(), q, p.App.Instruments.List, func(i vault.InstrumentView) uint64 { return i.ID })
+		},
+		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
+			in := p.typedInputs(r, fields...)
+			if in["status"].Value == clearStatus {
+				in["status"] = model.StringInput("")
+			}
+			return p.App.Instruments.Edit(ctx, r.Actor, id, in)
+		},
+		trash: p.App.Instruments.Trash,
+		heading: func(ctx context.Context, id uint64) (string, error) {
+			ref := model.RecordRef(vault.InstrumentType, id)
+			names, err := p.App.Vault.Names(ctx, []string{ref})
+			if err == nil && names[ref].Text == "" {
+				err = errs.RecordNotFound(vault.InstrumentType, id)
+			}
+			return names[ref].Text, err
 		},
 	}
 }
@@ -115,19 +152,20 @@ func matchingIDs[T any](ctx context.Context, q vault.Query, list func(context.Co
 	}
 }
 
-func (p *Pages) changeOrders(r *page.Request) error    { return p.changeMany(r, p.bulkOrders()) }
-func (p *Pages) changeAbstracts(r *page.Request) error { return p.changeMany(r, p.bulkAbstracts()) }
+func (p *Pages) changeOrders(r *page.Request) error      { return p.changeMany(r, p.bulkOrders()) }
+func (p *Pages) changeAbstracts(r *page.Request) error   { return p.changeMany(r, p.bulkAbstracts()) }
+func (p *Pages) changeInstruments(r *page.Request) error { return p.changeMany(r, p.bulkInstruments()) }
 
 // changeMany changes the selected records of a list, or all that match its filters, and shows the list again.
 func (p *Pages) changeMany(r *page.Request, of recordList) error {
 	back := page.ReturnAddress(r, of.list)
-	trash, take := r.PostForm.Get("do") == bulkTrash, r.PostForm.Get("do") == bulkTake
+	trash, take := r.PostForm.Get("do") == bulkTrash, r.PostForm.Get("do") == bulkTake && of.take != ""
 	if take {
 		r.PostForm = url.Values{"id": r.PostForm["id"], "matching": r.PostForm["matching"],
 			of.take: {strconv.FormatUint(r.Visitor.ID, 10)}}
 	}
 	ids, problem, err := of.selection(r, back)
-	if err == nil && problem == "" && !trash && len(p.typedInputs(r, "status", "due_date", "assignee", "searcher", "examiner")) == 0 {
+	if err == nil && problem == "" && !trash && len(p.typedInputs(r, of.fields...)) == 0 {
 		problem = "Choose what to change."
 	}
 	if err != nil {
@@ -202,7 +240,7 @@ func (l recordList) selection(r *page.Request, back string) (ids []uint64, probl
 		return ids, problem, err
 	}
 	for _, text := range r.PostForm["id"] {
-		if id, ok := l.ids.Decode(strings.TrimPrefix(text, l.list+"/")); ok && !slices.Contains(ids, id) {
+		if id, ok := l.decode(strings.TrimPrefix(text, l.list+"/")); ok && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -250,6 +288,8 @@ func (p *Pages) undoMany(r *page.Request) error {
 	switch recordType {
 	case vault.AbstractOps.Name:
 		of = p.bulkAbstracts()
+	case vault.InstrumentType:
+		of = p.bulkInstruments()
 	case vault.FileOps.Name:
 		of = recordList{singular: "document", plural: "documents", list: "/vault", heading: func(ctx context.Context, id uint64) (string, error) {
 			file, err := p.App.Files.Get(ctx, id)

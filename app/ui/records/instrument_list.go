@@ -22,9 +22,6 @@ type instrumentList struct {
 // instrumentFilters are the names of the list's filters.
 var instrumentFilters = []string{"q", "type_id", "status", "county", "state", "book", "page", "recorded_from", "recorded_to"}
 
-// instrumentListFilters are those that a full-text search doesn't support.
-var instrumentListFilters = []string{"status", "book", "page", "recorded_from", "recorded_to"}
-
 func (p *Pages) instrumentListPage(r *page.Request) error {
 	list, reader, err := p.instruments(r)
 	if err != nil {
@@ -80,14 +77,10 @@ func (p *Pages) instruments(r *page.Request) (*instrumentList, listReader, error
 		return find(ctx, q, p.App.Instruments.List)
 	}
 	s.bySearch = func(ctx context.Context, text string, q vault.Query) ([]lists.Instrument, bool, error) {
-		if slices.ContainsFunc(instrumentListFilters, list.Asked.Has) {
-			list.Wordless = "Names and text can't be searched together with a status, a book and page, or recording dates."
-			return nil, false, nil
-		}
 		more := false
 		records, _, err := find(ctx, q, func(ctx context.Context, q vault.Query) (found vault.Page[vault.InstrumentView], err error) {
 			found.Items, more, err = allHits(search.QueryFromList(text, q), func(sq search.Query) (search.Page[vault.InstrumentView], error) {
-				return p.App.Search.Instruments(ctx, r.Actor, sq, 0)
+				return p.App.Search.Instruments(ctx, r.Actor, sq, q)
 			})
 			return found, err
 		})
@@ -121,7 +114,5 @@ func (l *instrumentList) applyFilters(q *vault.Query, p *Pages) {
 			*into = l.Asked.Get(name)
 		}
 	}
-	if l.applySort(q); q.Sort == "recorded" {
-		q.Sort = model.SortDue // the index of recording dates
-	}
+	l.applySort(q)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
@@ -33,7 +34,7 @@ type tableList struct {
 
 	widths map[string]int // of columns that the user chose, in CSS pixels, by name
 
-	sorts []string // names of the sort orders
+	sort func(*vault.Query, string) bool // lists.Table.Sort
 }
 
 // newTable parses the query of a list page. filters are the names of the list's filters.
@@ -48,7 +49,7 @@ type sortColumn struct {
 	Name, Label, Class, Address, Aria string
 	Width                             int // in CSS pixels; 0: as wide as the contents need
 
-	sort  string // name of the sort order; "" if the list can't be sorted by this column
+	sort  string // name of the sort order
 	times bool   // sorted with the newest first
 }
 
@@ -73,11 +74,7 @@ const maxCell = 200
 // useTable sets the column headings and the sort orders of a list, and returns its columns. names are those of the columns
 // to show. The one that names the record is always the first.
 func useTable[T any](l *tableList, t lists.Table[T], names []string) []lists.Column[T] {
-	for _, c := range t.Columns {
-		if c.Sort != "" {
-			l.sorts = append(l.sorts, c.Sort)
-		}
-	}
+	l.sort = t.Sort
 	choices := t.OnPage()
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return name == t.Page[0] || !slices.ContainsFunc(choices, func(c lists.Column[T]) bool { return c.Name == name })
@@ -137,21 +134,13 @@ func addRows[T any](l *tableList, columns []lists.Column[T], records []T, path f
 	}
 }
 
-// applySort applies the requested sort order. If it is unknown, the default is used.
+// applySort applies the requested sort order. If it is unknown, the default is used. A list without columns, of which
+// records are only counted or changed, isn't sorted.
 func (l *tableList) applySort(q *vault.Query) {
-	if !l.sortBy(q, l.Asked.Get("sort")) {
+	if l.sort != nil && !l.sort(q, l.Asked.Get("sort")) {
 		l.Asked.Del("sort")
-		l.sortBy(q, l.defaultSort)
+		l.sort(q, l.defaultSort)
 	}
-}
-
-func (l *tableList) sortBy(q *vault.Query, asked string) bool {
-	name, down := strings.CutPrefix(asked, "-")
-	if !slices.Contains(l.sorts, name) {
-		return false
-	}
-	q.Sort, q.Descending = model.Sort(name), down
-	return true
 }
 
 // linkColumns adds links to the column headings. Clicking the heading of the current sort column reverses the
@@ -160,7 +149,7 @@ func (l *tableList) linkColumns() {
 	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.defaultSort), "-")
 	for n := range l.Columns {
 		column := &l.Columns[n]
-		if column.sort == "" || l.Asked.Get("q") != "" {
+		if l.Asked.Get("q") != "" {
 			continue
 		}
 		to := column.sort
@@ -262,6 +251,13 @@ func (s listSource[T]) show(p *Pages, r *page.Request, l *tableList) error {
 	q.Limit = recordsPerPage
 	p.ApplyCursor(r, l.Asked, &q)
 	found, err := page.ReadNonEmpty(r.Context(), q, s.pages)
+	if q.Keys != nil && errs.KindOf(err) == errs.Invalid { // too many to sort them
+		l.Problems["sort"] = page.ErrorSentence(err)
+		l.Asked.Del("sort")
+		l.applySort(&q)
+		q.Position, q.Backward = nil, false
+		found, err = page.ReadNonEmpty(r.Context(), q, s.pages)
+	}
 	addRows(l, s.columns, found.Items, s.path)
 	l.Prev, l.Next = p.PageLinks(r, l.Asked, found.Prev, found.Next)
 	return err
@@ -282,14 +278,14 @@ func (s listSource[T]) file(ctx context.Context, l *tableList) (spreadsheet.Tabl
 	}), err
 }
 
-// allHits returns up to q.Limit results of a search.
+// allHits returns up to q.Limit results of a search. Filters that the search index doesn't have can leave few of a page, so
+// later pages are larger.
 func allHits[T any](q search.Query, find func(search.Query) (search.Page[T], error)) (items []T, more bool, err error) {
-	for limit := q.Limit; ; {
-		q.Limit = limit - len(items)
+	for limit := q.Limit; ; q.Limit = search.MaxHits {
 		found, err := find(q)
 		items = append(items, found.Items...)
-		if err != nil || found.Next == 0 || len(items) >= limit {
-			return items, found.Next > 0, err
+		if more = found.Next > 0 || found.Capped; err != nil || found.Next == 0 || len(items) >= limit {
+			return items[:min(len(items), limit)], more || len(items) > limit, err
 		}
 		q.Offset = found.Next
 	}
@@ -307,6 +303,9 @@ func (p *Pages) listFiles(address string, list func(*page.Request) (*tableList, 
 				return r.Redirect(l.addressWith()) // the page shows the problems
 			}
 			table, err := reader.file(r.Context(), l)
+			if l.Asked.Has("sort") && errs.KindOf(err) == errs.Invalid {
+				return r.Redirect(l.addressWith())
+			}
 			if err != nil {
 				return err
 			}

@@ -80,11 +80,8 @@ func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
 	list.applyFilters(&s.query, p.LocalNow())
 	s.byNumber = p.App.Search.OrdersByNumber
 	s.bySearch = func(ctx context.Context, text string, q vault.Query) ([]model.Order, bool, error) {
-		if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" || list.Asked.Has("assignee") {
-			return nil, false, nil // full-text search doesn't support these filters
-		}
 		return allHits(search.QueryFromList(text, q), func(sq search.Query) (search.Page[model.Order], error) {
-			return p.App.Search.Orders(ctx, r.Actor, sq, q.MaxBytes)
+			return p.App.Search.Orders(ctx, r.Actor, sq, q)
 		})
 	}
 	return list, s, nil

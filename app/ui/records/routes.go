@@ -38,6 +38,7 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /undo/bulk", page.MayWrite, p.undoMany),
 		page.NewRoute("POST /orders/bulk", page.MayWrite, p.changeOrders),
 		page.NewRoute("POST /abstracts/bulk", page.MayWrite, p.changeAbstracts),
+		page.NewRoute("POST /instruments/bulk", page.MayWrite, p.changeInstruments),
 		page.NewRoute("GET /documents/latest", page.MayRead, p.latestDocumentsPart),
 		page.NewRoute("GET /documents/failed", page.MayRead, p.failedPage),
 		page.NewRoute("POST /me/orders-seen", page.SignedIn, p.markOrdersSeen),

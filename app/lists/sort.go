@@ -1,0 +1,136 @@
+package lists
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+)
+
+// sortable names the sort orders of the columns. indexes has the columns that an index sorts. The others are sorted in
+// memory, except those that only files have.
+func (t *Table[T]) sortable(indexes map[string]model.Sort) {
+	for n := range t.Columns {
+		c := &t.Columns[n]
+		if c.index = indexes[c.Name]; c.index != "" {
+			c.Sort = string(c.index)
+		} else if !slices.Contains(t.hidden, c.Name) {
+			c.Sort = c.Name
+		}
+	}
+}
+
+// Sort sets the sort order of a query. text is Column.Sort, after "-" for descending. It returns false if there is no such
+// sort order. Without an index, blank values are always last.
+func (t Table[T]) Sort(q *vault.Query, text string) bool {
+	name, down := strings.CutPrefix(text, "-")
+	at := -1
+	for n, c := range t.Columns {
+		if c.Sort == name && name != "" && (at < 0 || c.index != "") {
+			at = n
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	column := t.Columns[at]
+	q.Sort, q.Descending, q.Keys = column.index, down, nil
+	if column.index != "" {
+		return true
+	}
+	q.Keys = func(tx *store.Tx, stored any) ([][]byte, error) {
+		rows, err := t.rows(tx, stored, column.Name)
+		keys := make([][]byte, 0, len(rows))
+		for n := range rows {
+			keys = append(keys, column.key(&rows[n], down))
+		}
+		return keys, err
+	}
+	return true
+}
+
+// First bytes of keys. Numbers come before texts.
+const (
+	blankFirst = 0x00
+	numberKey  = 0x01
+	textKey    = 0x02
+	blankLast  = 0xFF
+)
+
+// maxKey is the maximum length of a key, as in an index.
+const maxKey = 64
+
+// key returns the key by which a record is sorted.
+func (c Column[T]) key(record *T, down bool) []byte {
+	if c.At != nil {
+		return binary.BigEndian.AppendUint64([]byte{numberKey}, uint64(c.At(record).UnixMicro())^1<<63)
+	}
+	values := c.Values(record)
+	text := strings.Join(values, ", ")
+	if c.Type == model.Number || c.Type == model.Money {
+		if n, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(n) {
+			return appendNumber([]byte{numberKey}, n)
+		}
+	} else if c.Type != model.Date {
+		text = model.FormatValues(c.Type, values)
+	}
+	switch text = model.Fold(text); {
+	case text == "" && down:
+		return []byte{blankFirst}
+	case text == "":
+		return []byte{blankLast}
+	}
+	return appendText([]byte{textKey}, text)
+}
+
+// appendNumber appends a number so that keys sort by it.
+func appendNumber(key []byte, n float64) []byte {
+	bits := math.Float64bits(n)
+	if n < 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return binary.BigEndian.AppendUint64(key, bits)
+}
+
+// appendText appends a text so that runs of digits count as numbers: "Bk 9" comes before "Bk 10".
+func appendText(key []byte, text string) []byte {
+	const digits = "0123456789"
+	for text != "" && len(key) < maxKey {
+		run := text[:len(text)-len(strings.TrimLeft(text, digits))]
+		if run == "" {
+			key, text = append(key, text[0]), text[1:]
+			continue
+		}
+		number := strings.TrimLeft(run, "0")
+		key = append(append(key, digits[0], byte(min(len(number), 254)+1)), number...)
+		text = text[len(run):]
+	}
+	return key[:min(len(key), maxKey)]
+}
+
+// Sort is Table.Sort for a list of this name.
+func (s *Service) Sort(ctx context.Context, record string, q *vault.Query, text string) (found bool, err error) {
+	switch record {
+	case Orders:
+		var t Table[model.Order]
+		t, err = s.Orders(ctx)
+		found = t.Sort(q, text)
+	case Abstracts:
+		var t Table[Abstract]
+		t, err = s.Abstracts(ctx)
+		found = t.Sort(q, text)
+	case Instruments:
+		var t Table[Instrument]
+		t, err = s.Instruments(ctx)
+		found = t.Sort(q, text)
+	}
+	return found, err
+}
