@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
@@ -96,9 +94,8 @@ func (h handler) emptyTrash(r *http.Request) (any, error) {
 
 // trashRecord parses the name of a record in the form that commands use, like file:17 or order:Zz9aB31x.
 func trashRecord(ids encode.IDCodec, text string) (recordType string, id uint64, err error) {
-	recordType, number, _ := strings.Cut(ids.Decode(text), ":")
-	id, err = strconv.ParseUint(number, 10, 63)
-	if err != nil {
+	recordType, id, ok := model.ParseRef(ids.Decode(text))
+	if !ok {
 		return "", 0, errs.RecordNotFound("trash record", text)
 	}
 	return recordType, id, nil

@@ -34,13 +34,12 @@ func (c IDCodec) ForType(recordType string) *secret.IDs {
 
 // Encode converts a record name from the audit log to the form in the API. It returns other text unchanged.
 func (c IDCodec) Encode(record string) string {
-	recordType, number, _ := strings.Cut(record, ":")
+	recordType, id, ok := model.ParseRef(record)
 	ids := c.ForType(recordType)
-	n, err := strconv.ParseUint(number, 10, 64)
-	if ids == nil || err != nil {
+	if ids == nil || !ok {
 		return record
 	}
-	return recordType + ":" + ids.Encode(n)
+	return recordType + ":" + ids.Encode(id)
 }
 
 // Decode is the inverse of Encode. An invalid opaque ID decodes to a name without a number, which matches no record.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -144,6 +145,13 @@ func (e Event) reencode(raw []byte) (Event, []byte, error) {
 
 // RecordRef returns the name of a record in the audit log, such as "order:7".
 func RecordRef(recordType string, id uint64) string { return fmt.Sprintf("%s:%d", recordType, id) }
+
+// ParseRef returns the type and the ID of a record named as by RecordRef. ok is false if there is no ID.
+func ParseRef(record string) (recordType string, id uint64, ok bool) {
+	recordType, number, _ := strings.Cut(record, ":")
+	id, err := strconv.ParseUint(number, 10, 64)
+	return recordType, id, err == nil
+}
 
 // Values of ChainDefect.Kind.
 const (

@@ -59,7 +59,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (checkSummary, e
 		k.t = t
 		if walkErr := RecoverPanic(k.checkAll); walkErr != nil && ctx.Err() == nil {
 			k.summary.Corrupt = true
-			k.addFinding("database", "pages", "%s", describeProblem(walkErr))
+			k.addFinding("database", "pages", "%s", ProblemText(walkErr))
 			return errWalkFailed
 		}
 		return ctx.Err()

@@ -262,17 +262,8 @@ func DescribeDamage(err error) (message string, damaged bool) {
 	return "", false
 }
 
-// ProblemText returns the text of err for an integrity finding.
+// ProblemText returns the text of err for a Finding, without the stack trace of a kv.PanicError.
 func ProblemText(err error) string {
-	if message, damaged := DescribeDamage(err); damaged {
-		return message
-	}
-	return err.Error()
-}
-
-// describeProblem returns the text of err for a Finding. If err is a kv.PanicError, it omits
-// the stack trace.
-func describeProblem(err error) string {
 	if message, damaged := DescribeDamage(err); damaged {
 		return message
 	}

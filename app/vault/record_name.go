@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -26,9 +25,8 @@ func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordN
 	names := map[string]RecordName{}
 	err := v.Store.View(ctx, func(t *store.Tx) error {
 		for _, record := range records {
-			recordType, number, _ := strings.Cut(record, ":")
-			id, err := strconv.ParseUint(number, 10, 64)
-			if _, known := names[record]; known || err != nil {
+			recordType, id, isRef := model.ParseRef(record)
+			if _, known := names[record]; known || !isRef {
 				continue
 			}
 			if name, ok := v.recordName(t, recordType, id); ok {
@@ -111,9 +109,8 @@ func definitionName(t *store.Tx, recordType string, id uint64) (name string, ok 
 
 // loggedName returns the display name of a record for the audit log, or "".
 func (v *Vault) loggedName(t *store.Tx, record string) string {
-	recordType, number, _ := strings.Cut(record, ":")
-	id, err := strconv.ParseUint(number, 10, 64)
-	if err != nil {
+	recordType, id, ok := model.ParseRef(record)
+	if !ok {
 		return ""
 	}
 	name, _ := v.recordName(t, recordType, id)
@@ -123,11 +120,11 @@ func (v *Vault) loggedName(t *store.Tx, record string) string {
 // describer returns the custom fields of the abstract or order that an audit log entry is about, or the
 // type of the instrument. They are only needed for words, so a record that can't be read has none.
 func describer(t *store.Tx, e model.Event) (d model.Describer) {
-	recordType, number, _ := strings.Cut(e.Record, ":")
-	id, err := strconv.ParseUint(number, 10, 64)
-	if err != nil {
+	recordType, id, ok := model.ParseRef(e.Record)
+	if !ok {
 		return model.Describer{}
 	}
+	var err error
 	switch recordType {
 	case OrderOps.Name:
 		d.Custom, err = t.OrderFields()

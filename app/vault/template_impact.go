@@ -3,8 +3,6 @@ package vault
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -119,9 +117,8 @@ func (is *impactScan) catchUp(t *store.Tx) (more bool, err error) {
 	seen := map[uint64]bool{}
 	for _, e := range events {
 		is.lastEvent = e.Seq
-		recordType, number, _ := strings.Cut(e.Record, ":")
-		id, err := strconv.ParseUint(number, 10, 64)
-		if recordType != is.recordType || err != nil || seen[id] {
+		recordType, id, ok := model.ParseRef(e.Record)
+		if recordType != is.recordType || !ok || seen[id] {
 			continue
 		}
 		seen[id] = true

@@ -24,7 +24,7 @@ type matchedRecord struct {
 func (p *Pages) newMatchedRecord(recordType string, id uint64, name, under string) matchedRecord {
 	one := matchedRecord{
 		RecordType: recordType, Name: name, Under: under, Path: p.RecordPath(recordType, id),
-		record: page.RecordName(recordType, id), Asked: p.PublicRecordName(recordType, id),
+		record: model.RecordRef(recordType, id), Asked: p.PublicRecordName(recordType, id),
 	}
 	if recordType == "file" {
 		one.RecordType = "document"
@@ -83,11 +83,11 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 		if !ok {
 			continue
 		}
-		names, err := p.App.Names(ctx, []string{page.RecordName(recordType, id)})
+		names, err := p.App.Names(ctx, []string{model.RecordRef(recordType, id)})
 		if err != nil {
 			return nil, err
 		}
-		if name, there := names[page.RecordName(recordType, id)]; there {
+		if name, there := names[model.RecordRef(recordType, id)]; there {
 			list = append(list, p.newMatchedRecord(recordType, id, name.Text, ""))
 		}
 	}

@@ -30,7 +30,7 @@ func (p *Pages) findInDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", r.PathID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, model.RecordRef("file", r.PathID))
 	list := make([]matchJSON, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		list = append(list, matchJSON(h))
@@ -85,7 +85,7 @@ func (p *Pages) pageMarks(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, model.RecordRef("file", file.ID))
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
 	marks, err := p.App.Previews.Marks(r.Context(), r.Actor, file.ID, n, typed, r.URL.Query().Get("words") != "")
 	if err != nil && errs.KindOf(err) != errs.NotFound {

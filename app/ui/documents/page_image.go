@@ -69,7 +69,7 @@ func (p *Pages) pageImage(r *page.Request) error {
 	width = roundUpWidth(width)
 	tag := imageETag(file, n, width)
 	if r.Method == http.MethodGet {
-		p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
+		p.App.Events.ContinueView(r.Actor, fileOpened, model.RecordRef("file", file.ID))
 	}
 	if notModified(r, tag) {
 		return nil

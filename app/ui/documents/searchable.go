@@ -32,7 +32,7 @@ func (p *Pages) downloadSearchable(r *page.Request) error {
 	}
 	setSearchableHeaders(r, created.File)
 	r.W.Header().Set("Content-Length", strconv.FormatInt(created.Size, 10))
-	p.App.Events.RecordAccess(r.Actor, fileDownloaded, page.RecordName("file", file.ID), map[string]string{"as": "searchable"})
+	p.App.Events.RecordAccess(r.Actor, fileDownloaded, model.RecordRef("file", file.ID), map[string]string{"as": "searchable"})
 	_, err = io.Copy(r.W, created)
 	if err = errors.Join(err, created.Close()); err != nil {
 		p.AbortResponse(r, "searchable PDF", err)

@@ -37,7 +37,7 @@ func (p *Pages) thumbnail(r *page.Request) error {
 		return err
 	}
 	if r.Method == http.MethodGet && p.thumbnailIsReadable(r) {
-		p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", r.PathID))
+		p.App.Events.ContinueView(r.Actor, fileOpened, model.RecordRef("file", r.PathID))
 	}
 	return p.sendImage(r, picture, tag)
 }

@@ -36,15 +36,15 @@ func (v viewRecorder) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 // continues the current view.
 func (p *Pages) recordSending(r *page.Request, kind string, file model.File) {
 	if part := r.W.Header().Get("Content-Range"); part != "" && !strings.HasPrefix(part, "bytes 0-") {
-		p.App.Events.ContinueView(r.Actor, kind, page.RecordName("file", file.ID))
+		p.App.Events.ContinueView(r.Actor, kind, model.RecordRef("file", file.ID))
 		return
 	}
-	p.App.Events.RecordAccess(r.Actor, kind, page.RecordName("file", file.ID), nil)
+	p.App.Events.RecordAccess(r.Actor, kind, model.RecordRef("file", file.ID), nil)
 }
 
 // recordView records a view of the requested document. HEAD requests are not views.
 func (p *Pages) recordView(r *page.Request) {
 	if r.Method == http.MethodGet {
-		p.App.Events.RecordAccess(r.Actor, fileOpened, page.RecordName("file", r.PathID), nil)
+		p.App.Events.RecordAccess(r.Actor, fileOpened, model.RecordRef("file", r.PathID), nil)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/model"
 	"deedkeep/app/ocr"
 	"deedkeep/app/search/query"
 	"deedkeep/app/ui/page"
@@ -179,7 +180,7 @@ func (p *Pages) pageText(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, model.RecordRef("file", file.ID))
 	found := ""
 	err = p.App.Previews.Text(r.Context(), r.Actor, file.ID, func(at int, text string) error {
 		if at == n {
@@ -212,7 +213,7 @@ func (p *Pages) pageWords(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p.App.Events.ContinueView(r.Actor, fileOpened, page.RecordName("file", file.ID))
+	p.App.Events.ContinueView(r.Actor, fileOpened, model.RecordRef("file", file.ID))
 	found, err := p.App.Previews.Words(r.Context(), r.Actor, file.ID, n)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err

@@ -100,7 +100,7 @@ func (p *Pages) openForZip(r *page.Request, id uint64) (file model.File, content
 
 func (p *Pages) addToZip(r *page.Request, z *zip.Writer, name string, file model.File, content io.ReadCloser) error {
 	defer content.Close() //nolint:errcheck // read-only
-	p.App.Events.RecordAccess(r.Actor, fileDownloaded, page.RecordName("file", file.ID), map[string]string{"as": "zip"})
+	p.App.Events.RecordAccess(r.Actor, fileDownloaded, model.RecordRef("file", file.ID), map[string]string{"as": "zip"})
 	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(p.Zone())}
 	if file.MIME == "text/plain" || file.MIME == "image/bmp" {
 		head.Method = zip.Deflate // all other types are already compressed

@@ -183,7 +183,7 @@ func (p *Pages) runsheetFile(f spreadsheet.Format) page.HandlerFunc {
 			return err
 		}
 		if r.Method != http.MethodHead {
-			p.App.Events.RunsheetDownloaded(r.Actor, page.RecordName("abstract", r.PathID), f.Extension)
+			p.App.Events.RunsheetDownloaded(r.Actor, model.RecordRef("abstract", r.PathID), f.Extension)
 		}
 		return p.SendTable(r, strings.TrimSpace("Runsheet "+plainName(record.Abstract.FileNumber())), f, runsheet.File(rows))
 	}

@@ -3,6 +3,7 @@ package instruments
 import (
 	"net/http"
 
+	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -33,6 +34,6 @@ func (p *Pages) runsheetPage(r *page.Request) error {
 	return p.RenderPage(r, http.StatusOK, "runsheet.html", page.Page{
 		Heading: "Runsheet of " + heading, Section: "abstracts", Data: runsheetView{p.AbstractPath(r.PathID), heading, sheet},
 		Libraries: libraries, Scripts: scripts, Styles: []string{"record.css", "runsheet.css"}, Side: true,
-		Follows: []string{p.IDs.Encode(page.RecordName(vault.AbstractOps.Name, r.PathID))},
+		Follows: []string{p.IDs.Encode(model.RecordRef(vault.AbstractOps.Name, r.PathID))},
 	})
 }

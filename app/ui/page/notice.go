@@ -119,7 +119,7 @@ func (i *Input) DescribeConflict(log []model.Event, zone *time.Location, fields 
 
 // RecordEvents returns a record's entries in the audit log, newest first.
 func (si *Site) RecordEvents(ctx context.Context, recordType string, id uint64, q vault.Query) (vault.Page[model.Event], error) {
-	q.Filters, q.Descending = []vault.Filter{{Column: model.ColumnRecord, Value: RecordName(recordType, id)}}, true
+	q.Filters, q.Descending = []vault.Filter{{Column: model.ColumnRecord, Value: model.RecordRef(recordType, id)}}, true
 	return si.App.Events.List(ctx, q)
 }
 

@@ -20,13 +20,13 @@ func (si *Site) AbstractPath(id uint64) string { return si.RecordPath("abstract"
 func (si *Site) OrderPath(id uint64) string { return si.RecordPath("order", id) }
 
 // DocumentPath returns the address of a document's page.
-func DocumentPath(id uint64) string { return recordPath(RecordName("file", id)) }
+func DocumentPath(id uint64) string { return recordPath(model.RecordRef("file", id)) }
 
 // InstrumentPath returns the address of an instrument, which redirects to its runsheet.
-func InstrumentPath(id uint64) string { return recordPath(RecordName("instrument", id)) }
+func InstrumentPath(id uint64) string { return recordPath(model.RecordRef("instrument", id)) }
 
 // FolderPath returns the address of a folder's page.
-func FolderPath(id uint64) string { return recordPath(RecordName("folder", id)) }
+func FolderPath(id uint64) string { return recordPath(model.RecordRef("folder", id)) }
 
 // LogoPath returns the address of the firm's logo, or "" if there is none.
 func LogoPath(logo settings.Logo) string {

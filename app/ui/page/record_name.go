@@ -3,21 +3,16 @@ package page
 import (
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/model"
 )
-
-// RecordName returns the name of a record as used in the audit log, such as "file:17".
-func RecordName(recordType string, id uint64) string {
-	return recordType + ":" + strconv.FormatUint(id, 10)
-}
 
 // SplitRecordName splits a record name from the audit log into its type and ID.
 func SplitRecordName(of string) (recordType string, id uint64, err error) {
-	recordType, number, _ := strings.Cut(of, ":")
-	if id, err = strconv.ParseUint(number, 10, 64); err != nil {
+	recordType, id, ok := model.ParseRef(of)
+	if !ok {
 		return recordType, 0, errs.RecordNotFound("record", of)
 	}
 	return recordType, id, nil
@@ -90,5 +85,5 @@ func (si *Site) ParseRecordName(text string) string {
 // PublicRecordName returns the name of a record as shown on pages: type:ID, with the opaque ID if
 // the type has one.
 func (si *Site) PublicRecordName(recordType string, id uint64) string {
-	return si.IDs.Encode(RecordName(recordType, id))
+	return si.IDs.Encode(model.RecordRef(recordType, id))
 }

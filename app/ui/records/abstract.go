@@ -106,9 +106,9 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 // abstractFollows returns the records that the page of an abstract shows: the abstract with all that belongs to it, and its
 // order.
 func (p *Pages) abstractFollows(view abstractView) []string {
-	records := []string{p.IDs.Encode(page.RecordName(vault.AbstractOps.Name, view.ID))}
+	records := []string{p.IDs.Encode(model.RecordRef(vault.AbstractOps.Name, view.ID))}
 	if order := view.Work.Order.ID; order != 0 {
-		records = append(records, p.IDs.Encode(page.RecordName(vault.OrderOps.Name, order)))
+		records = append(records, p.IDs.Encode(model.RecordRef(vault.OrderOps.Name, order)))
 	}
 	return records
 }

@@ -72,9 +72,9 @@ func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) 
 
 // orderFollows returns the records that the page of an order shows: the order and the abstracts that are linked to it.
 func (p *Pages) orderFollows(s orderView) []string {
-	records := []string{p.IDs.Encode(page.RecordName(vault.OrderOps.Name, s.ID))}
+	records := []string{p.IDs.Encode(model.RecordRef(vault.OrderOps.Name, s.ID))}
 	for _, id := range abstractIDs(s.Linked) {
-		records = append(records, p.IDs.Encode(page.RecordName(vault.AbstractOps.Name, id)))
+		records = append(records, p.IDs.Encode(model.RecordRef(vault.AbstractOps.Name, id)))
 	}
 	return records
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -112,7 +113,7 @@ func (p *Pages) undoEdit(r *page.Request) error {
 	}
 	back, of := page.ReturnAddress(r, p.RecordPath(recordType, id)), ""
 	if !p.showsRecord(back, recordType, id) {
-		record := page.RecordName(recordType, id)
+		record := model.RecordRef(recordType, id)
 		names, err := p.App.Names(r.Context(), []string{record})
 		if err != nil {
 			return err

@@ -176,7 +176,7 @@ func (p *Pages) showToAbstracts(r *page.Request, status int, view toAbstractsVie
 		return err
 	}
 	if r.Method == http.MethodGet { // after a form was rejected, this is still the same view
-		p.App.Events.RecordAccess(r.Actor, "file.opened", page.RecordName("file", view.File.ID), nil)
+		p.App.Events.RecordAccess(r.Actor, "file.opened", model.RecordRef("file", view.File.ID), nil)
 	}
 	return p.renderToAbstracts(r, status, view)
 }
