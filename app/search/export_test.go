@@ -17,8 +17,9 @@ func (in *Indexer) RunPass(ctx context.Context) (more bool, err error) { return 
 // AllowMerge reports whether a merge may write the given number of bytes.
 func (in *Indexer) AllowMerge(bytes int64) bool { return in.allowMerge(bytes) }
 
-// SetMaxFeed sets the number of changes that are kept for an index that has stopped updating.
-func (in *Indexer) SetMaxFeed(changes uint64) { in.maxFeed = changes }
+// SetFeed sets the number of changes that are kept for an index that has stopped updating, and the number that one commit
+// removes.
+func (in *Indexer) SetFeed(changes, batch uint64) { in.maxFeed, in.batch = changes, batch }
 
 // NextFiles returns the IDs of the pending files of an abstract.
 func (in *Indexer) NextFiles(ctx context.Context, abstract uint64) ([]uint64, error) {

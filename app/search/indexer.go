@@ -48,6 +48,7 @@ type IndexerOptions struct {
 type Indexer struct {
 	options IndexerOptions
 	maxFeed uint64           // number of changes kept for an index that has stopped updating
+	batch   uint64           // number of changes that one commit removes from the feed
 	turns   *fairqueue.Turns // limit the number of concurrent searches, and so their memory
 	wake    chan struct{}
 
@@ -85,7 +86,7 @@ func NewIndexer(o IndexerOptions) *Indexer {
 		o.MaxConcurrent = 2 * runtime.GOMAXPROCS(0)
 	}
 	x := &Indexer{
-		maxFeed: defaultMaxFeed, turns: fairqueue.NewTurns(o.MaxConcurrent, errTooMany),
+		maxFeed: defaultMaxFeed, batch: defaultTrimBatch, turns: fairqueue.NewTurns(o.MaxConcurrent, errTooMany),
 		wake: make(chan struct{}, 1), passEnded: make(chan struct{}), since: o.Now(),
 	}
 	o.Search.Log, o.Search.AllowMerge = o.Log, x.allowMerge

@@ -22,7 +22,7 @@ func TestIndexTooFarBehindServesUntilRebuilt(t *testing.T) {
 	h := open(t, nil)
 	h.order("KX100", "", elm("", ""))
 	h.catchUp()
-	h.SetMaxFeed(2_000)
+	h.SetFeed(2_000, 4_096)
 	h.orders(9_000)
 	passes, maxPending := 0, uint64(0)
 	for more := true; more; passes++ {

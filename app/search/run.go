@@ -245,11 +245,11 @@ func (in *Indexer) mustRebuild(gen *generation, err error) bool {
 }
 
 const (
-	// trimBatchSize is the number of changes that one commit removes from the feed. Fewer are not worth
+	// defaultTrimBatch is the number of changes that one commit removes from the feed. Fewer are not worth
 	// a commit. defaultMaxFeed is the number of changes that are kept for an index that has stopped
 	// updating.
-	trimBatchSize  = 4096
-	defaultMaxFeed = 1_000_000
+	defaultTrimBatch = 4096
+	defaultMaxFeed   = 1_000_000
 )
 
 // trimFeed removes changes that every index contains from the feed, in bounded commits. It keeps up to
@@ -271,9 +271,9 @@ func (in *Indexer) trimFeed(ctx context.Context) error {
 	if in.live == nil && in.building == nil {
 		upTo = 0
 	}
-	for upTo = max(upTo, last-min(last, in.maxFeed)); upTo+1 >= first+trimBatchSize; first += trimBatchSize {
+	for upTo = max(upTo, last-min(last, in.maxFeed)); upTo+1 >= first+in.batch; first += in.batch {
 		err := in.options.Store.Update(ctx, nil, func(t *store.Tx) error {
-			_, err := t.TrimChanges(upTo, trimBatchSize)
+			_, err := t.TrimChanges(upTo, int(in.batch))
 			return err
 		})
 		if errs.NotWritable(err) {
@@ -282,7 +282,7 @@ func (in *Indexer) trimFeed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if first+trimBatchSize+in.maxFeed > last {
+		if first+in.batch+in.maxFeed > last {
 			break // the following passes remove the rest
 		}
 	}

@@ -248,17 +248,18 @@ func TestFeedIsTrimmedAfterIndexing(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	h.catchUp()
-	h.orders(5000)
+	h.SetFeed(1000, 400)
+	h.orders(500)
 	h.catchUp()
-	if from, to := h.feed(); from != 4097 || to != 5000 {
-		t.Errorf("feed = changes %d to %d, want 4097 to 5000", from, to)
+	if from, to := h.feed(); from != 401 || to != 500 {
+		t.Errorf("feed = changes %d to %d, want 401 to 500", from, to)
 	}
 	h.orders(10)
-	h.put(func(tx *store.Tx) error { _, err := tx.TrimChanges(5005, 9999); return err })
-	if s := h.catchUp(); s.Documents != 5010 {
-		t.Errorf("State() = %+v, want 5010 documents", s)
+	h.put(func(tx *store.Tx) error { _, err := tx.TrimChanges(505, 999); return err })
+	if s := h.catchUp(); s.Documents != 510 {
+		t.Errorf("State() = %+v, want 510 documents", s)
 	}
-	h.wantHits("T-5003", "order 5003")
+	h.wantHits("T-503", "order 503")
 }
 
 // feed returns the numbers of the first and the last change in the feed.
@@ -298,16 +299,16 @@ func TestFeedOfFailingIndexIsBounded(t *testing.T) {
 		}}
 	})
 	h.catchUp()
-	const limit = 100
-	h.SetMaxFeed(limit)
-	h.orders(9_000)
+	const limit, batch = 10, 40
+	h.SetFeed(limit, batch)
+	h.orders(900)
 	if _, err := h.RunPass(t.Context()); !errors.Is(err, errDisk) {
 		t.Fatalf("RunPass: got %v, want %v", err, errDisk)
 	}
-	if from, to := h.feed(); to != 9_000 || to-from >= limit+4096 {
-		t.Errorf("feed = changes %d to %d, want fewer than %d up to 9000", from, to, limit+4096)
+	if from, to := h.feed(); to != 900 || to-from >= limit+batch {
+		t.Errorf("feed = changes %d to %d, want fewer than %d up to 900", from, to, limit+batch)
 	}
-	if s := h.catchUp(); s.Documents != 9_000 { // the index was rebuilt because the feed was too short
-		t.Errorf("State() = %+v, want 9000 documents", s)
+	if s := h.catchUp(); s.Documents != 900 { // the index was rebuilt because the feed was too short
+		t.Errorf("State() = %+v, want 900 documents", s)
 	}
 }
