@@ -20,8 +20,8 @@ const (
 
 // Used returns the values of fields that forms can offer while users type: those that the latest orders and abstracts
 // have, by the name of the field, the most frequent first. A value that only one record has is left out, except of county
-// and state.
-func (s *Service) Used(ctx context.Context) (map[string][]string, error) {
+// and state. only are the names of the fields, which aren't custom fields; none means all fields.
+func (s *Service) Used(ctx context.Context, only ...string) (map[string][]string, error) {
 	counts := map[string]map[string]int{}
 	count := func(name string, values []string) {
 		for _, value := range values {
@@ -36,7 +36,12 @@ func (s *Service) Used(ctx context.Context) (map[string][]string, error) {
 	}
 	countRecord := func(fields []model.FieldValue, custom model.CustomValues) {
 		for _, f := range fields {
-			count(f.Key, []string{f.Value})
+			if len(only) == 0 || slices.Contains(only, f.Key) {
+				count(f.Key, []string{f.Value})
+			}
+		}
+		if len(only) > 0 {
+			return
 		}
 		for key, raw := range custom {
 			count("custom_fields."+key, model.StoredTexts(raw))

@@ -318,6 +318,7 @@ type caches struct {
 	abstracts       cache[model.Abstract] // read by lists; the same is true of the next one
 	orders          cache[model.Order]
 	documentTypes   cache[model.DocumentTypes]
+	views           cache[model.View]
 	folderVersions  folderVersions
 }
 

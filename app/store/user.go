@@ -182,8 +182,16 @@ func hashOfKey(k *model.Key) (hash []byte, ok bool) {
 	return hash, err == nil && len(hash) == 32
 }
 
-// ListViews returns all views of lists, sorted by ID.
-func (t *Tx) ListViews() ([]model.View, error) { return views.all(t) }
+// ListViews returns all views of lists, sorted by ID. Each page of a list reads them, so they are cached.
+func (t *Tx) ListViews() (list []model.View, err error) {
+	c := t.bucket(views.bucketName).Cursor()
+	for key, raw := c.First(); key != nil && err == nil; key, raw = c.Next() {
+		var v model.View
+		v, err = t.caches.views.decode(views.bucketName, key, raw)
+		list = append(list, v)
+	}
+	return list, err
+}
 
 // PutView updates a view of a list. A view without an ID is new and gets one.
 func (t *Tx) PutView(v *model.View) (err error) {

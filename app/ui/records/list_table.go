@@ -186,7 +186,7 @@ func (l tableList) First() string { return l.addressWith() }
 // readUsed reads the values that filters offer. The part of a page that a script requests has no filters.
 func (p *Pages) readUsed(r *page.Request, l *listing) (err error) {
 	if !r.IsPart() {
-		l.Used, err = p.App.Lists.Used(r.Context())
+		l.Used, err = p.App.Lists.Used(r.Context(), string(model.ColumnCounty), string(model.ColumnState))
 	}
 	return err
 }
