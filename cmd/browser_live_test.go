@@ -3,10 +3,19 @@
 package cmd_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"deedkeep/app/apitypes"
@@ -95,4 +104,119 @@ func testLivePages(t *testing.T, env *browserEnv) {
 	one.waitVisible("#live-note | This record was moved to the trash")
 	one.checkAccessible(t, "record in the trash")
 	one.screenshot("scene-live-gone")
+	t.Run("connections", func(t *testing.T) { f.testConnections(t, two) })
+}
+
+// follow changes an order as another user, and waits until pages that list it show that.
+func (f *firm) follow(t *testing.T, what, order string, tabs ...*tab) {
+	t.Helper()
+	number := strings.ReplaceAll(what, " ", "-")
+	var saved apitypes.OrderBody
+	f.must(f.client.Do(t.Context(), http.MethodPatch, "/v1/orders/"+order, map[string]any{"order_number": number}, &saved))
+	began := time.Now()
+	for _, b := range tabs {
+		b.waitVisible("#results a | " + number)
+	}
+	t.Logf("%s: shown after %d ms", what, time.Since(began).Milliseconds())
+	if time.Since(began) > 5*time.Second {
+		t.Errorf("%s: shown after %v, want about a second", what, time.Since(began))
+	}
+}
+
+// waitStreams waits until the server has as many connections that follow changes.
+func (f *firm) waitStreams(t *testing.T, what string, want int) {
+	t.Helper()
+	var got string
+	for end := time.Now().Add(tabTimeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		resp, err := http.Get(f.origin + "/metrics")
+		f.must(err)
+		text, err := io.ReadAll(resp.Body)
+		f.must(errors.Join(err, resp.Body.Close()))
+		_, after, _ := strings.Cut(string(text), "\ndeedkeep_http_requests_in_flight ")
+		if got, _, _ = strings.Cut(after, "\n"); got == strconv.Itoa(want+1) { // and that of the metrics
+			return
+		}
+	}
+	t.Fatalf("%s: got %s requests in progress, want %d streams and one for the metrics", what, got, want)
+}
+
+// One connection serves all tabs of a browser. If its tab is closed, another one takes over. Without locks, and with a proxy
+// that holds back the stream or rejects it, pages follow, too.
+func (f *firm) testConnections(t *testing.T, b *tab) {
+	order, err := f.client.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "26-90", Address: "8 Ferry Street", City: "Harlow"})
+	f.must(err)
+	f.waitStreams(t, "before", 2) // those of the two users
+	b.goTo("/me")                 // which follows nothing
+	f.waitStreams(t, "one user left", 1)
+	leader := b.newTab(t)
+	leader.goTo("/orders")
+	f.waitStreams(t, "first tab", 2)
+	b.goTo("/orders")
+	f.follow(t, "both tabs", order.ID, leader, b)
+	f.waitStreams(t, "second tab", 2)
+	leader.close()
+	f.follow(t, "the tab that is left", order.ID, b)
+	f.waitStreams(t, "the tab that is left", 2)
+
+	b.goTo("/me")
+	const everySecond = `{ const real = window.setInterval; window.setInterval = (act, pause) => real(act, pause / 30) }`
+	withoutLocks := b.newTab(t)
+	withoutLocks.onNewPage(`Object.defineProperty(Navigator.prototype, "locks", {get: () => undefined})`)
+	withoutLocks.goTo("/orders")
+	withoutLocks.waitFor("!navigator.locks")
+	f.follow(t, "without locks", order.ID, withoutLocks)
+	withoutLocks.close()
+	f.waitStreams(t, "after the tab without locks", 1)
+
+	held := b.newTab(t)
+	held.onNewPage(everySecond)
+	held.interceptChanges(func(fetch.RequestID) {})
+	held.goTo("/orders")
+	f.follow(t, "with a proxy that holds back the stream", order.ID, held)
+	held.close()
+
+	rejected := b.newTab(t)
+	rejected.onNewPage(everySecond)
+	attempts := rejected.interceptChanges(func(id fetch.RequestID) {
+		_, _ = chromedp.Call(rejected.ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: id, ResponseCode: 502})
+	})
+	rejected.expect("502")
+	rejected.goTo("/orders")
+	f.follow(t, "with a proxy that rejects the stream", order.ID, rejected)
+	f.follow(t, "with a proxy that still rejects it", order.ID, rejected)
+	if n := attempts.Load(); n != 1 {
+		t.Errorf("got %d attempts to connect, want 1 in a minute", n)
+	}
+	rejected.close()
+
+	cut := b.newTab(t)
+	cut.onNewPage(everySecond)
+	attempts = cut.interceptChanges(func(id fetch.RequestID) {
+		_, _ = chromedp.Call(cut.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonTimedOut})
+	})
+	cut.expect("ERR_TIMED_OUT")
+	cut.goTo("/orders")
+	f.follow(t, "with a proxy that ends the stream", order.ID, cut)
+	time.Sleep(5 * time.Second)
+	if n := attempts.Load(); n < 2 || n > 4 {
+		t.Errorf("got %d attempts to connect in 5 seconds, want 2 to 4", n)
+	}
+	cut.close()
+}
+
+// interceptChanges passes requests for the stream of changes to act instead of sending them. It returns their number.
+func (ta *tab) interceptChanges(act func(fetch.RequestID)) *atomic.Int32 {
+	ta.t.Helper()
+	count := &atomic.Int32{}
+	err := chromedp.Listen(ta.ctx, func(event any) {
+		if e, ok := event.(*fetch.EventRequestPaused); ok {
+			count.Add(1)
+			go act(e.RequestID)
+		}
+	})
+	if err != nil {
+		ta.t.Fatalf("listen for requests: %v", err)
+	}
+	call(ta, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/changes"}}})
+	return count
 }

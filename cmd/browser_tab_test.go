@@ -26,8 +26,9 @@ const tabTimeout = 30 * time.Second
 // tab is a browser tab with its own cookies. Its monitor fails the test if a page has
 // problems.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
+	t     *testing.T
+	ctx   context.Context
+	close context.CancelFunc
 	*monitor
 	declines atomic.Bool // dialogs are declined
 }
@@ -35,8 +36,19 @@ type tab struct {
 // newTab opens a tab for the pages of an origin, such as http://host:port.
 func (env *browserEnv) newTab(t *testing.T, origin string) *tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(env.browser, chromedp.WithNewBrowserContext())
-	b := &tab{t: t, ctx: ctx, monitor: &monitor{origin: origin}}
+	return openTab(env.browser, t, origin, chromedp.WithNewBrowserContext())
+}
+
+// newTab opens another tab with the same cookies.
+func (ta *tab) newTab(t *testing.T) *tab {
+	t.Helper()
+	return openTab(ta.ctx, t, ta.origin)
+}
+
+func openTab(parent context.Context, t *testing.T, origin string, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent, options...)
+	b := &tab{t: t, ctx: ctx, close: cancel, monitor: &monitor{origin: origin}}
 	t.Cleanup(func() {
 		cancel()
 		b.check(t.Error)
@@ -81,6 +93,12 @@ func (ta *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		ta.t.Fatalf("run actions: %v\n%s", err, ta.describe())
 	}
+}
+
+// onNewPage runs a script in each page that is opened from now on, before the scripts of the page.
+func (ta *tab) onNewPage(script string) {
+	ta.t.Helper()
+	call(ta, pageproto.AddScriptToEvaluateOnNewDocument, pageproto.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
 // noParams is the parameter of commands that have no parameters.

@@ -37,7 +37,12 @@ func (tu *testUser) openChanges(t *testing.T) changeStream {
 	if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || got != "text/event-stream" {
 		t.Fatalf("got status %d and type %s, want 200 and a stream", resp.StatusCode, got)
 	}
-	return changeStream{bufio.NewScanner(resp.Body)}
+	stream := changeStream{bufio.NewScanner(resp.Body)}
+	var ping struct{ Since *uint64 }
+	if kind := stream.next(t, &ping); kind != "ping" || ping.Since == nil {
+		t.Fatalf("got %s %+v first, want a ping with the newest entry of the audit log", kind, ping)
+	}
+	return stream
 }
 
 // next decodes the next event and returns its kind, or "" at the end of the stream.
@@ -258,28 +263,49 @@ func TestSheetState(t *testing.T) {
 	}
 }
 
-// A page learns whether records have changed while it was loading.
-func TestChangedWhileLoading(t *testing.T) {
+// A page learns what changed while it was loading, or while a proxy in front of the server held back its stream.
+func TestMissedChanges(t *testing.T) {
 	h := newTestServer(t)
 	kim := h.newUser(t, "Kim", model.RoleStaff)
 	since := regexp.MustCompile(`data-since="(\d+)"`).FindSubmatch(kim.get(t, http.StatusOK, "/orders").body)
 	if since == nil {
 		t.Fatal("the page doesn't say what it shows")
 	}
-	changed := func() bool {
-		var r struct{ Changed bool }
-		got := kim.post(t, http.StatusOK, "/changes/here", url.Values{"tab": {"1"}, "page": {""}, "since": {string(since[1])}})
-		if err := json.Unmarshal(got.body, &r); err != nil {
+	type missed struct {
+		Since   uint64
+		Missed  []changeEvent
+		Changed bool
+	}
+	report := func(since string) (m missed) {
+		t.Helper()
+		got := kim.post(t, http.StatusOK, "/changes/here", url.Values{"tab": {"1"}, "page": {""}, "since": {since}})
+		if err := json.Unmarshal(got.body, &m); err != nil {
 			t.Fatalf("decode %s: %v", got.body, err)
 		}
-		return r.Changed
+		return m
 	}
 	h.newUser(t, "Lee", model.RoleStaff) // which pages of records don't show
-	if changed() {
-		t.Error("got a change, want none")
+	if m := report(string(since[1])); len(m.Missed) > 0 || m.Changed {
+		t.Errorf("got %+v, want no change", m)
 	}
-	h.createOrder(t, "T-1", 3, nil)
-	if !changed() {
-		t.Error("got no change, want the new order")
+	order := h.createOrder(t, "T-1", 3, nil)
+	m := report(string(since[1]))
+	if want := "order:" + h.vault.Secrets.IDs("orders").Encode(order.ID); len(m.Missed) != 1 || !slices.Contains(m.Missed[0].Records, want) {
+		t.Errorf("got %+v, want the new order", m)
+	}
+	last := strconv.FormatUint(m.Since, 10)
+	if m := report(last); len(m.Missed) > 0 || m.Changed {
+		t.Errorf("after the last entry, got %+v, want no change", m)
+	}
+	for n := range 101 {
+		patch := model.OrderPatch{Fields: model.Inputs{"city": model.StringInput(strconv.Itoa(n))}}
+		if _, err := h.vault.Orders.Edit(t.Context(), kim.actor, order.ID, patch); err != nil {
+			t.Fatalf("change order: %v", err)
+		}
+	}
+	for _, since := range []string{last, "9999"} { // many changes, and the audit log before a backup was restored
+		if m := report(since); len(m.Missed) > 0 || !m.Changed {
+			t.Errorf("since %s, got %d changes, want only that there are changes", since, len(m.Missed))
+		}
 	}
 }

@@ -40,7 +40,12 @@ type change struct {
 	Fields  []string `json:"fields,omitempty"` // fields that changed
 }
 
-// pingEvery is how often a stream sends a comment if nothing changes, and checks the session.
+// ping shows a browser that the connection works, and that the pages got all changes up to an entry of the audit log.
+type ping struct {
+	Since uint64 `json:"since"`
+}
+
+// pingEvery is how often a stream sends a ping and checks the session.
 const pingEvery = 15 * time.Second
 
 // stream sends changes until the browser, the session, or its rights are gone.
@@ -62,10 +67,10 @@ func (p *Pages) stream(r *page.Request) error {
 		return err
 	}
 	defer f.Stop()
-	news := p.visits.follow()
+	news := p.visits.follow(r.Actor.ID)
 	defer p.visits.unfollow(news)
 	out := httpx.EventStream{W: r.W, Flush: http.NewResponseController(r.W).Flush}
-	if out.Ping() == nil { // sends the header
+	if send(out, "ping", ping{f.Since}) == nil { // with the header
 		p.follow(r, out, f, news)
 	}
 	return nil // an error means that the browser is gone
@@ -74,6 +79,7 @@ func (p *Pages) stream(r *page.Request) error {
 func (p *Pages) follow(r *page.Request, out httpx.EventStream, f *audit.Follower, news chan string) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
+	sent := f.Since
 	for {
 		var err error
 		select {
@@ -90,6 +96,7 @@ func (p *Pages) follow(r *page.Request, out httpx.EventStream, f *audit.Follower
 			if c, ok := p.newChange(e, r.Actor); ok {
 				err = send(out, "change", c)
 			}
+			sent = e.Seq
 		case path := <-news:
 			err = send(out, "here", here{Page: path, People: p.visits.at(path, r.Actor.ID)})
 		case <-tick.C:
@@ -97,7 +104,7 @@ func (p *Pages) follow(r *page.Request, out httpx.EventStream, f *audit.Follower
 				_ = send(out, "end", struct{}{})
 				return
 			}
-			err = out.Ping()
+			err = send(out, "ping", ping{sent})
 		}
 		if err != nil {
 			return
@@ -136,9 +143,8 @@ func (p *Pages) newChange(e *model.Event, to model.Actor) (c change, ok bool) {
 	}
 	for _, changed := range e.Changes {
 		if of, isReference := strings.CutSuffix(changed.Field, "_id"); isReference && slices.Contains(followed, of) { // moved
-			for _, raw := range []json.RawMessage{changed.From, changed.To} {
-				var id uint64
-				if json.Unmarshal(raw, &id) == nil && id != 0 {
+			for _, id := range []uint64{reference(changed.From), reference(changed.To)} {
+				if id != 0 {
 					c.Records = append(c.Records, p.IDs.Encode(model.RecordRef(of, id)))
 				}
 			}
@@ -148,4 +154,12 @@ func (p *Pages) newChange(e *model.Event, to model.Actor) (c change, ok bool) {
 		}
 	}
 	return c, true
+}
+
+// reference returns the ID of a record in a change, or 0 if there is none.
+func reference(value []byte) (id uint64) {
+	if json.Unmarshal(value, &id) != nil {
+		return 0
+	}
+	return id
 }

@@ -12,11 +12,13 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// here says who has a page open.
+// here says who has a page open and, if the page asks, what changed since an entry of the audit log.
 type here struct {
 	Page    string   `json:"page"`
 	People  []person `json:"people"`
-	Changed bool     `json:"changed"` // records changed since the page was read
+	Since   uint64   `json:"since,omitempty"`   // newest entry of the audit log
+	Missed  []change `json:"missed,omitempty"`  // what changed up to it
+	Changed bool     `json:"changed,omitempty"` // too much changed to list it
 }
 
 // person is someone who has a page open, and the field that they edit, if any.
@@ -31,7 +33,7 @@ type visits struct {
 
 	mu        sync.Mutex
 	open      map[tab]visit
-	followers map[chan string]struct{}
+	followers map[chan string]uint64 // with their users
 }
 
 // tab is an open page. The browser chooses the ID.
@@ -53,16 +55,16 @@ const (
 )
 
 func newVisits(now func() time.Time) *visits {
-	return &visits{now: now, open: map[tab]visit{}, followers: map[chan string]struct{}{}}
+	return &visits{now: now, open: map[tab]visit{}, followers: map[chan string]uint64{}}
 }
 
-// follow returns a channel with the paths of pages that someone opens, leaves, or edits another field of. A follower that is
-// behind misses some, until the pages report again.
-func (v *visits) follow() chan string {
+// follow returns a channel with the paths of a user's open pages that someone opens, leaves, or edits another field of. A
+// follower that is behind misses some, until the pages report again.
+func (v *visits) follow(user uint64) chan string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	news := make(chan string, maxUnsentVisits)
-	v.followers[news] = struct{}{}
+	v.followers[news] = user
 	return news
 }
 
@@ -103,12 +105,21 @@ func (v *visits) report(of tab, now visit) {
 	}
 }
 
-// tell tells the followers about a page. The caller must hold v.mu.
+// tell tells the followers whose users have a page open about it. The caller must hold v.mu.
 func (v *visits) tell(path string) {
 	if path == "" {
 		return
 	}
-	for news := range v.followers {
+	users := map[uint64]bool{}
+	for of, known := range v.open {
+		if known.path == path {
+			users[of.user] = true
+		}
+	}
+	for news, user := range v.followers {
+		if !users[user] {
+			continue
+		}
 		select {
 		case news <- path:
 		default:
@@ -145,27 +156,30 @@ func (p *Pages) visit(r *page.Request) error {
 	p.visits.report(tab{r.Actor.ID, id}, visit{path: path, name: r.Actor.Name, field: field})
 	now := here{Page: path, People: p.visits.at(path, r.Actor.ID)}
 	if since, err := strconv.ParseUint(r.PostForm.Get("since"), 10, 63); err == nil {
-		if now.Changed, err = p.changedSince(r, since); err != nil {
+		if err := p.addMissed(r, since, &now); err != nil {
 			return err
 		}
 	}
 	return r.SendJSON(http.StatusOK, now)
 }
 
-// maxMissed is the number of entries that are checked for what a page missed while it was loading. If there are more, it
-// gets its parts again anyway.
+// maxMissed is the number of entries that are checked for what a page missed. If there are more, or if a backup was restored,
+// the page gets its parts again anyway.
 const maxMissed = 100
 
-// changedSince reports whether records that pages show changed after an entry of the audit log.
-func (p *Pages) changedSince(r *page.Request, seq uint64) (changed bool, err error) {
-	last, err := p.App.Events.LastSeq(r.Context())
-	if err != nil || last <= seq || last-seq > maxMissed {
-		return err == nil && last > seq, err
+// addMissed adds what changed after an entry of the audit log.
+func (p *Pages) addMissed(r *page.Request, since uint64, now *here) (err error) {
+	if now.Since, err = p.App.Events.LastSeq(r.Context()); err != nil {
+		return err
 	}
-	err = p.App.Events.Between(r.Context(), seq, last, func(e model.Event) error {
-		_, ok := p.newChange(&e, r.Actor)
-		changed = changed || ok
+	if now.Since < since || now.Since-since > maxMissed {
+		now.Changed = true
+		return nil
+	}
+	return p.App.Events.Between(r.Context(), since, now.Since, func(e model.Event) error {
+		if c, ok := p.newChange(&e, r.Actor); ok {
+			now.Missed = append(now.Missed, c)
+		}
 		return nil
 	})
-	return changed, err
 }

@@ -68,7 +68,10 @@ const replace = (part, fresh) => {
 // ---- requesting the page again
 
 let waits = false; // a part was busy, or the page was hidden, so the page must be requested again
+let failed = false; // the server was away, or a proxy in front of it had no response
 let gone = false;
+/** @type {Change[]} */
+const unread = []; // changes since the page was requested
 /** @param {string} text */
 const tell = (text) => {
   let line = document.getElementById('live-note');
@@ -87,6 +90,9 @@ const refresh = async () => {
     return;
   }
   waits = false;
+  failed = false;
+  const detail = unread.splice(0);
+  if (detail.length) document.dispatchEvent(new CustomEvent('deedkeep:live', { detail }));
   // The viewer requests only what it shows.
   if (!document.dispatchEvent(new Event('deedkeep:refresh', { cancelable: true }))) return;
   const address = new URL(location.href);
@@ -96,6 +102,7 @@ const refresh = async () => {
     gone = true;
     tell('This record was moved to the trash or deleted by someone else. What you see here is no longer current.');
   }
+  if (response.status >= 500) throw new Error(response.statusText);
   if (!response.ok || response.redirected) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   for (const part of document.querySelectorAll('[data-live]')) {
@@ -106,7 +113,12 @@ const refresh = async () => {
   }
 };
 
-const minPause = 1000; // between two requests, in milliseconds
+// Time between two requests, in milliseconds. It doubles while changes keep coming. Most changes that a list follows are of
+// records that it doesn't show.
+const minPause = 1000;
+const maxPause = isRecord ? 3000 : 30000;
+let pause = minPause;
+let latest = 0; // when the last request began
 let timer = 0;
 let running = false;
 let again = false; // something changed during a request
@@ -122,18 +134,21 @@ const refreshSoon = () => {
       try {
         await refresh();
       } catch {
-        waits = true; // the server is away; the stream reports when it is back
+        failed = true;
+        unread.push({ records: [] });
       }
       running = false;
+      pause = began - latest < 2 * pause ? Math.min(2 * pause, maxPause) : minPause;
+      latest = began;
       // A page that takes long is requested less often.
-      earliest = Date.now() + Math.max(minPause, 5 * (Date.now() - began));
+      earliest = Date.now() + Math.max(pause, 5 * (Date.now() - began));
       if (again) refreshSoon();
     },
-    Math.max(150, earliest - Date.now()),
+    Math.max(150, earliest - Date.now()) + Math.random() * 200, // not all pages at the same time
   );
 };
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden && waits) refreshSoon();
+  if (!document.hidden && (waits || failed)) refreshSoon();
 });
 document.addEventListener('focusout', () => {
   if (waits) refreshSoon();
@@ -157,11 +172,16 @@ const markFields = (fields, by) => {
     announce(note.textContent);
   }
 };
-/** @param {{records: string[], by: string, mine: boolean, fields?: string[]}} change */
-const changed = (change) => {
-  if (!concerns(change.records) || (change.mine && document.hasFocus())) return;
+/** @typedef {{records: string[], by?: string, mine?: boolean, fields?: string[]}} Change */
+// changed handles a change. The page doesn't show yet what the user changed while it was loading.
+/**
+ * @param {Change} change
+ * @param {boolean} [loading]
+ */
+const changed = (change, loading) => {
+  if (!concerns(change.records) || (change.mine && document.hasFocus() && !loading)) return;
   if (!change.mine) markFields(change.fields ?? [], change.by || 'Someone');
-  document.dispatchEvent(new CustomEvent('deedkeep:live', { detail: change }));
+  unread.push(change);
   refreshSoon();
 };
 
@@ -187,9 +207,16 @@ const showPeople = (here) => {
   if (line.textContent !== text) line.textContent = text;
 };
 let field = '';
-// report tells the server that the page is open. With since, the server says whether something has changed after that.
-/** @param {string} [since] */
-const report = async (since) => {
+// The connection sends something at least every 15 seconds. A proxy may hold that back.
+const silence = 40000;
+let heard = 0; // when the connection sent something
+let known = Number(main.dataset.since ?? 0); // entry of the audit log up to which the page got the changes
+// report tells the server that the page is open. With since, the server responds with what changed after that entry.
+/**
+ * @param {number} [since]
+ * @param {boolean} [loading]
+ */
+const report = async (since, loading) => {
   try {
     const response = await fetch('/changes/here', {
       method: 'POST',
@@ -197,20 +224,30 @@ const report = async (since) => {
         tab,
         page: document.hidden || !isRecord ? '' : place(),
         field,
-        ...(since && { since }),
+        ...(since && { since: String(since) }),
       }),
       headers: { 'HX-Request': 'true' },
     });
     if (!response.ok || response.redirected) return;
     const here = await response.json();
     showPeople(here);
+    known = Math.max(known, here.since ?? 0);
+    for (const change of here.missed ?? []) changed(change, loading);
     if (here.changed) {
-      document.dispatchEvent(new CustomEvent('deedkeep:live', { detail: { records: [], fields: [] } }));
+      unread.push({ records: [] });
       refreshSoon();
     }
   } catch {
     // the next report tells
   }
+};
+const isSilent = () => Date.now() - heard > silence;
+// catchUp asks for what changed since the page last heard of changes.
+/** @param {number} [within] */
+const catchUp = (within = 0) => {
+  const since = known;
+  setTimeout(() => report(since), Math.random() * within);
+  if (failed) refreshSoon();
 };
 let reportTimer = 0;
 /** @param {string} name */
@@ -220,10 +257,14 @@ const editing = (name) => {
   clearTimeout(reportTimer);
   reportTimer = window.setTimeout(() => report(), 300);
 };
-if (isRecord) {
+if (follows.length) {
   setInterval(() => {
-    if (!document.hidden) report();
+    if (document.hidden) return;
+    if (isSilent()) catchUp();
+    else if (isRecord) report();
   }, 30000);
+}
+if (isRecord) {
   document.addEventListener('visibilitychange', () => report());
   document.addEventListener('focusin', (event) => {
     const control = event.target.closest('[data-editing] :is(input, select, textarea)[name]');
@@ -239,9 +280,19 @@ if (isRecord) {
 
 const channel = new BroadcastChannel('deedkeep-changes');
 /** @type {Record<string, (data: any) => void>} */
-const receivers = { change: changed, here: showPeople, again: refreshSoon };
+const receivers = {
+  change: changed,
+  here: showPeople,
+  again: catchUp,
+  ping: ({ since }) => {
+    known = Math.max(known, since);
+  },
+};
 /** @param {{kind: string, data?: unknown}} message */
-const receive = (message) => receivers[message.kind]?.(message.data);
+const receive = (message) => {
+  heard = Date.now();
+  receivers[message.kind]?.(message.data);
+};
 channel.addEventListener('message', (event) => receive(event.data));
 /**
  * @param {string} kind
@@ -251,41 +302,56 @@ const pass = (kind, data) => {
   channel.postMessage({ kind, data });
   receive({ kind, data });
 };
+const spread = 2000; // of the reports of all pages after a restart of the server
 let opened = false;
-// connect returns when the connection has ended for good, such as after a sign-out. Browsers have locks only over HTTPS and
-// on this computer. Without them, each tab has a connection of its own while it is visible, because browsers open only six
-// to a server.
+// connect opens a connection. It returns how many milliseconds the connection was open, or undefined if the server doesn't
+// offer one, such as after a sign-out.
+/** @returns {Promise<number | undefined>} */
 const connect = () =>
   new Promise((resolve) => {
     const source = new EventSource('/changes');
-    const end = () => {
+    let began = 0;
+    /** @param {boolean} denied */
+    const end = (denied) => {
       source.close();
-      document.removeEventListener('visibilitychange', end);
-      resolve(undefined);
+      document.removeEventListener('visibilitychange', cut);
+      resolve(denied ? undefined : began && Date.now() - began);
     };
-    for (const kind of ['change', 'here']) {
+    const cut = () => end(false);
+    for (const kind of ['change', 'here', 'ping']) {
       source.addEventListener(kind, (event) => pass(kind, JSON.parse(/** @type {MessageEvent} */ (event).data)));
     }
+    // Something may have changed while there was no connection, also while the page was loading.
     source.addEventListener('open', () => {
-      if (opened)
-        pass('again'); // something may have changed while there was no connection
-      else report(main.dataset.since); // or while the page was loading
+      began = Date.now();
+      pass('again', opened ? spread : 0);
       opened = true;
     });
-    source.addEventListener('end', end); // signed out
-    source.addEventListener('error', () => {
-      if (source.readyState === EventSource.CLOSED) end();
-    });
-    if (!navigator.locks) document.addEventListener('visibilitychange', end);
+    source.addEventListener('end', () => end(true)); // signed out
+    source.addEventListener('error', () => end(source.readyState === EventSource.CLOSED));
+    if (!navigator.locks) document.addEventListener('visibilitychange', cut);
   });
+// Browsers have locks only over HTTPS and on this computer. Without them, each tab has a connection of its own while it is
+// visible, because browsers open only six to a server.
+const mayConnect = () => Boolean(navigator.locks) || !document.hidden;
 const retryAfter = 60000;
+// follow connects again after the connection was lost. If that happens again and again, it waits longer.
+const follow = async () => {
+  let wait = 1000;
+  while (mayConnect()) {
+    const lasted = await connect();
+    if (lasted === undefined) return;
+    wait = lasted > retryAfter ? 1000 : Math.min(2 * wait, retryAfter);
+    if (mayConnect()) await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
+  }
+};
 const run = async () => {
-  if (navigator.locks) await navigator.locks.request('deedkeep-changes', connect);
-  else if (!document.hidden) await connect();
-  if (document.hidden && !navigator.locks) document.addEventListener('visibilitychange', run, { once: true });
-  else setTimeout(run, retryAfter);
+  if (navigator.locks) await navigator.locks.request('deedkeep-changes', follow);
+  else await follow();
+  if (mayConnect()) setTimeout(run, retryAfter);
+  else document.addEventListener('visibilitychange', run, { once: true });
 };
 if (follows.length) {
   run();
-  report(main.dataset.since);
+  report(known, true);
 }
