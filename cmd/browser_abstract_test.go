@@ -74,7 +74,7 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 	trash := fmt.Sprintf("#document-%d button.danger", f.files[chainDocuments[7].name])
 	b.click(trash)
 	b.waitVisible(".document-name | is in the trash")
-	b.click(".document button | Undo")
+	b.click(".document button[formaction] | Undo")
 	b.waitVisible(trash)
 	b.screenshot("scene-abstract")
 	if !eval[bool](b, `window.notReloaded`) {
@@ -154,7 +154,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	b.click("button | Move " + renamed + " to trash")
 	b.waitVisible(".document-name | is in the trash")
 	b.waitFor(`document.activeElement.textContent == "Undo"`)
-	b.click(".document button | Undo")
+	b.click(".document button[formaction] | Undo")
 	b.waitVisible(".document-name a | " + renamed)
 	if !eval[bool](b, `window.notReloaded`) {
 		t.Error("got a page that was reloaded, want the same page")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp/kb"
 
 	"deedkeep/app/apitypes"
@@ -82,4 +83,55 @@ func testUndoOnEveryPage(t *testing.T, env *browserEnv) {
 	s.waitVisible("#nothing-to-undo | Nothing to undo.")
 	s.press("?")
 	s.waitVisible("dialog[open] dd | Undo your last change")
+	s.press(kb.Escape)
+
+	// A new name, the rotation of a page, and a note are undone, too.
+	uploaded, err := s.client.Upload(t.Context(), nil, openSamples(t, []namedSample{{"deed.pdf", "title/warranty-deed-scan-100dpi.pdf"}}))
+	s.must(err)
+	file := fmt.Sprintf("/v1/file-vault/files/%d", uploaded.Files[0].ID)
+	name := func() string {
+		t.Helper()
+		var got apitypes.FileBody
+		s.must(s.client.Do(t.Context(), "GET", file, nil, &got))
+		return got.Data.Filename
+	}
+	s.goTo("/vault")
+	row := fmt.Sprintf("#document-%d ", uploaded.Files[0].ID)
+	s.click(row + "a[aria-label='Rename deed.pdf']")
+	s.fill(row+"input[name=name]", "Vesting deed.pdf")
+	s.press(kb.Enter)
+	s.waitVisible(row + ".notice | Renamed to “Vesting deed.pdf”.")
+	s.screenshot("scene-undo-rename")
+	s.checkAccessible(t, "renamed")
+	s.waitNavigation(func() { s.pressWith(withCtrl, "z") })
+	s.waitVisible(row + "a | deed.pdf")
+	if got := name(); got != "deed.pdf" {
+		t.Errorf("name after Undo: got %q, want deed.pdf", got)
+	}
+	s.goTo(fmt.Sprintf("/documents/%d", uploaded.Files[0].ID))
+	s.waitPageImage(1)
+	s.press("R")
+	s.waitVisible("#rotated | Page 1 rotated for everyone.")
+	s.screenshot("scene-undo-rotation")
+	s.checkAccessible(t, "rotated")
+	s.clickLink("#rotated button | Undo")
+	s.waitVisible(".notice | Change undone.")
+	s.waitFor(`document.querySelector("[data-viewer]").dataset.turns.replace(/[-0]/g, "") == ""`)
+	s.goTo(s.path)
+	s.fill("#notes textarea", "Call the county")
+	s.click("#notes button | Add note")
+	s.waitVisible("#notes .notice | Note added.")
+	s.clickLink("#notes .notice button | Undo")
+	s.waitVisible(".notice | Note deleted.")
+	s.waitVisible("#notes | No notes yet.")
+	s.click("button | In Exam")
+	s.waitVisible(".notice | Status set to “In Exam”.")
+	s.waitFor(`sessionStorage.length > 0`)
+
+	// After the session, the tab forgets the names of what was changed.
+	s.allow("401")
+	call(s.tab, network.ClearBrowserCookies, noParams)
+	s.goTo("/orders")
+	s.waitVisible("h1 | Sign in")
+	s.waitFor(`sessionStorage.length == 0`)
 }

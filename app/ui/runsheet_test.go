@@ -72,7 +72,6 @@ type sheetState struct {
 	Chosen                    bool
 	Notice, Problem, Question string
 	Undo                      struct{ Path, Token string }
-	Before                    json.RawMessage
 }
 
 // script sends a form as the runsheet's script does and returns the state in the response.
@@ -286,30 +285,73 @@ func TestCellQuestionAndUndo(t *testing.T) {
 		t.Errorf("grantees = %q, want Bea Cole", got)
 	}
 	typed.Set("keep", "3/9/1998")
-	if s := staff.script(t, 200, address, typed); string(s.Before) != `{"grantees":["Bea Cole"]}` {
-		t.Errorf("before = %s, want the grantee", s.Before)
+	staff.script(t, 200, address, typed)
+}
+
+// The script undoes and repeats the change of a cell by the token that the server sent. The server restores the values and
+// decides which entry of the audit log is an undo.
+func TestUndoCell(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff, other := h.openBrowser(t, model.RoleStaff), h.openBrowserAs(t, "Lee Roe", model.RoleStaff)
+	path, created := h.createAbstract(t, staff.actor, nil, model.Property{})
+	id := h.createInstrument(t, created.Abstract.ID, `{"book_type":"Deed Book","book":"1022","page":"311","grantees":["Bea Cole"]}`)
+	second := h.createInstrument(t, created.Abstract.ID, `{"book_type":"Deed Book","book":"5","page":"6"}`)
+	address := fmt.Sprintf("/instruments/%d/cell", id)
+	book := func(was string, of sheetState) url.Values {
+		return url.Values{"field": {"book_page"}, "was": {was}, "change": {of.Undo.Token}}
 	}
-	s := staff.script(t, 200, address, url.Values{"field": {"book_page"}, "value": {"7/8"}, "was": {"Deed Book 1022/311"}})
-	if string(s.Before) != `{"book":"1022","page":"311"}` {
-		t.Errorf("before = %s, want book and page", s.Before)
+	check := func(what, want string, undo bool) {
+		t.Helper()
+		if i := h.getInstrument(t, id); i.BookType+" "+i.Book+"/"+i.Page != want {
+			t.Errorf("%s: instrument = %+v, want %s", what, i, want)
+		}
+		if marked := vaulttest.AuditEntries(t, h.vault, 1)[0].Detail["undo"] == "1"; marked != undo {
+			t.Errorf("%s: entry marked as undo: %t, want %t", what, marked, undo)
+		}
 	}
-	undo := url.Values{"field": {"book_page"}, "restore": {string(s.Before)}, "was": {"Deed Book 7/8"}}
+	changed := staff.script(t, 200, address, url.Values{"field": {"book_page"}, "value": {"7/8"}, "was": {"Deed Book 1022/311"},
+		"step": {"undo"}})
+	check("change", "Deed Book 7/8", false)
+	undone := staff.script(t, 200, address, book("Deed Book 7/8", changed))
+	check("undo", "Deed Book 1022/311", true)
+	repeated := staff.script(t, 200, address, book("Deed Book 1022/311", undone))
+	check("redo", "Deed Book 7/8", false)
+
+	for what, tried := range map[string]struct {
+		by     *browser
+		path   string
+		change string
+	}{
+		"other user":       {other, address, repeated.Undo.Token},
+		"forged":           {staff, address, "x" + repeated.Undo.Token},
+		"trash":            {staff, fmt.Sprintf("/instruments/%d/trash", id), repeated.Undo.Token},
+		"sequence":         {staff, path + "/instruments/sort", repeated.Undo.Token},
+		"move":             {staff, fmt.Sprintf("/instruments/%d/move", id), repeated.Undo.Token},
+		"other instrument": {staff, fmt.Sprintf("/instruments/%d/cell", second), repeated.Undo.Token},
+	} {
+		status := 403
+		if what == "other instrument" {
+			status = 404
+		}
+		form := book("Deed Book 7/8", repeated)
+		form.Set("change", tried.change)
+		form.Set("position", "2")
+		tried.by.post(t, status, tried.path, form, sheetScript...)
+		check(what, "Deed Book 7/8", false)
+	}
+
 	h.patchInstrument(t, id, `{"page":"9"}`)
-	if s := staff.script(t, 412, address, undo); !strings.HasSuffix(s.Problem, "Your change wasn't undone.") {
-		t.Errorf("problem = %q, want who changed the cell", s.Problem)
+	for _, was := range []string{"Deed Book 7/8", "Deed Book 7/9"} {
+		if s := staff.script(t, 412, address, book(was, repeated)); !strings.HasSuffix(s.Problem, "Your change wasn't undone.") {
+			t.Errorf("problem = %q, want who changed the cell", s.Problem)
+		}
 	}
-	undo.Set("was", "Deed Book 7/9")
-	if s := staff.script(t, 200, address, undo); string(s.Before) != `{"book":"7","page":"9"}` {
-		t.Errorf("before = %s, want the fields to repeat the change", s.Before)
-	}
-	if i := h.getInstrument(t, id); i.BookType+" "+i.Book+"/"+i.Page != "Deed Book 1022/311" {
-		t.Errorf("instrument = %+v, want book 1022, page 311", i)
-	}
-	for _, restored := range []string{"{", "{}", `{"remarks":"x"}`} {
-		undo.Set("restore", restored)
-		undo.Set("was", "Deed Book 1022/311")
-		staff.script(t, 422, address, undo)
-	}
+	check("after another user's change", "Deed Book 7/9", false)
+
+	moved := staff.script(t, 200, fmt.Sprintf("/instruments/%d/move", id), url.Values{"position": {"1"}})
+	staff.script(t, 200, fmt.Sprintf("/instruments/%d/move", id), url.Values{"position": {"2"}, "change": {moved.Undo.Token}})
+	check("undo of a move", "Deed Book 7/9", true)
 }
 
 // If another user changed the same cell, nothing is saved. Changes of other cells don't matter.
@@ -812,9 +854,10 @@ func TestRunsheetAsksAboutDuplicate(t *testing.T) {
 	cell(200, path+"/instruments/row", typed)
 	count(2)
 	cell(200, "/instruments/2/cell", url.Values{"field": {"remarks"}, "value": {"Faint."}})
-	cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "value": {"118"}, "was": {"117"}})
+	changed := cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "value": {"118"}, "was": {"117"}})
+	token := changed["undo"].(map[string]any)["token"].(string)
 	cell(422, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "value": {"117"}, "was": {"118"}})
-	cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "restore": {`{"instrument_number":"117"}`}, "was": {"118"}})
+	cell(200, "/instruments/2/cell", url.Values{"field": {"instrument_number"}, "change": {token}, "was": {"118"}})
 }
 
 // The runsheet is sorted by recording date with one button, which Undo reverses. A row whose date fits in no

@@ -24,6 +24,7 @@ type undoTest struct {
 	files                   []model.File
 	instruments             []uint64
 	loose                   model.File // in no abstract
+	scan                    uint64     // document with pages, in another abstract
 	instrument, other       string
 }
 
@@ -45,6 +46,9 @@ func newUndoTest(t *testing.T) *undoTest {
 		i := vaulttest.CreateInstrument(t, h.vault, u.abstractID, fmt.Sprintf(`{"book":"%d","recorded":"2001-01-0%d","remarks":"Old"}`, n+1, n+1))
 		u.instruments = append(u.instruments, i.ID)
 	}
+	u.kim.post(t, 303, u.abstract+"/notes", url.Values{"text": {"Check the plat"}})
+	scan := vaulttest.CreateAbstract(t, h.vault, vaulttest.Doc{Name: "scan.pdf", Body: vaulttest.PDF(4, "scan")})
+	u.scan = scan.Files[0].ID
 	u.instrument, u.other = fmt.Sprintf("/instruments/%d", u.instruments[0]), fmt.Sprintf("/instruments/%d", u.instruments[1])
 	return u
 }
@@ -79,6 +83,13 @@ func (u *undoTest) state() string {
 	for _, f := range append(u.files, u.loose) {
 		now, err := u.vault.Files.Get(u.t.Context(), f.ID)
 		add(f.Filename, now, err)
+	}
+	scan, err := u.vault.Files.Get(u.t.Context(), u.scan)
+	add("scan", scan, err)
+	notes, err := u.vault.Notes.List(u.t.Context(), "abstract", u.abstractID)
+	for n, note := range notes {
+		note.EditedBy = nil
+		add(fmt.Sprintf("note %d", n), note, err)
 	}
 	if sheet, err := u.vault.Instruments.Runsheet(u.t.Context(), u.abstractID); err == nil {
 		for n, i := range sheet.Instruments {
@@ -166,6 +177,27 @@ func undoableChanges() []undoableChange {
 			return b.post(u.t, 303, "/orders/bulk", url.Values{"do": {"set"}, "status": {"on_hold"}, "id": {u.order}})
 		}, by(post(order, "/status", url.Values{"status": {"completed"}})),
 			"0 orders changed back. “T-1” failed: This was changed again in the meantime."},
+		{"document name", post(document, "/rename", url.Values{"name": {"New name.txt"}}),
+			by(post(document, "/rename", url.Values{"name": {"Her name.txt"}})), changedByLee},
+		{"rotation", func(u *undoTest, b *browser) reply { return b.rotate(u, "1-3") },
+			func(u *undoTest, b *browser) { b.rotate(u, "2") }, changedByLee},
+		{"note added", func(u *undoTest, b *browser) reply {
+			return b.post(u.t, 303, u.abstract+"/notes", url.Values{"text": {"Call the county"}})
+		}, func(u *undoTest, b *browser) {
+			list, err := u.vault.Notes.List(u.t.Context(), "abstract", u.abstractID)
+			vaulttest.NoError(u.t, err)
+			last := list[len(list)-1]
+			b.post(u.t, 303, fmt.Sprintf("/notes/%d", last.ID), url.Values{"record": {u.place()}, "text": {"Hers"}})
+		}, "This was changed again in the meantime. Nothing was undone."},
+		{"note deleted", func(u *undoTest, b *browser) reply {
+			list, err := u.vault.Notes.List(u.t.Context(), "abstract", u.abstractID)
+			vaulttest.NoError(u.t, err)
+			return b.post(u.t, 303, fmt.Sprintf("/notes/%d/delete", list[0].ID), url.Values{"record": {u.place()}})
+		}, func(u *undoTest, b *browser) {
+			form := url.Values{"record": {u.place()}}
+			b.post(u.t, 303, "/notes/1/restore", form)
+			b.post(u.t, 303, "/notes/1/delete", form)
+		}, trashedByLee},
 		{"move", move(func(u *undoTest) string { return strings.TrimPrefix(u.folder, "/vault/") }),
 			by(move(func(*undoTest) string { return "0" })), "“b.txt” was skipped: "},
 	}
@@ -247,9 +279,24 @@ func TestUndoEverywhere(t *testing.T) {
 	}
 }
 
+// rotate rotates pages as the viewer's script does. The response has a notice for the Undo button that it shows.
+func (b *browser) rotate(u *undoTest, turns string) reply {
+	u.t.Helper()
+	path := fmt.Sprintf("/documents/%d", u.scan)
+	got := b.post(u.t, 200, path+"/rotation", url.Values{"turns": {turns}}, "HX-Request", "true", "Accept", "application/json")
+	var saved struct{ Undo struct{ Path, Token string } }
+	vaulttest.NoError(u.t, json.Unmarshal(got.body, &saved))
+	got.body = fmt.Appendf(nil, `<div class="notice" role="status"><form method="post" action="%s"><input name="undoes" value="%s"></form>`,
+		saved.Undo.Path, saved.Undo.Token)
+	return got
+}
+
 // undoButton returns the address and the form of the Undo button in the notice of a response.
 func (b *browser) undoButton(t *testing.T, changed reply) (path string, form url.Values) {
 	t.Helper()
+	if changed.Header.Get("Location") == "" {
+		return changed.undoForm(t)
+	}
 	return b.get(t, 200, changed.Header.Get("Location"), "Cookie", "deedkeep_notice="+changed.cookie(t, "deedkeep_notice").Value).undoForm(t)
 }
 

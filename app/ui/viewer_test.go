@@ -161,7 +161,7 @@ func TestStoredRotation(t *testing.T) {
 		staff.post(t, 422, path, url.Values{"turns": {wrong}})
 	}
 	staff.post(t, 422, documentPath(files[0], "/rotation"), url.Values{"turns": {"1"}}) // text has no pages
-	staff.post(t, 200, path, url.Values{"turns": {"03"}}).has(t, `{"turns":"032"}`)
+	staff.post(t, 200, path, url.Values{"turns": {"03"}}).has(t, `{"turns":"032",`)
 	staff.get(t, 200, documentPath(deed, "")).has(t, `data-turns="032"`, "data-may-turn")
 	staff.get(t, 200, documentPath(deed, "")).lacks(t, "rotate(")
 	viewer.get(t, 200, documentPath(deed, "?page=2")).has(t, `data-turns="032"`, "rotate(270)")

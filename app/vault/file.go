@@ -27,6 +27,7 @@ var FileOps = recordOps[model.File]{
 	version:           func(f model.File) uint64 { return f.Version },
 	trashed:           func(f model.File) *model.Trashed { return f.Trashed },
 	changes:           model.File.Changes,
+	keep:              keepRenaming,
 	retainedUntil:     (*Vault).fileRetainedUntil,
 	save: func(v *Vault, t *store.Tx, now model.File, at time.Time) (model.File, error) {
 		now.Version++
@@ -189,31 +190,52 @@ func (f *Files) patched(p model.FilePatch) func(*store.Tx, model.File) (model.Fi
 const wrongTurns errs.Code = "The {field} field must have a digit from 0 to 3, or \"-\", for each page."
 
 // Turn sets the rotation of the pages that are known in set, for everyone. The document keeps its version,
-// because its content stays the same. Turn returns Invalid if set has more pages than the document.
-func (f *Files) Turn(ctx context.Context, actor model.Actor, id uint64, set model.PageTurns) (file model.File, err error) {
-	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if file, err = t.File(id); err != nil {
-			return err
-		}
+// because its content stays the same. edit is what UndoEdit needs; its version is 0 if nothing changed. Turn
+// returns Invalid if set has more pages than the document.
+func (f *Files) Turn(ctx context.Context, actor model.Actor, id uint64, set model.PageTurns) (file model.File, edit Edit, err error) {
+	return f.turn(ctx, actor, id, func(_ *store.Tx, file model.File) (model.PageTurns, error) {
 		pages := 0
 		if file.ShownAsImages() {
 			pages = max(file.PageCount(), 1)
 		}
 		if !set.Valid(pages) {
-			return errs.InvalidField("turns", wrongTurns)
+			return "", errs.InvalidField("turns", wrongTurns)
 		}
-		return nil
+		return file.Turns.Merge(set), nil
+	})
+}
+
+// turn sets the rotation of the pages to what change returns.
+func (f *Files) turn(ctx context.Context, actor model.Actor, id uint64, change func(*store.Tx, model.File) (model.PageTurns, error),
+) (file model.File, edit Edit, err error) {
+	var old model.File
+	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
+		if old, err = t.File(id); err != nil {
+			return err
+		}
+		file = old
+		file.Turns, err = change(t, old)
+		return err
 	}, func(t *store.Tx) error {
-		before := file.ShownTurns()
-		file.Turns = file.Turns.Merge(set)
-		changes := before.Changes(file.ShownTurns())
+		edit = Edit{Type: FileOps.Name, ID: id, Part: turnsPart}
+		changes := old.ShownTurns().Changes(file.ShownTurns())
 		if len(changes) == 0 {
 			return nil
 		}
-		return errors.Join(f.v.AddEntry(t, model.Event{At: f.v.Now(), Actor: actor, Kind: "file.page_turned",
-			Record: model.RecordRef(FileOps.Name, id), Changes: changes}), t.PutFile(file))
+		at := f.v.Now()
+		list, err := kept[display](t, f.v, edit)
+		if err != nil {
+			return err
+		}
+		edit.Version = uint64(at.UnixMicro()) // later than 1970
+		for _, earlier := range list {
+			edit.Version = max(edit.Version, earlier.Version+1)
+		}
+		return errors.Join(f.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.page_turned",
+			Record: model.RecordRef(FileOps.Name, id), Changes: changes}), t.PutFile(file),
+			keep(t, f.v, edit, actor, at, displayOf(old), displayOf(file)))
 	})
-	return file, err
+	return file, edit, err
 }
 
 // Trash moves a document to the trash and removes it from its abstract.

@@ -17,17 +17,18 @@ func TestTurn(t *testing.T) {
 	record := vaulttest.CreateAbstract(t, v, vaulttest.Doc{Name: "deed.pdf", Body: vaulttest.PDF(4, "a")})
 	file := vaulttest.File(t, v, record.Files[0].ID)
 	turn := func(set model.PageTurns) (model.File, error) {
-		return v.Files.Turn(t.Context(), vaulttest.Operator, file.ID, set)
+		f, _, err := v.Files.Turn(t.Context(), vaulttest.Operator, file.ID, set)
+		return f, err
 	}
 	for _, wrong := range []model.PageTurns{"00001", "4", "-x", "1 "} {
 		_, err := turn(wrong)
 		vaulttest.WantKind(t, string(wrong), err, errs.Invalid)
 	}
 	stranger := model.Actor{Kind: model.ActorUser, ID: 9, Session: "00"}
-	if _, err := v.Files.Turn(t.Context(), stranger, file.ID, "1"); err == nil {
+	if _, _, err := v.Files.Turn(t.Context(), stranger, file.ID, "1"); err == nil {
 		t.Error("Turn without a session: got no error")
 	}
-	_, err := v.Files.Turn(t.Context(), vaulttest.Operator, 99, "1")
+	_, _, err := v.Files.Turn(t.Context(), vaulttest.Operator, 99, "1")
 	vaulttest.WantKind(t, "missing document", err, errs.NotFound)
 
 	for _, step := range []struct {

@@ -163,7 +163,7 @@ func walkSteps() map[string]walkStep {
 			return err
 		}, "file.changed", "abstract_id"},
 		"Files.Turn": {func(w *auditWalk) error {
-			_, err := w.v.Files.Turn(w.Context(), who, w.file, "1")
+			_, _, err := w.v.Files.Turn(w.Context(), who, w.file, "1")
 			return err
 		}, "file.page_turned", "rotation"},
 		"Files.PatchWithInstruments": {func(w *auditWalk) error {

@@ -280,6 +280,9 @@ func (n *Notes) Trash(ctx context.Context, actor model.Actor, id uint64, match M
 		if err == nil {
 			err = n.checkAuthor(t, actor, note)
 		}
+		if err == nil && actor.Undoes && note.EditedBy != nil && !note.EditedBy.Is(actor) {
+			err = errChangedSince
+		}
 		return note, err
 	}
 	return trash(ctx, n.v, ops, actor, id, match, "deleted", func(t *store.Tx, live model.Note, in model.Trashed) (map[string]string, error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"deedkeep/app/errs"
@@ -18,12 +19,21 @@ import (
 type Edit struct {
 	Type    string // of the record, such as "instrument"
 	ID      uint64
-	Part    string // such as "names_run"; "" if it isn't about the title work
+	Part    string // such as "names_run", or turnsPart; "" if it isn't about a part
 	Version uint64 // of the record or the part after the change
 }
 
+// turnsPart is the rotation of the pages of a document, which has no versions of its own: Edit.Version is a later number for
+// each change.
+const turnsPart = "rotation"
+
 // slot returns where the stored responses have what was there before the last changes.
-func (e Edit) slot() [32]byte { return store.UndoSlot(model.RecordRef(e.Type, e.ID), e.Part) }
+func (e Edit) slot() [32]byte {
+	if e.Part == turnsPart {
+		e.Part = ""
+	}
+	return store.UndoSlot(model.RecordRef(e.Type, e.ID), e.Part)
+}
 
 // Limits of what is kept of the changes of a record, to undo them: their number, and their size in bytes.
 const (
@@ -127,6 +137,17 @@ func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (versio
 		return undo(ctx, v, AbstractOps, actor, e, abstractOf, v.Abstracts.restoreFields)
 	case e.Type == OrderOps.Name:
 		return undo(ctx, v, OrderOps, actor, e, same[model.Order], v.Orders.restoreFields)
+	case e.Type == FileOps.Name && e.Part == turnsPart:
+		_, now, err := v.Files.turn(ctx, actor, e.ID, func(t *store.Tx, f model.File) (model.PageTurns, error) {
+			before, err := revert(t, v, e, actor, displayOf(f))
+			return before.Turns, err
+		})
+		return now.Version, err
+	case e.Type == FileOps.Name:
+		return undo(ctx, v, FileOps, actor, e, displayOf, func(_ *store.Tx, now model.File, before display) (model.File, error) {
+			now.Filename = before.Filename
+			return now, nil
+		})
 	case e.Type == noteOps.Name:
 		return undo(ctx, v, noteOps, actor, e, same[model.Note], v.Notes.restoreFields(actor))
 	case e.Type == InstrumentType:
@@ -139,6 +160,51 @@ func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (versio
 func abstractOf(a AbstractWithFiles) model.Abstract  { return a.Abstract }
 func instrumentOf(i InstrumentView) model.Instrument { return i.Instrument }
 func same[R model.Order | model.Note](record R) R    { return record }
+
+// display is how a document is shown: what UndoEdit restores of it.
+type display struct {
+	Filename string          `json:"filename"`
+	Turns    model.PageTurns `json:"turns,omitempty"`
+}
+
+func displayOf(f model.File) display { return display{f.Filename, f.Turns} }
+
+// keepRenaming is keep for a document that gets another name. A move is undone by another one.
+func keepRenaming(t *store.Tx, v *Vault, e Edit, actor model.Actor, at time.Time, before, after model.File) error {
+	if before.Filename == after.Filename {
+		return nil
+	}
+	return keep(t, v, e, actor, at, displayOf(before), displayOf(after))
+}
+
+// Reverted restores the name and the rotation of the pages that a change replaced.
+func (d display) Reverted(before, after display) (reverted display, ok bool) {
+	reverted, ok = d, true
+	if before.Filename != after.Filename {
+		reverted.Filename, ok = before.Filename, d.Filename == after.Filename
+	}
+	reverted.Turns = ""
+	for page := 1; page <= max(len(d.Turns), len(before.Turns), len(after.Turns)); page++ {
+		was, set, is := turnsOf(before.Turns, page), turnsOf(after.Turns, page), turnsOf(d.Turns, page)
+		switch {
+		case was == set:
+			was = is
+		case set != is:
+			ok = false
+		}
+		reverted.Turns += was
+	}
+	reverted.Turns = model.PageTurns(strings.TrimRight(string(reverted.Turns), "-"))
+	return reverted, ok
+}
+
+// turnsOf returns the digit of a page, or "-" if its rotation isn't known.
+func turnsOf(turns model.PageTurns, page int) model.PageTurns {
+	if page > len(turns) {
+		return "-"
+	}
+	return turns[page-1 : page]
+}
 
 // undo undoes a change of a record. restore returns the record with the fields that it had before.
 func undo[T any, R revertible[R]](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, e Edit, part func(T) R,

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -231,5 +235,86 @@ func TestUndoAssignmentOfDisabledUser(t *testing.T) {
 	edit := vault.Edit{Type: "abstract", ID: abstract, Part: "assignment", Version: work.Versions.Assignment}
 	if _, err := p.UndoEdit(t.Context(), kim, edit); errs.KindOf(err) != errs.Invalid {
 		t.Errorf("undo: got error %v, want Invalid", err)
+	}
+}
+
+// A change can be undone after a restart and after a power failure, because what it replaced is stored with it.
+func TestUndoAfterRestart(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	clock := vaulttest.NewClock()
+	opts.Now = clock.Now
+	p := &vaulttest.UserFixture{Instance: vaulttest.OpenUnchecked(t, opts), Clock: clock}
+	p.CreateUser(t, "Kim", model.RoleStaff)
+	kim := p.Actor(t, "Kim")
+	record := vaulttest.CreateAbstract(t, p.Instance, vaulttest.Doc{Name: "a.pdf", Body: vaulttest.PDF(3, "a")})
+	file := record.Files[0].ID
+	renamed, err := p.Files.Patch(t.Context(), kim, file, model.FilePatch{Filename: model.Some(model.StringInput("b.pdf"))}, vault.Match{})
+	vaulttest.NoError(t, err)
+	_, turned, err := p.Files.Turn(t.Context(), kim, file, "1-2")
+	vaulttest.NoError(t, err)
+
+	// A power failure leaves what was synced: the files as they are now.
+	failed := opts
+	failed.Dir = filepath.Join(t.TempDir(), "copy")
+	vaulttest.NoError(t, os.CopyFS(failed.Dir, os.DirFS(opts.Dir)))
+	vaulttest.Close(t, p.Instance)
+	for what, opts := range map[string]instance.Options{"restart": opts, "power failure": failed} {
+		p := &vaulttest.UserFixture{Instance: vaulttest.Open(t, opts), Clock: clock}
+		kim := p.Actor(t, "Kim")
+		version, err := p.UndoEdit(t.Context(), kim, turned)
+		vaulttest.NoError(t, err)
+		_, err = p.UndoEdit(t.Context(), kim, vault.Edit{Type: "file", ID: file, Version: renamed.Version})
+		vaulttest.NoError(t, err)
+		if f := vaulttest.File(t, p.Instance, file); f.Filename != "a.pdf" || f.Turns != "" {
+			t.Errorf("after a %s: got %q, rotation %q, want a.pdf and none", what, f.Filename, f.Turns)
+		}
+		repeated := turned
+		repeated.Version = version
+		_, err = p.UndoEdit(t.Context(), kim, repeated)
+		vaulttest.NoError(t, err)
+		if f := vaulttest.File(t, p.Instance, file); f.Turns != "1-2" {
+			t.Errorf("after a %s and a redo: got rotation %q, want 1-2", what, f.Turns)
+		}
+		if _, err := p.UndoEdit(t.Context(), kim, turned); errs.KindOf(err) != errs.PreconditionFailed && err != nil {
+			t.Errorf("after a %s, undo again: got %v", what, err)
+		}
+	}
+}
+
+// Another version of the PDF reader can find other page sizes. The highlighted area of a note then stays as it was marked, and
+// the note can be changed and its changes undone, but a new area must be on the page.
+func TestAreaAfterPageSizeChange(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "Kim", model.RoleStaff)
+	kim := p.Actor(t, "Kim")
+	vaulttest.CreateAbstract(t, p.Instance, vaulttest.PDFDoc("a.pdf", "a"))
+	size := document.PageSize{Width: 612, Height: 792}
+	p.Notes.PageSizes = func(context.Context, model.Actor, uint64) ([]document.PageSize, error) {
+		return []document.PageSize{size}, nil
+	}
+	area := func(x int) model.Optional[model.Input] {
+		return model.Some(model.JSONInput(fmt.Sprintf(`{"x":%d,"y":700,"width":100,"height":50}`, x)))
+	}
+	note, err := p.Notes.Create(t.Context(), kim, "file", 1, model.NoteInput{Text: vaulttest.SomeText("Vesting"),
+		Page: model.Some(model.NewIDInput(1)), Area: area(400)}, vault.Idempotency[model.Note]{})
+	vaulttest.NoError(t, err)
+	moved, err := p.Notes.Patch(t.Context(), kim, note.ID, model.NoteInput{Area: area(500)}, vault.Match{})
+	vaulttest.NoError(t, err)
+	size = document.PageSize{Width: 300, Height: 400}
+	changed, err := p.Notes.Patch(t.Context(), kim, note.ID, model.NoteInput{Text: vaulttest.SomeText("Vesting deed")}, vault.Match{})
+	vaulttest.NoError(t, err)
+	if changed.Area == nil || *changed.Area != *moved.Area {
+		t.Errorf("area after a change of the text: got %v, want %v", changed.Area, moved.Area)
+	}
+	_, err = p.Notes.Patch(t.Context(), kim, note.ID, model.NoteInput{Area: area(450)}, vault.Match{})
+	vaulttest.WantKind(t, "new area outside of the page", err, errs.Invalid)
+	_, err = p.UndoEdit(t.Context(), kim, vault.Edit{Type: "note", ID: note.ID, Version: moved.Version})
+	vaulttest.NoError(t, err)
+	list, err := p.Notes.List(t.Context(), "file", 1)
+	vaulttest.NoError(t, err)
+	if list[0].Area == nil || *list[0].Area != *note.Area || list[0].Text != "Vesting deed" {
+		t.Errorf("note after Undo of the move: got %+v, want the first area", list[0])
 	}
 }

@@ -215,22 +215,22 @@ func (p *Pages) changeSettings(r *page.Request) error {
 func (p *Pages) testBackup(r *page.Request, path string) error {
 	c := p.App.Stored.Current()
 	if c.Backup.To == "" {
-		return p.RedirectWithNotice(r, path, "Enter a folder for backups first.")
+		return p.RedirectWithFailure(r, path, "Enter a folder for backups first.")
 	}
 	for _, e := range p.App.Stored.Pending() {
 		if e.Key == "backup.recipients" {
-			return p.RedirectWithNotice(r, path, "Settings saved. Restart the server first, so that the test backup is encrypted as you chose.")
+			return p.RedirectWithFailure(r, path, "Settings saved. Restart the server first, so that the test backup is encrypted as you chose.")
 		}
 	}
 	if err := p.App.Backups.StartCreate(r.Context(), r.Actor, c.Backup.To); err != nil {
-		return p.RedirectWithNotice(r, path, "The test backup failed: "+errorText(err))
+		return p.RedirectWithFailure(r, path, "The test backup failed: "+errorText(err))
 	}
 	for tick := time.Tick(testBackupPoll); ; {
 		state := p.App.Backups.Progress()
 		switch {
 		case state.Running:
 		case state.Err != nil:
-			return p.RedirectWithNotice(r, path, "The test backup failed: "+errorText(state.Err))
+			return p.RedirectWithFailure(r, path, "The test backup failed: "+errorText(state.Err))
 		default:
 			return p.RedirectWithNotice(r, path, "The test backup is in "+state.Result.To+".")
 		}

@@ -93,11 +93,13 @@ func (p *Pages) readPage(r *page.Request) (file model.File, n int, err error) {
 
 // rotatePages stores the rotation of pages. The viewer's script sends it as model.PageTurns.
 func (p *Pages) rotatePages(r *page.Request) error {
-	file, err := p.App.Files.Turn(r.Context(), r.Actor, r.PathID, model.PageTurns(r.PostForm.Get("turns")))
+	file, edit, err := p.App.Files.Turn(r.Context(), r.Actor, r.PathID, model.PageTurns(r.PostForm.Get("turns")))
 	if err != nil {
 		return err
 	}
-	return r.SendJSON(http.StatusOK, map[string]any{"turns": file.ShownTurns()})
+	undo := p.NewNotice(r, "", p.EditUndo(r, edit, 0), "").Undo
+	return r.SendJSON(http.StatusOK, map[string]any{"turns": file.ShownTurns(),
+		"undo": map[string]string{"path": undo.Path, "token": undo.Token}})
 }
 
 // renderingVersion must be changed whenever images are rendered differently. This invalidates

@@ -56,7 +56,7 @@ func (p *Pages) receiveForm(r *page.Request, to string, file func(*vault.StagedU
 		return bodyError(err)
 	}
 	if !staged.HasFiles() {
-		return p.RedirectWithNotice(r, to, "No files were selected.")
+		return p.RedirectWithFailure(r, to, "No files were selected.")
 	}
 	record, err := file(staged)
 	if err != nil {

@@ -166,7 +166,7 @@ func (p *Pages) restoreInstrument(r *page.Request) error {
 	}
 	notice := "“" + i.Heading(i.Type) + "” restored."
 	if isScript(r) {
-		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice})
+		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: p.undoState(r, createUndo(i))})
 	}
 	return p.RedirectWithNotice(r, p.rowPath(i.Instrument), notice)
 }

@@ -2,9 +2,7 @@ package instruments
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -31,8 +29,6 @@ type sheetState struct {
 	Notice   string      `json:"notice,omitempty"`
 	Undo     *undoState  `json:"undo,omitempty"`    // what undoes the change, also after the page was left
 	Problem  string      `json:"problem,omitempty"` // why the change was not saved
-	// Before has the fields as they were before a cell was saved. The script sends them back to undo the change.
-	Before model.Inputs `json:"before,omitempty"`
 }
 
 // undoState is the form of an Undo button.
@@ -73,19 +69,11 @@ func isScript(r *page.Request) bool {
 }
 
 // cellInput returns the input for an instrument after a user changed a cell, or says why nothing can be saved.
-// "restore" has the fields as they were, to undo a change. "keep" is a doubtful value that the user keeps.
+// "keep" is a doubtful value that the user keeps.
 func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.DocumentTypes) (
 	in model.Inputs, denied map[string]string,
 ) {
 	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
-	if restored := r.PostForm.Get("restore"); restored != "" {
-		err := json.Unmarshal([]byte(restored), &in)
-		maps.DeleteFunc(in, func(name string, _ model.Input) bool { return !slices.Contains(editedFields(column), name) })
-		if err != nil || len(in) == 0 {
-			return nil, map[string]string{problemKey: "This change can't be undone. Reload the page and try again."}
-		}
-		return in, nil
-	}
 	in, problem := parseCell(column, value, old, types, p.LocalNow())
 	if problem != "" {
 		return nil, map[string]string{problemKey: problem}
@@ -101,7 +89,7 @@ func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.Doc
 // is the value with which the user keeps both.
 func cellPatch(r *page.Request, in model.Inputs) vault.InstrumentPatch {
 	kept := r.PostForm.Has("both") && r.PostForm.Get("both") == r.PostForm.Get("value")
-	return vault.InstrumentPatch{Input: in, AskRepeat: !kept && !r.PostForm.Has("restore")}
+	return vault.InstrumentPatch{Input: in, AskRepeat: !kept}
 }
 
 // rejectCell tells the script why a cell wasn't saved, or returns err if it isn't about the cell.
@@ -120,9 +108,12 @@ func rejectCell(r *page.Request, err error) error {
 // saveCell saves a cell of the runsheet. If another user changed the same cell in the meantime, it
 // says so and saves nothing.
 func (p *Pages) saveCell(r *page.Request) error {
-	column, value, restores := r.PostForm.Get("field"), r.PostForm.Get("value"), r.PostForm.Has("restore")
+	column, value := r.PostForm.Get("field"), r.PostForm.Get("value")
 	if editedFields(column) == nil {
 		return page.NotFound(r)
+	}
+	if r.PostForm.Has("change") {
+		return p.undoCell(r, column)
 	}
 	types, err := p.App.Instruments.Types(r.Context())
 	if err != nil {
@@ -133,8 +124,8 @@ func (p *Pages) saveCell(r *page.Request) error {
 		if err != nil {
 			return err
 		}
-		if now := cellText(old, column); now != normalized(r.PostForm.Get("was")) && (restores || now != normalized(value)) {
-			text, err := p.conflictText(r, column, now, restores)
+		if now := cellText(old, column); now != normalized(r.PostForm.Get("was")) && now != normalized(value) {
+			text, err := p.conflictText(r, column, now, false)
 			if err != nil {
 				return err
 			}
@@ -148,12 +139,44 @@ func (p *Pages) saveCell(r *page.Request) error {
 		if err != nil {
 			return rejectCell(r, err)
 		}
-		changed := slices.DeleteFunc(slices.Clone(editedFields(column)), func(field string) bool {
-			return !slices.ContainsFunc(old.Changes(saved.Instrument), func(c model.Change) bool { return c.Field == field })
-		})
 		undo := p.EditUndo(r, vault.Edit{Type: "instrument", ID: saved.ID, Version: saved.Version}, old.Version)
-		return p.sendState(r, http.StatusOK, saved, sheetState{Before: old.Input(changed...), Undo: p.undoState(r, undo)})
+		return p.sendState(r, http.StatusOK, saved, sheetState{Undo: p.undoState(r, undo)})
 	})
+}
+
+// undoCell undoes or repeats the change of a cell. If another user changed the cell in the meantime, it says so and
+// changes nothing.
+func (p *Pages) undoCell(r *page.Request, column string) error {
+	was, err := strconv.ParseUint(r.PostForm.Get("version"), 10, 63)
+	if err != nil || r.PostForm.Get("record") != p.PublicRecordName("instrument", r.PathID) {
+		return page.NotFound(r)
+	}
+	old, err := p.App.Instruments.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	e := vault.Edit{Type: "instrument", ID: r.PathID, Version: was}
+	now := cellText(old, column)
+	changed := now != normalized(r.PostForm.Get("was"))
+	if !changed {
+		e.Version, err = p.App.UndoEdit(r.Context(), r.Actor, e)
+		changed = errs.KindOf(err) == errs.PreconditionFailed
+	}
+	if changed {
+		text, err := p.conflictText(r, column, now, true)
+		if err != nil {
+			return err
+		}
+		return p.sendState(r, http.StatusPreconditionFailed, old, sheetState{Problem: text})
+	}
+	if err != nil {
+		return rejectCell(r, err)
+	}
+	saved, err := p.App.Instruments.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	return p.sendState(r, http.StatusOK, saved, sheetState{Undo: p.undoState(r, p.EditUndo(r, e, was))})
 }
 
 // normalized returns text without the differences that browsers make.

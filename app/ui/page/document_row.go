@@ -22,6 +22,7 @@ type DocumentRow struct {
 	Problem  string
 	Gone     bool     // the document was just moved to the trash
 	Undo     UndoForm // restores it
+	Saved    *Notice  // that the document was renamed; nil if it is only shown
 	Focus    bool
 	// Instruments are the instruments in the document, for documents of abstracts.
 	Instruments []InstrumentLine

@@ -14,7 +14,7 @@ import (
 
 // noticeCookie carries a notice and the address of an Undo button to the next page. The cookie is
 // encrypted, as cursors are, because that address must not be forged. Its content is the undo
-// address, or seePrefix and that of a record, a line feed, and the notice.
+// address, or seePrefix and that of a record, or failed, a line feed, and the notice.
 const noticeCookie = "deedkeep_notice"
 
 // noticeScope keeps cursors from being accepted as notices.
@@ -38,6 +38,11 @@ func (si *Site) NewNotice(r *Request, text, undo, back string) *Notice {
 // RedirectWithNotice redirects to a page, which then shows the notice.
 func (si *Site) RedirectWithNotice(r *Request, to, notice string) error {
 	return si.RedirectWithUndo(r, to, notice, "")
+}
+
+// RedirectWithFailure redirects to a page, which then says why nothing was changed.
+func (si *Site) RedirectWithFailure(r *Request, to, problem string) error {
+	return si.RedirectWithUndo(r, to, problem, failed)
 }
 
 // RedirectWithUndo redirects to a page, which then shows the notice with an Undo button. undo is
@@ -86,7 +91,7 @@ func (si *Site) consumeNotice(r *Request) (notice, undo string) {
 		return "", "" // not from this service: other applications on the same host can set cookies, too
 	}
 	undo, notice, _ = strings.Cut(string(text), "\n")
-	if !strings.HasPrefix(undo, seePrefix) && !undoPattern.MatchString(undo) && !instrumentUndoPattern.MatchString(undo) {
+	if !isFailure(undo) && !undoPattern.MatchString(undo) && !instrumentUndoPattern.MatchString(undo) {
 		undo = ""
 	}
 	return notice, undo

@@ -1,7 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 // undoPattern matches the addresses that an Undo button may post to. The form fields follow the
 // question mark.
 var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents|instruments)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
+	`|^/notes/[0-9]+/(delete|restore)\?record=[a-z]+%3A[0-9A-Za-z]+$` +
 	`|^/undo/bulk\?key=[0-9A-Z]+$` +
 	`|^/undo\?(again=1&)?part=[a-z_]*&record=[a-z]+%3A[0-9A-Za-z]+&version=[0-9]+$` +
 	`|^/(abstracts/[0-9A-Za-z]+/order-link|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
@@ -35,15 +38,23 @@ type UndoForm struct {
 	Token string // value of the field "undoes"
 	Redo  bool   // it repeats a change that was undone
 	See   string // address of the record that the notice is about, or ""
+
+	Failed bool // the notice says that nothing was changed
 }
 
 // seePrefix precedes the address of a record that takes the place of an undo address, if a notice has a link to it instead.
 const seePrefix = "see "
 
+// failed takes the place of an undo address if the notice says that nothing was changed.
+const failed = "failed"
+
+// isFailure reports whether a notice says that nothing was changed.
+func isFailure(undo string) bool { return undo == failed || strings.HasPrefix(undo, seePrefix) }
+
 // mayOffer reports whether a response may offer to undo what the request did. After an undo, that is only what repeats the
 // change.
 func (r *Request) mayOffer(undo string) bool {
-	return !r.Undoes || strings.HasPrefix(undo, seePrefix) || strings.Contains(undo, "?again=1&")
+	return !r.Undoes || isFailure(undo) || strings.Contains(undo, "?again=1&")
 }
 
 // UndoAddress returns the undo form encoded as an address, or "" if the address would be too long.
@@ -56,8 +67,12 @@ func UndoAddress(path string, fields url.Values) string {
 
 // undoForm returns the form of an undo address for the visitor who made the change.
 func (si *Site) undoForm(r *Request, undo string) (form UndoForm) {
-	if path, see := strings.CutPrefix(undo, seePrefix); see {
-		return UndoForm{See: LocalAddress(path)}
+	if isFailure(undo) {
+		form.Failed = true
+		if path, see := strings.CutPrefix(undo, seePrefix); see {
+			form.See = LocalAddress(path)
+		}
+		return form
 	}
 	u, err := url.Parse(undo)
 	if err != nil || undo == "" || !r.mayOffer(undo) {
@@ -84,24 +99,41 @@ func (si *Site) EditUndo(r *Request, e vault.Edit, was uint64) string {
 // errNotYourUndo is for the form of an Undo button that another user was shown.
 var errNotYourUndo = &errs.Error{Kind: errs.Forbidden, Message: "Only the user who made a change can undo it. Nothing was changed."}
 
-// stepField says in a request of the runsheet's script, which sends what was there before, that it undoes a change.
-const stepField = "step"
+// changeField is the field of a request of the runsheet's script with the token of the change that the request undoes or
+// repeats. The other fields stay, because the script undoes changes in its own way.
+const changeField = "change"
+
+// isChangeOf reports whether a request of the runsheet's script can undo what an undo address undoes.
+func isChangeOf(path, undo string) bool {
+	switch path[strings.LastIndexByte(path, '/')+1:] {
+	case "cell":
+		return undo == "/undo"
+	case "move":
+		return strings.HasSuffix(undo, "/instruments/sort")
+	}
+	return undo == path
+}
 
 // readUndo replaces the form of an Undo button by the fields in its token. From then on, the actor undoes a change.
 func (si *Site) readUndo(r *Request) error {
-	token, back := r.PostForm.Get(undoToken), r.PostForm.Get("back")
-	if token == "" {
-		r.Undoes = wantsJSON(r) && r.PostForm.Get(stepField) == "undo"
+	token, change, back := r.PostForm.Get(undoToken), r.PostForm.Get(changeField), r.PostForm.Get("back")
+	if token == "" && change == "" {
 		return nil
 	}
-	text, ok := si.App.Secrets.Cursors().Decode(undoScope, token)
+	text, ok := si.App.Secrets.Cursors().Decode(undoScope, cmp.Or(token, change))
 	user, undo, _ := strings.Cut(string(text), "\n")
 	u, err := url.Parse(undo)
-	if !ok || err != nil || user != r.Record() || u.Path != r.URL.Path {
+	switch {
+	case !ok || err != nil || user != r.Record():
+		return errNotYourUndo
+	case token == "" && isChangeOf(r.URL.Path, u.Path):
+		maps.Copy(r.PostForm, u.Query())
+	case token != "" && u.Path == r.URL.Path:
+		r.PostForm = u.Query()
+	default:
 		return errNotYourUndo
 	}
-	r.PostForm = u.Query()
-	r.Undoes = !r.PostForm.Has("again")
+	r.Undoes = !u.Query().Has("again")
 	if back != "" && !r.PostForm.Has("back") {
 		r.PostForm.Set("back", back)
 	}
@@ -120,7 +152,7 @@ func (si *Site) showNotUndone(r *Request, err error) error {
 	default:
 		return err
 	}
-	why, see := ErrorSentence(err), ""
+	why, see := ErrorSentence(err), failed
 	if domainErr.Kind == errs.NotFound {
 		why = "The record was moved to the trash or deleted."
 	} else if r.undone != "" {

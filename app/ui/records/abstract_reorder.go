@@ -86,13 +86,13 @@ func (p *Pages) documentRowAddress(record vault.AbstractWithFiles, id uint64) st
 
 // renumberDocument moves a renamed document to position to in its abstract. If the position
 // changes, the page is reloaded.
-func (p *Pages) renumberDocument(r *page.Request, file model.File, to int) error {
+func (p *Pages) renumberDocument(r *page.Request, old, file model.File, to int) error {
 	before, err := p.App.Abstracts.Get(r.Context(), file.AbstractID)
 	if err != nil {
 		return err
 	}
 	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
-		return p.showRenamed(r, file)
+		return p.showRenamed(r, file, old.Version)
 	}
 	record, err := p.App.Abstracts.Reorder(r.Context(), r.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
 	if err != nil {

@@ -29,7 +29,7 @@ func (p *Pages) assignOrder(r *page.Request) error {
 	edits, err := p.App.Orders.Edit(r.Context(), r.Actor, r.PathID, model.OrderPatch{Fields: assigneeInput(assignee)})
 	back := page.ReturnAddress(r, p.OrderPath(r.PathID))
 	if errs.KindOf(err) == errs.Invalid {
-		return p.RedirectWithNotice(r, back, "The order was not assigned. "+page.ErrorSentence(err))
+		return p.RedirectWithFailure(r, back, "The order was not assigned. "+page.ErrorSentence(err))
 	}
 	if err != nil {
 		return err

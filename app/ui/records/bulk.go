@@ -172,7 +172,7 @@ func (p *Pages) changeMany(r *page.Request, of recordList) error {
 		return err
 	}
 	if problem != "" {
-		return p.RedirectWithNotice(r, back, problem)
+		return p.RedirectWithFailure(r, back, problem)
 	}
 	list, err := bulk.Change(r.Context(), p.App.Vault, r.Actor, ids, func(ctx context.Context, id uint64) ([]vault.Edit, error) {
 		if trash {
@@ -279,7 +279,7 @@ func (l recordList) outcome(ctx context.Context, list []bulk.Changed, done strin
 func (p *Pages) undoMany(r *page.Request) error {
 	recordType, list, err := bulk.Undo(r.Context(), p.App.Vault, r.Actor, bulkKey(r.PostForm.Get("key")))
 	if errs.KindOf(err) == errs.Conflict {
-		return p.RedirectWithNotice(r, page.ReturnAddress(r, "/"), page.ErrorSentence(err))
+		return p.RedirectWithFailure(r, page.ReturnAddress(r, "/"), page.ErrorSentence(err))
 	}
 	if err != nil {
 		return err
@@ -296,5 +296,9 @@ func (p *Pages) undoMany(r *page.Request) error {
 			return file.Filename, err
 		}}
 	}
-	return p.RedirectWithNotice(r, page.ReturnAddress(r, of.list), of.outcome(r.Context(), list, "changed back"))
+	to, outcome := page.ReturnAddress(r, of.list), of.outcome(r.Context(), list, "changed back")
+	if !slices.ContainsFunc(list, func(c bulk.Changed) bool { return c.Err == nil }) {
+		return p.RedirectWithFailure(r, to, outcome)
+	}
+	return p.RedirectWithNotice(r, to, outcome)
 }

@@ -64,7 +64,7 @@ func (p *Pages) renderRow(r *page.Request, status int, state page.DocumentRow) e
 	}
 	row := rows[0]
 	row.Name, row.Renaming, row.Problem, row.Gone, row.Focus = state.Name, state.Renaming, state.Problem, state.Gone, state.Focus
-	row.Undo = state.Undo
+	row.Undo, row.Saved = state.Undo, state.Saved
 	changed := r.Method == http.MethodPost && status == http.StatusOK
 	switch {
 	case row.AbstractID != 0:
@@ -135,26 +135,34 @@ func (p *Pages) renameDocument(r *page.Request) error {
 		return err
 	}
 	if to, err := strconv.Atoi(r.PostForm.Get("to")); err == nil && now.AbstractID != 0 {
-		return p.renumberDocument(r, now, to)
+		return p.renumberDocument(r, file, now, to)
 	}
-	return p.showRenamed(r, now)
+	return p.showRenamed(r, now, file.Version)
 }
 
-func (p *Pages) showRenamed(r *page.Request, file model.File) error {
-	return p.showChanged(r, file, "Renamed to “"+file.Filename+"”.")
+// showRenamed shows a document after it got another name. was is its version before that.
+func (p *Pages) showRenamed(r *page.Request, file model.File, was uint64) error {
+	undo := p.EditUndo(r, vault.Edit{Type: vault.FileOps.Name, ID: file.ID, Version: file.Version}, was)
+	return p.showChanged(r, file, "Renamed to “"+file.Filename+"”.", undo)
 }
 
 // showChanged shows a document after a change: a script gets its row, and other browsers return to
 // the page that the form was sent from. If that page is a list, the browser scrolls to the row.
-func (p *Pages) showChanged(r *page.Request, file model.File, notice string) error {
+//
+// undo is the address that undoes the change, or "".
+func (p *Pages) showChanged(r *page.Request, file model.File, notice, undo string) error {
 	if r.IsPart() {
-		return p.renderRow(r, http.StatusOK, page.DocumentRow{File: file, Focus: true})
+		row := page.DocumentRow{File: file, Focus: true}
+		if undo != "" {
+			row.Saved = p.NewNotice(r, notice, undo, p.CurrentAddress(r))
+		}
+		return p.renderRow(r, http.StatusOK, row)
 	}
 	to := page.ReturnAddress(r, page.DocumentPath(file.ID))
 	if u, err := url.Parse(to); err == nil && !page.IsUnderPath(u.Path, page.DocumentPath(file.ID)) && u.Fragment == "" {
 		to = page.RowAddress(to, file.ID)
 	}
-	return p.RedirectWithNotice(r, to, notice)
+	return p.RedirectWithUndo(r, to, notice, undo)
 }
 
 // showNameProblem shows the page that the form was sent from again, with the form, the submitted
@@ -206,7 +214,7 @@ func (p *Pages) restoreDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showChanged(r, file, "“"+file.Filename+"” restored.")
+	return p.showChanged(r, file, "“"+file.Filename+"” restored.", "")
 }
 
 // retryDocument retries processing a failed document.
@@ -218,7 +226,7 @@ func (p *Pages) retryDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showChanged(r, file, "Reprocessing started.")
+	return p.showChanged(r, file, "Reprocessing started.", "")
 }
 
 // maxSelected is the maximum number of documents that one form can select.
@@ -253,7 +261,7 @@ func (p *Pages) trashDocuments(r *page.Request) error {
 	}
 	address := page.ReturnAddress(r, "/vault")
 	if len(ids) == 0 {
-		return p.RedirectWithNotice(r, address, "No documents were selected.")
+		return p.RedirectWithFailure(r, address, "No documents were selected.")
 	}
 	trashed, skipped, err := p.App.Files.TrashMany(r.Context(), r.Actor, ids)
 	if err != nil {

@@ -131,7 +131,7 @@ func (p *Pages) movePage(r *page.Request) error {
 		return errs.InvalidField("file", "Select at most %s documents at a time.", page.FormatCount(maxSelected))
 	}
 	if len(ids) == 0 && r.PathID == 0 && !query.Has("asked") {
-		return p.RedirectWithNotice(r, "/vault", "No documents were selected.")
+		return p.RedirectWithFailure(r, "/vault", "No documents were selected.")
 	}
 	view, at, err := p.newMoveView(r, ids)
 	if err != nil {
@@ -297,9 +297,9 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 	address := page.ReturnAddress(r, "/vault")
 	switch {
 	case len(ids) == 0:
-		return p.RedirectWithNotice(r, address, "No documents were selected.")
+		return p.RedirectWithFailure(r, address, "No documents were selected.")
 	case form.Get("to") == "":
-		return p.RedirectWithNotice(r, address, "Select a folder to move the documents to.")
+		return p.RedirectWithFailure(r, address, "Select a folder to move the documents to.")
 	case form.Get("to") == pickPlace:
 		return r.Redirect(page.WithQuery("/documents/move", url.Values{"files": {formatIDs(ids)}, "back": {address}}))
 	}

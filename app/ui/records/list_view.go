@@ -292,7 +292,7 @@ func sharedInput(r *page.Request) model.Input {
 func (p *Pages) showView(r *page.Request, back string, view model.View, err error, notice string) error {
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Conflict, errs.Forbidden, errs.PreconditionFailed:
-		return p.RedirectWithNotice(r, back, page.ErrorSentence(err))
+		return p.RedirectWithFailure(r, back, page.ErrorSentence(err))
 	}
 	if err != nil {
 		return err

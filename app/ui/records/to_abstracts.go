@@ -112,7 +112,7 @@ func (p *Pages) toAbstractsPage(r *page.Request) error {
 	if found, err := p.loadToMove(r, &view, id); err != nil {
 		return err
 	} else if !found {
-		return p.RedirectWithNotice(r, view.Path, fmt.Sprintf("The document is no longer in “%s”.", view.Name))
+		return p.RedirectWithFailure(r, view.Path, fmt.Sprintf("The document is no longer in “%s”.", view.Name))
 	}
 	return p.showToAbstracts(r, http.StatusOK, view, query)
 }
@@ -275,7 +275,7 @@ func (p *Pages) moveToAbstract(r *page.Request) error {
 	if found, err := p.loadToMove(r, &view, id); err != nil {
 		return err
 	} else if !found {
-		return p.RedirectWithNotice(r, view.Path, fmt.Sprintf("The document is no longer in “%s”.", view.Name))
+		return p.RedirectWithFailure(r, view.Path, fmt.Sprintf("The document is no longer in “%s”.", view.Name))
 	}
 	to, ok := p.ParsePlace(form.Get("to"))
 	if !ok || to.Abstract == 0 {
@@ -304,7 +304,7 @@ func (p *Pages) moveToAbstract(r *page.Request) error {
 		return err
 	}
 	if result.Moved == 0 {
-		return p.RedirectWithNotice(r, view.Here(), bulkNotice(0, result.Skipped, ""))
+		return p.RedirectWithFailure(r, view.Here(), bulkNotice(0, result.Skipped, ""))
 	}
 	notice := fmt.Sprintf("“%s” was moved to “%s”.", view.File.Filename, heading) + p.retentionNotice(result.Moved, result.Retained)
 	return p.RedirectWithUndo(r, page.WithQueryValue(view.Next, "moved", strconv.Itoa(view.Moved+1)), notice, undo)

@@ -336,7 +336,7 @@ func (p *Pages) undo(r *page.Request) error {
 	}
 	undo, err := p.App.Instruments.StoredUndo(r.Context(), r.PathID, key)
 	if errs.KindOf(err) == errs.Conflict {
-		return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "These instruments can no longer be removed by Undo.")
+		return p.RedirectWithFailure(r, p.AbstractPath(r.PathID), "These instruments can no longer be removed by Undo.")
 	}
 	if err != nil {
 		return err

@@ -193,7 +193,6 @@ declare global {
     sequence?: number[];
     gaps?: Gap[];
     chosen?: boolean;
-    before?: unknown;
     notice?: string;
     undo?: { path: string; token: string };
     problem?: string;
@@ -216,7 +215,7 @@ declare global {
     token?: string;
   }
   /** A step undoes a change, or repeats it. It returns the step that repeats it, or the response if it failed. */
-  type Step = (step: string) => Promise<Step | SheetState | null> | Step;
+  type Step = () => Promise<Step | SheetState | null> | Step;
 
   type UploadState =
     | 'waiting'

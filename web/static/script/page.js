@@ -15,6 +15,14 @@ export const typing = (el) =>
 // isSide reports whether the page is one of two that are side by side, in a frame of the page that has both.
 export const isSide = window.parent !== window;
 if (isSide) window.parent.dispatchEvent(new CustomEvent('deedkeep:side', { detail: window.frameElement }));
+// Without a session, the tab forgets what its pages stored for the user, such as the names of records.
+if (document.querySelector('main.alone')) {
+  try {
+    sessionStorage.clear();
+  } catch {
+    /* not allowed */
+  }
+}
 // addHidden adds a hidden input to a form.
 /**
  * @param {HTMLFormElement} form

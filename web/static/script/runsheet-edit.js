@@ -130,8 +130,11 @@ const follow = (query) =>
     apply(editor ? { rows: state.rows } : state);
   });
 document.addEventListener('deedkeep:live', (event) => {
-  const instrument = event.detail.records.find((/** @type {string} */ record) => record.startsWith('instrument:'));
-  follow(instrument ? `?instrument=${instrument.split(':')[1]}` : '');
+  /** @type {{records: string[]}[]} */
+  const changes = event.detail;
+  const changed = changes.map(({ records }) => records.find((record) => record.startsWith('instrument:')));
+  const [first] = changed;
+  follow(first && changed.every((other) => other === first) ? `?instrument=${first.split(':')[1]}` : '');
 });
 table.addEventListener('focusout', () =>
   setTimeout(() => {
@@ -154,7 +157,7 @@ const afterMove = (tr) => {
       show('problem', state.problem, 'Reload the page', () => location.reload());
       return;
     }
-    remember(moveStep(Number(tr.dataset.id), old), 'Row moved', state.undo);
+    remember(moveStep(Number(tr.dataset.id), old, state.undo), 'Row moved', state.undo);
     if (queued === 1) apply(state);
   });
 };

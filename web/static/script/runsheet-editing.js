@@ -139,13 +139,9 @@ const save = (cell, entry) => {
     }
     if (later === entry) forget(cell);
     apply(state, tr);
-    if (added) remember(trashStep(state.id), 'Row added', state.undo);
-    else if (state.before)
-      remember(
-        cellStep(state.id, cell.cellIndex, state.before, shownText(fresh)),
-        `${nameOf(cell)} changed`,
-        state.undo,
-      );
+    if (added) remember(trashStep(state.id, state.undo), 'Row added', state.undo);
+    else if (state.undo)
+      remember(cellStep(state.id, cell.cellIndex, state.undo, shownText(fresh)), `${nameOf(cell)} changed`, state.undo);
     if (!unsaved.size) clearMessages();
   });
 };

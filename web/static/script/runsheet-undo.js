@@ -24,7 +24,7 @@ const showSteps = () => {
  */
 const push = (step, what, form) =>
   pushUndo(what, form, async () => {
-    const result = await step('undo');
+    const result = await step();
     if (typeof result === 'function') future.push({ step: result, what });
     else if (result?.unsent) push(step, what, form);
     showSteps();
@@ -40,7 +40,7 @@ export const remember = (step, what, form) => {
   push(step, what, form);
   future.length = 0;
   showSteps();
-  revert = undo;
+  revert = undoSheet;
 };
 // formOf has the form that undoes what a step repeated.
 /** @type {WeakMap<Step, SheetState['undo']>} */
@@ -54,7 +54,7 @@ const withForm = (step, state) => {
   return step;
 };
 deferUndo((act) => enqueue(act));
-const undo = () => undoLast();
+const undoSheet = () => undoLast();
 export const redo = () =>
   enqueue(async () => {
     const last = future.pop();
@@ -62,26 +62,24 @@ export const redo = () =>
       sheet.announce('Nothing to redo.');
       return;
     }
-    const result = await last.step('redo');
+    const result = await last.step();
     if (typeof result === 'function') push(result, last.what, formOf.get(result));
     else if (result?.unsent) future.push(last);
     showSteps();
-    revert = undo;
+    revert = undoSheet;
   });
 
-buttons.undo?.addEventListener('click', undo);
+buttons.undo?.addEventListener('click', undoSheet);
 buttons.redo?.addEventListener('click', redo);
 document.addEventListener('deedkeep:undoable', showSteps);
 showSteps();
 
-/** @type {(id: number, at: number, before: unknown, was: string) => Step} */
-export const cellStep = (id, at, before, was) => async (step) => {
-  const state = await send(`/instruments/${id}/cell`, {
-    field: sheet.fields[at],
-    restore: JSON.stringify(before),
-    was,
-    step,
-  });
+// A request names the change that it undoes or repeats by the token that undoes it.
+/** @param {SheetState['undo']} [undo] */
+const changeOf = (undo) => (undo ? { change: undo.token } : {});
+/** @type {(id: number, at: number, undo: SheetState['undo'], was: string) => Step} */
+export const cellStep = (id, at, undo, was) => async () => {
+  const state = await send(`/instruments/${id}/cell`, { field: sheet.fields[at], was, ...changeOf(undo) });
   const tr = sheet.rowOf(id);
   if (!tr) {
     show('problem', state.problem ?? 'The row is no longer in this runsheet.');
@@ -95,11 +93,11 @@ export const cellStep = (id, at, before, was) => async (step) => {
     return state;
   }
   sheet.announce(`${nameOf(cell)} is now ${(shownText(cell) || 'blank').replace(/\.$/, '')}.`);
-  return state.before ? withForm(cellStep(id, at, state.before, shownText(cell)), state) : null;
+  return state.undo ? withForm(cellStep(id, at, state.undo, shownText(cell)), state) : null;
 };
-/** @type {(id: number) => Step} */
-export const trashStep = (id) => async (step) => {
-  const state = await send(`/instruments/${id}/trash`, { step });
+/** @type {(id: number, undo?: SheetState['undo']) => Step} */
+export const trashStep = (id, undo) => async () => {
+  const state = await send(`/instruments/${id}/trash`, changeOf(undo));
   if (state.problem) {
     show('problem', state.problem);
     return state;
@@ -112,11 +110,11 @@ export const trashStep = (id) => async (step) => {
   tr.remove();
   apply(state);
   show('notice', state.notice, 'Undo', () => revert());
-  return withForm(restoreStep(id), state);
+  return withForm(restoreStep(id, state.undo), state);
 };
-/** @type {(id: number) => Step} */
-const restoreStep = (id) => async (step) => {
-  const state = await send(`/instruments/${id}/restore`, { step });
+/** @type {(id: number, undo?: SheetState['undo']) => Step} */
+const restoreStep = (id, undo) => async () => {
+  const state = await send(`/instruments/${id}/restore`, changeOf(undo));
   if (state.problem) {
     show('problem', state.problem);
     return state;
@@ -124,12 +122,12 @@ const restoreStep = (id) => async (step) => {
   apply(state);
   show('notice', state.notice);
   sheet.select(sheet.rowOf(id)?.cells[1]);
-  return trashStep(id);
+  return withForm(trashStep(id, state.undo), state);
 };
-/** @type {(id: number, position: number) => Step} */
-export const moveStep = (id, position) => async (step) => {
+/** @type {(id: number, position: number, undo?: SheetState['undo']) => Step} */
+export const moveStep = (id, position, undo) => async () => {
   const old = sheet.sequence().indexOf(String(id)) + 1;
-  const state = await send(`/instruments/${id}/move`, { position, step });
+  const state = await send(`/instruments/${id}/move`, { position, ...changeOf(undo) });
   if (state.problem) {
     show('problem', state.problem);
     return state;
@@ -137,20 +135,20 @@ export const moveStep = (id, position) => async (step) => {
   apply(state);
   sheet.select(sheet.rowOf(id)?.cells[1]);
   sheet.announce(`Moved back to position ${position}.`);
-  return withForm(moveStep(id, old), state);
+  return withForm(moveStep(id, old, state.undo), state);
 };
 // sequenceStep sets the sequence of the runsheet or, if ids is blank, sorts it by recording date.
-/** @type {(ids: string) => Step} */
-export const sequenceStep = (ids) => async (step) => {
+/** @type {(ids: string, undo?: SheetState['undo']) => Step} */
+export const sequenceStep = (ids, undo) => async () => {
   const was = sheet.sequence().join();
-  const state = await send(`${sheet.section.dataset.path}/instruments/sort`, { sequence: ids, was, step });
+  const state = await send(`${sheet.section.dataset.path}/instruments/sort`, { sequence: ids, was, ...changeOf(undo) });
   if (!state.problem || state.rows) apply(state);
   if (state.problem) {
     show('problem', state.problem);
     return state;
   }
   show('notice', state.notice, 'Undo', () => revert());
-  return withForm(sequenceStep(ids ? '' : was), state);
+  return withForm(sequenceStep(ids ? '' : was, state.undo), state);
 };
 /** @type {(view: SheetView) => Step} */
 export const viewStep = (view) => () => {
@@ -165,6 +163,6 @@ export const viewStep = (view) => () => {
  */
 export const perform = (step, what) =>
   enqueue(async () => {
-    const opposite = await step('');
+    const opposite = await step();
     if (typeof opposite === 'function') remember(opposite, what, formOf.get(opposite));
   });

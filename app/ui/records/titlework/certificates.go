@@ -350,6 +350,6 @@ func (p *Pages) bringDown(r *page.Request) error {
 		func(idempotency vault.Idempotency[vault.BroughtDown]) (vault.BroughtDown, error) {
 			return p.App.TitleWork.BringDown(r.Context(), r.Actor, r.PathID, idempotency)
 		}, func(r *page.Request, _ int, _ url.Values, problems map[string]string) error {
-			return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), generalProblem(problems))
+			return p.RedirectWithFailure(r, p.AbstractPath(r.PathID), generalProblem(problems))
 		})
 }

@@ -2,8 +2,10 @@ package titlework
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,9 +207,13 @@ func (p *Pages) addNoteTo(recordType string) page.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		return p.notesChanged(r, of, note, "Note added.", "")
+		undo := page.UndoAddress(noteAction(note.ID, "delete"), url.Values{"record": {p.PublicRecordName(of.recordType, of.id)}})
+		return p.notesChanged(r, of, note, "Note added.", undo)
 	}
 }
+
+// noteAction returns the address for an action on a note.
+func noteAction(id uint64, action string) string { return fmt.Sprintf("/notes/%d/%s", id, action) }
 
 // areaProblem returns the first problem of an area, which has no field in the form.
 func areaProblem(problems map[string]string) string {
@@ -233,7 +239,7 @@ func (p *Pages) notesChanged(r *page.Request, of noteRecord, note model.Note, no
 		if view.ForPage { // the viewer shows notes only with scripts
 			view.Home = view.Path
 		}
-		return p.RedirectWithUndo(r, view.Home+"#notes", notice, undo)
+		return p.RedirectWithUndo(r, page.ReturnAddress(r, view.Home+"#notes"), notice, undo)
 	}
 	changed(r)
 	p.setSaved(r, &view.section, notice, undo)
@@ -300,7 +306,7 @@ func (p *Pages) deleteNote(r *page.Request) error {
 		return err
 	}
 	err = p.App.Notes.Trash(r.Context(), r.Actor, r.PathID, match(r))
-	if why, ok := rejected(err); ok && why.clash {
+	if why, ok := rejected(err); ok && why.clash && !r.Undoes {
 		view, err := p.notes(r, of)
 		if err != nil {
 			return err
@@ -311,7 +317,21 @@ func (p *Pages) deleteNote(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.notesChanged(r, of, model.Note{}, "Note deleted.", "")
+	undo := page.UndoAddress(noteAction(r.PathID, "restore"), url.Values{"record": {p.PublicRecordName(of.recordType, of.id)}})
+	return p.notesChanged(r, of, model.Note{}, "Note deleted.", undo)
+}
+
+// restoreNote restores a note from the trash.
+func (p *Pages) restoreNote(r *page.Request) error {
+	of, err := p.noteOf(r)
+	if err != nil {
+		return err
+	}
+	note, err := p.App.Notes.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[model.Note]{})
+	if err != nil {
+		return err
+	}
+	return p.notesChanged(r, of, note, "Note restored.", "")
 }
 
 // shownArea is a highlighted area as the viewer's script gets it.

@@ -33,5 +33,6 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("GET /documents/{n}/areas", page.MayRead, p.areas),
 		page.NewRoute("POST /notes/{n}", page.MayWrite, p.changeNote),
 		page.NewRoute("POST /notes/{n}/delete", page.MayWrite, p.deleteNote),
+		page.NewRoute("POST /notes/{n}/restore", page.MayWrite, p.restoreNote),
 	}
 }
