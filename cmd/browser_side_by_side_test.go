@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -118,6 +119,16 @@ func testSideBySide(t *testing.T, env *browserEnv) {
 	b.press(kb.Escape)
 	b.waitFor(`!document.querySelector("#palette").open`)
 
+	// A question about unsaved changes that is answered with "Stay" leaves the list as it was.
+	eval[bool](b, inSide("right", `document.defaultView.addEventListener("beforeunload", e => e.preventDefault()) ?? true`))
+	b.clickInSide("right", "[data-pages]")
+	b.allow("dialog: beforeunload")
+	b.declines.Store(true)
+	b.fill("select[name=right]", value[1])
+	b.waitFor(fmt.Sprintf(`document.querySelector("select[name=right]").value == %q`, value[6]))
+	b.waitSides(value[5], value[6])
+	b.declines.Store(false)
+
 	// Another document is chosen from the list of a side.
 	b.fill("select[name=right]", value[1])
 	b.waitSides(value[5], value[1])
@@ -158,6 +169,18 @@ func (ta *tab) checkDivider(t *testing.T) {
 	ta.press(kb.ArrowRight)
 	ta.press(kb.ArrowRight + kb.PageDown)
 	ta.waitFor(dividerAt + ` == 44`)
+	ta.press(kb.End)
+	ta.waitFor(dividerAt + ` == 85`)
+	// A document whose side was too narrow for its page is at the same page afterward.
+	sides := eval[string](ta, "location.search")
+	ta.press(kb.Enter + kb.Home)
+	ta.waitFor(dividerAt + ` == 15`)
+	time.Sleep(200 * time.Millisecond) // until the document is laid out
+	ta.press(kb.Enter)
+	time.Sleep(time.Second) // longer than until the address follows
+	if got := eval[string](ta, "location.search"); got != sides {
+		t.Errorf("after the divider was at its end: got %s, want %s", got, sides)
+	}
 	ta.press(kb.End)
 	ta.waitFor(dividerAt + ` == 85`)
 	ta.press(kb.Home)

@@ -58,6 +58,24 @@ func TestPhrasePage(t *testing.T) {
 	if n := len(list); list[n-2] != "Lease of record" {
 		t.Errorf("phrases: got %q, want the new one before the last", list)
 	}
+	// Two administrators edit the same phrase. The second one sees what the first one saved, before replacing it.
+	edit := func(status int, was, text string) reply {
+		t.Helper()
+		return admin.post(t, status, "/admin/phrases", url.Values{"do": {"save"}, "phrase": {list[0]}, "was": {was}, "name": {list[0]},
+			"kind": {"exception"}, "text": {text}})
+	}
+	opened := func(shown reply) string {
+		t.Helper()
+		return shown.matches(t, `name="was" value="([^"]+)"`)[0]
+	}
+	was := opened(admin.get(t, 200, "/admin/phrases?phrase="+url.QueryEscape(list[0])))
+	edit(303, was, "Hers.")
+	edit(303, was, "Hers.") // the same again
+	conflict := edit(412, was, "Mine.")
+	conflict.has(t, "Someone else changed this phrase to “Hers.” (Exception (B-II)) while you were editing.", "\nMine.</textarea>")
+	edit(303, opened(conflict), "Mine.")
+	admin.get(t, 200, "/admin/phrases").lacks(t, "Hers.")
+
 	slices.Reverse(list)
 	order := []string{"do", "order"}
 	for _, name := range list {

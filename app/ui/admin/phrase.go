@@ -27,6 +27,8 @@ type phrasesPage struct {
 	Form         model.Phrase
 	Lacking      int // number of standard phrases that the list doesn't have
 	Problems     map[string]string
+	Was          string        // fingerprint of the phrase that is open, as it is stored
+	Theirs       *model.Phrase // the stored phrase, after another user changed it in the meantime; nil otherwise
 }
 
 // KindName returns the name of a kind of phrases.
@@ -51,8 +53,13 @@ func (p *Pages) showPhrases(r *page.Request, status int, view phrasesPage) error
 	}
 	stored, found := phrases.ByName(now.List, view.Open)
 	view.Open = stored.Name
-	if found && view.Problems == nil {
-		view.Form = stored
+	if found {
+		view.Was = phraseFingerprint(stored)
+		if status == http.StatusPreconditionFailed {
+			view.Theirs = &stored
+		} else if view.Problems == nil {
+			view.Form = stored
+		}
 	}
 	view.Path, view.List, view.Placeholders = phrasesPath, now.List, strings.Join(phrases.Placeholders(), ", ")
 	view.Kinds = [][2]string{{model.RequirementKind, "Requirement (B-I)"}, {model.ExceptionKind, "Exception (B-II)"}}
@@ -84,10 +91,22 @@ func (p *Pages) changePhrases(r *page.Request) error {
 			Problems: rowProblems(problem.Fields, fmt.Sprintf("rows.%d.", index), "name", "kind", "text")}
 		return p.showPhrases(r, http.StatusUnprocessableEntity, view)
 	}
+	if errors.Is(err, errPhraseChanged) {
+		view := phrasesPage{Open: r.PostForm.Get("phrase"), Form: phraseForm(r.PostForm)}
+		return p.showPhrases(r, http.StatusPreconditionFailed, view)
+	}
 	if err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(r, phrasesPath, notice)
+}
+
+// errPhraseChanged is returned if another user has changed the phrase since its form was opened.
+var errPhraseChanged = &errs.Error{Kind: errs.Conflict, Message: "Someone else changed this phrase."}
+
+// phraseFingerprint returns what the form of a phrase sends back, to find out whether another user has changed it.
+func phraseFingerprint(p model.Phrase) string {
+	return page.Fingerprint(model.Paragraph, []string{p.Name, p.Kind, p.Text})
 }
 
 // phraseForm returns the values of the form for one phrase.
@@ -116,6 +135,10 @@ func applyPhraseChange(list []model.Phrase, form url.Values) (changed []model.Ph
 	case index < 0:
 		return nil, 0, "", errDefinitionGone
 	case action == "save":
+		was, now := form.Get("was"), phraseFingerprint(list[index])
+		if was != "" && was != now && now != phraseFingerprint(phraseForm(form)) {
+			return nil, index, "", errPhraseChanged
+		}
 		list[index] = phraseForm(form)
 		other := slices.Delete(slices.Clone(list), index, index+1)
 		if _, taken := phrases.ByName(other, list[index].Name); taken {

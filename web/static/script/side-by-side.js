@@ -133,6 +133,7 @@ const prepare = (frame) => {
     base.target = '_top';
     page.head.append(base);
   }
+  frame.contentWindow.addEventListener('beforeunload', () => setTimeout(() => stays(frame, page), 1000));
   frame.contentWindow.addEventListener('keydown', onKey, true);
   frame.contentWindow.addEventListener('click', (event) => openBeside(event, nameOf(frame)), true);
   let timer = 0;
@@ -142,6 +143,16 @@ const prepare = (frame) => {
   });
   read(frame);
   if (nameOf(frame) === 'left' && document.activeElement === document.body) focusSide('left');
+};
+// stays lets the list name what a side still shows. The user may have answered the browser's question about unsaved changes
+// with "Stay".
+/**
+ * @param {HTMLIFrameElement} frame
+ * @param {Document} page
+ */
+const stays = (frame, page) => {
+  if (frame.contentDocument !== page || !opening.delete(frame)) return;
+  update();
 };
 // A document that is opened from a runsheet is shown on the other side.
 /**

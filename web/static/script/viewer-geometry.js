@@ -117,15 +117,21 @@ let paneSize = { width: 0, height: 0 };
 export const acceptPaneSize = () => {
   paneSize = { width: pane.clientWidth, height: pane.clientHeight };
 };
-// watchPane lays out the pages again when the size of the pane changes.
+// watchPane lays out the pages again when the size of the pane changes. A position that a small pane can't have comes back
+// when the pane is larger again, unless the user scrolls in the meantime.
 export const watchPane = () => {
   acceptPaneSize();
+  const tolerance = 20; // a scrollbar that appears or disappears
+  /** @type {{ anchor: Anchor, top: number }} */
+  let held = null;
   new ResizeObserver(() => {
     if (paneSize.width === pane.clientWidth && paneSize.height === pane.clientHeight) return;
     if (!pane.clientWidth || !pane.clientHeight) return; // hidden for now: keep the position
     const { width, height } = paneSize;
-    const anchor = anchorAt(width / 2, height / 2);
+    const isHeld = held && Math.abs(held.top - pane.scrollTop) <= tolerance;
+    const anchor = isHeld ? held.anchor : anchorAt(width / 2, height / 2);
     acceptPaneSize();
-    layout(anchor && { ...anchor, x: width / 2, y: height / 2 });
+    layout(anchor);
+    held = anchor && { anchor, top: pane.scrollTop };
   }).observe(pane);
 };
