@@ -231,13 +231,11 @@ func byDay(name string, day func(*vault.Query) *string) filter {
 // byDue returns a filter for orders that are open, or open and overdue.
 func byDue(name string) filter {
 	return notWithSearch(filter{name: name, read: func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
-		switch q.OpenOnly = true; text {
+		switch text {
 		case "open":
+			q.OpenOnly = true
 		case "overdue":
-			yesterday := s.Now().In(s.App.Stored.Location()).AddDate(0, 0, -1).Format(time.DateOnly)
-			if q.DueTo == "" || q.DueTo > yesterday {
-				q.DueTo = yesterday
-			}
+			q.SetOverdue(s.Now().In(s.App.Stored.Location()))
 		default:
 			invalid.Add(name, errs.InvalidChoice)
 		}

@@ -21,7 +21,7 @@ const (
 	Conflict                        // the state of the record doesn't allow the request
 	InsufficientStorage             // the disk is full
 	Unavailable                     // temporarily impossible; see Cause
-	Locked                          // another process has the vault open
+	Locked                          // another process has the vault open; see also upload.ErrUploadBusy
 	PreconditionFailed              // the record has changed since the caller read it
 )
 

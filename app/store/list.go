@@ -44,6 +44,14 @@ type Query struct {
 	sortLimit int // maximum number of entries sorted in memory, set by tests; 0 means maxSorted, or maxKeys if Keys is set
 }
 
+// SetOverdue limits a list of orders to open ones whose due date is before the day of now.
+func (q *Query) SetOverdue(now time.Time) {
+	yesterday := now.AddDate(0, 0, -1).Format(time.DateOnly)
+	if q.OpenOnly = true; q.DueTo == "" || q.DueTo > yesterday {
+		q.DueTo = yesterday
+	}
+}
+
 // Page is a part of a list in the order of the query. Next is the position of the next page
 // (for Query.Position), and Prev is the position of the previous page (for Query.Position
 // with Query.Backward). They are nil if there is no such page.

@@ -268,7 +268,7 @@ func (ins *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView
 type InstrumentPatch struct {
 	Input    model.Inputs
 	Position int
-	Rejected errs.Fields // why Position is invalid
+	Rejected errs.Fields // problems of the input that were found while reading it, such as an invalid Position
 	// AskRepeat is true if nothing is stored and a RepeatError is returned in case the instrument repeats another one.
 	// For a change, one that it repeats already doesn't count.
 	AskRepeat bool

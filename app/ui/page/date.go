@@ -69,8 +69,8 @@ const minYear = 1600
 
 const yearTooEarlyText = "The year must be 1600 or later. Enter all four digits, like 2026."
 
-// LegacyDateProblems returns a problem for each submitted date before minYear, by field name.
-func LegacyDateProblems(fields []Input, sent url.Values) map[string]string {
+// EarlyDateProblems returns a problem for each submitted date before minYear, by field name.
+func EarlyDateProblems(fields []Input, sent url.Values) map[string]string {
 	rejected := map[string]string{}
 	for _, in := range fields {
 		values := sent[in.Name]

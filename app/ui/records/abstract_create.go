@@ -147,7 +147,7 @@ func (p *Pages) createAbstract(r *page.Request) error {
 		return err
 	}
 	template := model.ChooseTemplate(templates, templateOf(form))
-	if old := page.LegacyDateProblems(page.SubmittedInputs(template.Fields, form, nil, p.LocalNow()), form); len(old) > 0 {
+	if old := page.EarlyDateProblems(page.SubmittedInputs(template.Fields, form, nil, p.LocalNow()), form); len(old) > 0 {
 		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, old)
 	}
 	if isBlankForm(form, template, p.LocalNow()) && form.Get(confirmBlankField) == "" {

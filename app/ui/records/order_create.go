@@ -56,7 +56,7 @@ func (p *Pages) createOrder(r *page.Request) error {
 	}
 	fields := model.Order{}.FieldValues()
 	inputs := append(page.SubmittedFieldInputs(fields, form, nil, now), page.SubmittedInputs(defs, form, nil, now)...)
-	if old := page.LegacyDateProblems(inputs, form); len(old) > 0 {
+	if old := page.EarlyDateProblems(inputs, form); len(old) > 0 {
 		return p.renderNewOrder(r, http.StatusUnprocessableEntity, form, old)
 	}
 	draft := model.OrderDraft{Fields: page.SubmittedFields(fields, form, now), Custom: page.SubmittedCustom(defs,

@@ -111,24 +111,14 @@ func (l *orderList) applyFilters(q *vault.Query, now time.Time) {
 	case showOpen:
 		q.OpenOnly, l.defaultSort = true, "due_date"
 	case showOverdue:
-		q.OpenOnly, l.defaultSort = true, "due_date"
-		if yesterday := dayBefore(now.Format(time.DateOnly)); q.DueTo == "" || q.DueTo > yesterday {
-			q.DueTo = yesterday
-		}
+		l.defaultSort = "due_date"
+		q.SetOverdue(now)
 	case showNew:
 		q.CreatedFrom = l.since
 	default:
 		l.Asked.Del("show")
 	}
 	l.applySort(q)
-}
-
-func dayBefore(day string) string {
-	at, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return day
-	}
-	return at.AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
 // setTabs sets the tabs. Each tab has its own default sort order.

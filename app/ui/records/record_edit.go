@@ -62,7 +62,7 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 			e.group.focus()
 			return p.showGroupForm(r, http.StatusPreconditionFailed, recordType, record, e.group)
 		}
-		if old := page.LegacyDateProblems(e.group.Fields, e.changes); len(old) > 0 {
+		if old := page.EarlyDateProblems(e.group.Fields, e.changes); len(old) > 0 {
 			e.group.setProblems(old)
 			return p.showGroupForm(r, http.StatusUnprocessableEntity, recordType, record, e.group)
 		}
