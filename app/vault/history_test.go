@@ -190,6 +190,10 @@ func walkSteps() map[string]walkStep {
 			_, err := w.v.Instruments.Patch(w.Context(), who, w.instrument, vault.InstrumentPatch{Input: in, Position: 1}, always)
 			return err
 		}, "instrument.changed", "type_id book recorded consideration grantors other_parties documents relations"},
+		"Instruments.Edit": {func(w *auditWalk) error {
+			_, err := w.v.Instruments.Edit(w.Context(), who, w.instrument, model.Inputs{"remarks": model.StringInput("Blurred")})
+			return err
+		}, "instrument.changed", "remarks"},
 		"Instruments.Trash": {func(w *auditWalk) error { return w.v.Instruments.Trash(w.Context(), who, w.instrument, always) },
 			"instrument.trashed", ""},
 		"Instruments.Restore": {restoreAfter("instrument", func(w *auditWalk) uint64 { return w.instrument }), "instrument.restored", ""},
