@@ -47,7 +47,7 @@ func testChangeManyOrders(t *testing.T, env *browserEnv) {
 	b.checkAccessible(t, "changed orders")
 	b.screenshot("scene-orders-changed")
 	b.clickLink(".notice button | Undo")
-	b.waitVisible(".notice | 11 orders changed back.")
+	b.waitVisible(".notice | 11 orders reverted.")
 	b.waitFor(`![...document.querySelectorAll("td[data-label=Status]")].some(e => e.innerText.trim() == "Completed")`)
 	// All that match, with the keyboard.
 	b.tabTo("#bulk-matching")

@@ -56,7 +56,7 @@ func testUndoOnEveryPage(t *testing.T, env *browserEnv) {
 	s.waitVisible(".notice | Order “26-77” restored.")
 	s.goTo("/orders")
 	s.waitNavigation(func() { s.pressWith(withCtrl, "z") })
-	s.waitVisible(".notice | 1 order changed back.")
+	s.waitVisible(".notice | 1 order reverted.")
 	if got := status(); got != "In Exam" {
 		t.Errorf("status after two undos = %q, want In Exam", got)
 	}

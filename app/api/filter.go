@@ -10,6 +10,7 @@ import (
 
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -235,7 +236,7 @@ func byDue(name string) filter {
 		case "open":
 			q.OpenOnly = true
 		case "overdue":
-			q.SetOverdue(s.Now().In(s.App.Stored.Location()))
+			lists.SetOverdue(q, s.Now().In(s.App.Stored.Location()))
 		default:
 			invalid.Add(name, errs.InvalidChoice)
 		}

@@ -39,7 +39,7 @@ func (s *Service) Abstracts(ctx context.Context) (Table[Abstract], error) {
 			Text: func(a *Abstract) string { return strconv.Itoa(len(a.Files)) }}},
 		timeColumns(func(a *Abstract) time.Time { return a.CreatedAt }, func(a *Abstract) time.Time { return a.UpdatedAt }),
 	)
-	t.sortable(map[string]model.Sort{"heading": model.SortFileNumber, "tax_map": model.SortParcel, columnLocation: model.SortAddress,
+	t.setSorts(map[string]model.Sort{"heading": model.SortFileNumber, "tax_map": model.SortParcel, columnLocation: model.SortAddress,
 		string(model.SortCreated): model.SortCreated, string(model.SortUpdated): model.SortUpdated})
 	t.rows = func(_ *store.Tx, stored any, _ string) (list []Abstract, err error) {
 		for _, a := range stored.([]model.Abstract) {

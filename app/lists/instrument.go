@@ -49,7 +49,7 @@ func (s *Service) Instruments(ctx context.Context) (Table[Instrument], error) {
 	}
 	t.Columns = slices.Concat(t.Columns,
 		timeColumns(func(i *Instrument) time.Time { return i.CreatedAt }, func(i *Instrument) time.Time { return i.UpdatedAt }))
-	t.sortable(map[string]model.Sort{string(model.SortCreated): model.SortCreated, recorded: model.SortDue})
+	t.setSorts(map[string]model.Sort{string(model.SortCreated): model.SortCreated, recorded: model.SortDue})
 	for n := range t.Columns {
 		if t.Columns[n].Name == recorded { // the index is that of the due dates of orders
 			t.Columns[n].Sort = recorded

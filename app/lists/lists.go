@@ -39,7 +39,7 @@ type Column[T any] struct {
 	Name  string // in requests, such as "custom_fields.client"
 	Label string
 	Type  model.FieldType // of the value
-	Sort  string          // name of the sort order by this column; "" if only files have it
+	Sort  string          // name of the sort order by this column; "" if only files have the column
 	Width float64         // in characters, in Excel
 	Text  func(*T) string
 	At    func(*T) time.Time // instead of Text
@@ -84,7 +84,7 @@ type Table[T any] struct {
 	derived []string    // columns that repeat others and that files have only by name
 
 	zone func() *time.Location
-	// rows returns records as stored, a slice, with what they are sorted by: the given column.
+	// rows converts a slice of stored records to rows that have what is needed to sort by the column.
 	rows func(t *store.Tx, stored any, column string) ([]T, error)
 }
 

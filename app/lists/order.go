@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/vault"
 )
 
 // Orders returns the table of orders.
@@ -44,11 +45,19 @@ func (s *Service) Orders(ctx context.Context) (Table[model.Order], error) {
 		customColumns(defs, func(o *model.Order) model.CustomValues { return o.Custom }),
 		timeColumns(func(o *model.Order) time.Time { return o.CreatedAt }, func(o *model.Order) time.Time { return o.UpdatedAt }),
 	)
-	t.sortable(indexes)
+	t.setSorts(indexes)
 	t.rows = func(_ *store.Tx, stored any, _ string) ([]model.Order, error) { return stored.([]model.Order), nil }
 	created := string(model.SortCreated)
 	t.Page, t.Aside = []string{"order_number", columnLocation, columnCounty, parcel, "status", "assignee", "due_date", created},
 		[]string{parcel, created}
 	t.Page = slices.DeleteFunc(t.Page, func(name string) bool { return name == "" })
 	return t, nil
+}
+
+// SetOverdue limits a list of orders to open ones whose due date is before the day of now.
+func SetOverdue(q *vault.Query, now time.Time) {
+	yesterday := now.AddDate(0, 0, -1).Format(time.DateOnly)
+	if q.OpenOnly = true; q.DueTo == "" || q.DueTo > yesterday {
+		q.DueTo = yesterday
+	}
 }

@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// sortable names the sort orders of the columns. indexes has the columns that an index sorts. The others are sorted in
-// memory, except those that only files have.
-func (t *Table[T]) sortable(indexes map[string]model.Sort) {
+// setSorts sets the sort order of each column. indexes maps column names to the indexes that sort them. All other columns are
+// sorted in memory. Columns that only files have get no sort order.
+func (t *Table[T]) setSorts(indexes map[string]model.Sort) {
 	for n := range t.Columns {
 		c := &t.Columns[n]
 		if c.index = indexes[c.Name]; c.index != "" {
@@ -55,7 +55,7 @@ func (t Table[T]) Sort(q *vault.Query, text string) bool {
 	return true
 }
 
-// First bytes of keys. Numbers come before texts.
+// First bytes of keys. Numbers come before text.
 const (
 	blankFirst = 0x00
 	numberKey  = 0x01
@@ -100,7 +100,7 @@ func appendNumber(key []byte, n float64) []byte {
 	return binary.BigEndian.AppendUint64(key, bits)
 }
 
-// appendText appends a text so that runs of digits count as numbers: "Bk 9" comes before "Bk 10".
+// appendText appends text in natural sort order, so that "Bk 9" comes before "Bk 10".
 func appendText(key []byte, text string) []byte {
 	const digits = "0123456789"
 	for text != "" && len(key) < maxKey {

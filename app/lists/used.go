@@ -20,7 +20,8 @@ const (
 
 // Used returns the values of fields that forms can offer while users type: those that the latest orders and abstracts
 // have, by the name of the field, the most frequent first. A value that only one record has is left out, except of county
-// and state. only are the names of the fields, which aren't custom fields; none means all fields.
+// and state. only limits the result to these built-in fields. Without it, Used returns all fields, including custom
+// ones.
 func (s *Service) Used(ctx context.Context, only ...string) (map[string][]string, error) {
 	counts := map[string]map[string]int{}
 	count := func(name string, values []string) {

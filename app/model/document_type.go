@@ -194,7 +194,7 @@ func (d DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fields)
 		next = max(next, t.ID)
 	}
 	if len(d) > maxDocumentTypes {
-		f.Add("types", TooManyItems, maxDocumentTypes)
+		f.Add("types", errs.TooMany, maxDocumentTypes)
 		return nil, f.Fields
 	}
 	checked := DocumentTypes{}

@@ -161,7 +161,7 @@ func (v *validation) multiselect(field string, options []string, in Input) json.
 		v.Add(field, errs.NotArray)
 		return nil
 	case len(items) > maxOptions:
-		v.Add(field, TooManyItems, maxOptions)
+		v.Add(field, errs.TooMany, maxOptions)
 		return nil
 	}
 	var chosen []string

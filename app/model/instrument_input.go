@@ -19,7 +19,6 @@ const (
 
 // The codes of fields of instruments.
 const (
-	TooManyItems  errs.Code = "The {field} field must not have more than %d items."
 	notTime       errs.Code = "The {field} field must be a time such as 14:05."
 	notPages      errs.Code = "The {field} field must be a page or a range of pages, such as 3-7."
 	pagesTooHigh  errs.Code = "The {field} field must not be above the document's last page, %d."
@@ -185,7 +184,7 @@ func (v *validation) items(field string, in Input, limit int) []Input {
 	case in.Kind != InputList:
 		v.Add(field, errs.NotArray)
 	case len(in.Items) > limit:
-		v.Add(field, TooManyItems, limit)
+		v.Add(field, errs.TooMany, limit)
 	default:
 		return in.Items
 	}

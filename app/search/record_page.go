@@ -9,9 +9,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Abstracts searches abstracts and returns them with their documents. list is the query of the list that is searched: those
-// of its filters that the index doesn't have select among the hits, so a page can be short, and MaxBytes is the maximum
-// stored size of the page. Abstracts returns the same errors as Records.
+// Abstracts searches abstracts and returns them with their documents. list has the filters of the list page. Those that the
+// search index doesn't support are applied to the results, so a page can be short. list.MaxBytes is the maximum stored size
+// of the page. Abstracts returns the same errors as Records.
 func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query, list vault.Query) (Page[vault.AbstractWithFiles], error) {
 	q.Kind = vault.AbstractOps.Name
 	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (page vault.Page[vault.AbstractWithFiles], consumed int, err error) {
@@ -71,7 +71,7 @@ func filterValues(template uint64, p model.Property, status string) query.Docume
 	return query.Document{Template: template, County: p.County, State: p.State, Status: status}
 }
 
-// unindexed returns the filters of a list that the index doesn't have.
+// unindexed returns list with only the filters that the search index doesn't support.
 func unindexed(list vault.Query) store.Query {
 	filters := list.Filters
 	list.Filters = nil

@@ -38,18 +38,10 @@ type Query struct {
 	// Match selects among the records that match the filters. record is a *T of the list. nil selects all.
 	Match func(t *Tx, record any) (bool, error)
 	// Keys returns the keys by which records are sorted instead of by Sort. records is a []T of the list. Records with equal
-	// keys are sorted like those with equal values. The list is invalid if it has too many records.
+	// keys are sorted like those with equal values. A list with too many records to sort returns errs.Invalid.
 	Keys func(t *Tx, records any) ([][]byte, error)
 
 	sortLimit int // maximum number of entries sorted in memory, set by tests; 0 means maxSorted, or maxKeys if Keys is set
-}
-
-// SetOverdue limits a list of orders to open ones whose due date is before the day of now.
-func (q *Query) SetOverdue(now time.Time) {
-	yesterday := now.AddDate(0, 0, -1).Format(time.DateOnly)
-	if q.OpenOnly = true; q.DueTo == "" || q.DueTo > yesterday {
-		q.DueTo = yesterday
-	}
 }
 
 // Page is a part of a list in the order of the query. Next is the position of the next page

@@ -320,8 +320,8 @@ const (
 	keyBatch      = 500
 )
 
-// tooManyToSort is the problem of a list with more than maxKeys records.
-const tooManyToSort errs.Code = "The list has too many records to sort by this column: at most 20,000. Add a filter first."
+// tooManyToSort is the error text for a list with more than maxKeys records.
+const tooManyToSort errs.Code = "The list has too many records to sort by this column. Add a filter to narrow it to 20,000 or fewer."
 
 // sortByKeys sorts all records that a query selects by Query.Keys. It keeps only their keys and IDs.
 func (it *indexedTable[T]) sortByKeys(t *Tx, q Query, pred *predicate) (candidateSource, error) {
@@ -361,7 +361,7 @@ func (it *indexedTable[T]) sortByKeys(t *Tx, q Query, pred *predicate) (candidat
 	return list, nil
 }
 
-// selected returns those of the records with these IDs that a query selects. It leaves the cache to the pages of lists.
+// selected returns the records with these IDs that match a query. It bypasses the cache, which is for list pages.
 func (it *indexedTable[T]) selected(t *Tx, q Query, pred *predicate, ids []uint64) (list []T, err error) {
 	for _, id := range ids {
 		v, ok, err := it.find(t, id)

@@ -59,7 +59,7 @@ func TestChangeMany(t *testing.T) {
 		"id": {paths[0], paths[1], paths[2], paths[0], "/orders/nonsense"}})
 	notice(changed, "2 orders changed. One order failed: Not found.")
 	due("2026-07-04")
-	undo(changed, "2 orders changed back.")
+	undo(changed, "2 orders reverted.")
 	due("2026-06-01")
 	kim.post(t, 303, paths[1]+"/restore", nil)
 
@@ -69,12 +69,12 @@ func TestChangeMany(t *testing.T) {
 	notice(all, "3 orders changed.")
 	due("2026-08-01", "2026-08-01", "2026-08-01", "2026-06-01")
 	kim.post(t, 303, paths[0], url.Values{"group": {"property"}, "due_date": {"2026-09-01"}})
-	undo(all, "2 orders changed back. “T-0” failed: This was changed again in the meantime.")
+	undo(all, "2 orders reverted. “T-0” failed: This was changed again in the meantime.")
 
 	trashed := change(list, url.Values{"do": {"trash"}, "id": paths[2:]})
 	notice(trashed, "2 orders moved to the trash.")
 	kim.get(t, 404, paths[3])
-	undo(trashed, "2 orders changed back.")
+	undo(trashed, "2 orders reverted.")
 	kim.get(t, 200, paths[3])
 
 	notice(change("/orders?q=T-1", url.Values{"do": {"trash"}, "matching": {"1"}}), "Select the orders of a search one by one.")
@@ -166,13 +166,13 @@ func TestChangeManyInstruments(t *testing.T) {
 	change("/instruments?book=12&status=released", "2 instruments changed.",
 		url.Values{"do": {"set"}, "status": {"automatic"}, "matching": {"1"}})
 	states("Judgment open", "Mortgage open", "Judgment open", "Mortgage open")
-	if got := h.noticeOf(t, kim.undo(t, set)); !strings.HasPrefix(got, "0 instruments changed back. “Judgment") ||
+	if got := h.noticeOf(t, kim.undo(t, set)); !strings.HasPrefix(got, "0 instruments reverted. “Judgment") ||
 		!strings.Contains(got, "changed again") {
 		t.Errorf("notice of a late undo = %q", got)
 	}
 	again := change("/instruments?page=2", "2 instruments changed.", url.Values{"do": {"set"}, "type": {"Deed of Trust"}, "matching": {"1"}})
 	states("Judgment open", "Deed of Trust open", "Judgment open", "Deed of Trust open")
-	if got := h.noticeOf(t, kim.undo(t, again)); got != "2 instruments changed back." {
+	if got := h.noticeOf(t, kim.undo(t, again)); got != "2 instruments reverted." {
 		t.Errorf("notice of an undo = %q", got)
 	}
 	states("Judgment open", "Mortgage open", "Judgment open", "Mortgage open")

@@ -170,13 +170,13 @@ func undoableChanges() []undoableChange {
 		{"documents trash", func(u *undoTest, b *browser) reply {
 			both := fmt.Sprintf("%d-%d", u.files[0].ID, u.files[1].ID)
 			return b.post(u.t, 303, "/documents/trash", url.Values{"files": {both}, "back": {"/vault"}})
-		}, again(document), "1 document changed back. One document failed: Someone else moved this to the trash since."},
+		}, again(document), "1 document reverted. One document failed: Someone else moved this to the trash since."},
 		{"abstract trash", post(abstract, "/trash", nil), again(abstract), trashedByLee},
 		{"order trash", post(order, "/trash", nil), again(order), trashedByLee},
 		{"bulk", func(u *undoTest, b *browser) reply {
 			return b.post(u.t, 303, "/orders/bulk", url.Values{"do": {"set"}, "status": {"on_hold"}, "id": {u.order}})
 		}, by(post(order, "/status", url.Values{"status": {"completed"}})),
-			"0 orders changed back. “T-1” failed: This was changed again in the meantime."},
+			"0 orders reverted. “T-1” failed: This was changed again in the meantime."},
 		{"document name", post(document, "/rename", url.Values{"name": {"New name.txt"}}),
 			by(post(document, "/rename", url.Values{"name": {"Her name.txt"}})), changedByLee},
 		{"rotation", func(u *undoTest, b *browser) reply { return b.rotate(u, "1-3") },

@@ -156,7 +156,7 @@ func checkRowRelations(list []NewInstrument, checked []model.Instrument) map[int
 	}
 	for n, item := range list {
 		if len(checked[n].Relations)+len(item.Relations) > model.MaxListItems {
-			add(item.Row, model.TooManyItems, model.MaxListItems)
+			add(item.Row, errs.TooMany, model.MaxListItems)
 		}
 		for _, r := range item.Relations {
 			switch {
@@ -273,7 +273,7 @@ func (ins *Instruments) fill(t *store.Tx, actor model.Actor, at time.Time, item 
 	}
 	now := old.FillBlank(typedOnly(item.Input, from))
 	if len(now.Documents) > model.MaxListItems {
-		return errs.InvalidField(fmt.Sprintf("rows.%d.documents", item.Row), model.TooManyItems, model.MaxListItems)
+		return errs.InvalidField(fmt.Sprintf("rows.%d.documents", item.Row), errs.TooMany, model.MaxListItems)
 	}
 	stored := storedInstrument{ID: old.ID, Version: old.Version + 1, Documents: now.Documents[len(old.Documents):]}
 	changes := old.Changes(now)

@@ -140,7 +140,7 @@ func (ins *Instruments) checkEntries(t *store.Tx, actor model.Actor, abstract ui
 			i, invalid = model.CheckInstrument(e.Fields, newInstrument(d.abstract, e.Fields), about)
 		}
 		if len(i.Relations)+len(e.Relations) > model.MaxListItems {
-			invalid.Add("relations", model.TooManyItems, model.MaxListItems)
+			invalid.Add("relations", errs.TooMany, model.MaxListItems)
 		}
 		if len(invalid) > 0 {
 			rejected = append(rejected, RejectedRow{e.Row, invalid})

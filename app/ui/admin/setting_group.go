@@ -219,7 +219,7 @@ func (p *Pages) testBackup(r *page.Request, path string) error {
 	}
 	for _, e := range p.App.Stored.Pending() {
 		if e.Key == "backup.recipients" {
-			return p.RedirectWithFailure(r, path, "Settings saved. Restart the server first, so that the test backup is encrypted as you chose.")
+			return p.RedirectWithFailure(r, path, "Settings saved. Restart the server to use the new encryption keys, then test the backup again.")
 		}
 	}
 	if err := p.App.Backups.StartCreate(r.Context(), r.Actor, c.Backup.To); err != nil {

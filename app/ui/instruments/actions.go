@@ -51,7 +51,7 @@ func (p *Pages) moveInstrument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if isScript(r) {
+	if r.WantsJSON() {
 		return p.sendState(r, http.StatusOK, moved, sheetState{Undo: p.undoState(r, undo)})
 	}
 	return p.RedirectWithUndo(r, p.rowPath(moved.Instrument), fmt.Sprintf("Moved to position %d.", moved.Position), undo)
@@ -59,7 +59,7 @@ func (p *Pages) moveInstrument(r *page.Request) error {
 
 // sortRunsheet sorts a runsheet by recording date, or undoes that.
 func (p *Pages) sortRunsheet(r *page.Request) error {
-	if isScript(r) {
+	if r.WantsJSON() {
 		return p.setSequence(r)
 	}
 	if change := r.PostForm.Get("undo"); change != "" {
@@ -152,7 +152,7 @@ func (p *Pages) trashInstrument(r *page.Request) error {
 		return err
 	}
 	notice, undo := "“"+i.Heading(i.Type)+"” is in the trash.", page.InstrumentPath(i.ID)+"/restore"
-	if isScript(r) {
+	if r.WantsJSON() {
 		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: p.undoState(r, undo)})
 	}
 	return p.RedirectWithUndo(r, page.ReturnAddress(r, p.AbstractPath(i.AbstractID)), notice, undo)
@@ -165,7 +165,7 @@ func (p *Pages) restoreInstrument(r *page.Request) error {
 		return err
 	}
 	notice := "“" + i.Heading(i.Type) + "” restored."
-	if isScript(r) {
+	if r.WantsJSON() {
 		return p.sendState(r, http.StatusOK, i, sheetState{Notice: notice, Undo: p.undoState(r, createUndo(i))})
 	}
 	return p.RedirectWithNotice(r, p.rowPath(i.Instrument), notice)

@@ -63,11 +63,6 @@ type gapState struct {
 	Name  string `json:"name"`
 }
 
-// isScript reports whether the runsheet's script sent the request.
-func isScript(r *page.Request) bool {
-	return r.IsPart() && strings.Contains(r.Header.Get("Accept"), "application/json")
-}
-
 // cellInput returns the input for an instrument after a user changed a cell, or says why nothing can be saved.
 // "keep" is a doubtful value that the user keeps.
 func (p *Pages) cellInput(r *page.Request, old model.Instrument, types model.DocumentTypes) (

@@ -174,7 +174,7 @@ func (si *Site) redirectToSignIn(r *Request, err error) error {
 	if errors.Is(err, errSessionEnded) {
 		si.SetSession(r, "")
 		ClearSiteData(r, `"cache"`) // keep "storage": uploads resume after the user signs in
-		si.SetNotice(r, "Your session ended. Sign in to continue.", failed)
+		si.SetNotice(r, "Your session ended. Sign in to continue.", failureMark)
 	}
 	if r.IsPart() {
 		h := r.W.Header()

@@ -5,18 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/url"
-	"regexp"
 	"strconv"
 
 	"deedkeep/app/vault"
 )
-
-// instrumentUndoPattern matches the addresses that an Undo button posts to after a change of the
-// instruments of a document, in addition to undoPattern.
-var instrumentUndoPattern = regexp.MustCompile(`^/documents/[0-9]+/instruments/(trash|restore)\?instrument=[0-9]+$` +
-	`|^/instruments/[0-9]+/trash$` +
-	`|^/abstracts/[0-9A-Za-z]+/instruments/undo\?(file=[0-9]+&)?key=[0-9a-f]{64}$` +
-	`|^/abstracts/[0-9A-Za-z]+/instruments/sort\?undo=[0-9a-f]+$`)
 
 // AddedIdempotency is like FormIdempotency for several instruments. It also stores what is needed to undo
 // them; see UndoAdded.

@@ -40,9 +40,9 @@ func (si *Site) RedirectWithNotice(r *Request, to, notice string) error {
 	return si.RedirectWithUndo(r, to, notice, "")
 }
 
-// RedirectWithFailure redirects to a page, which then says why nothing was changed.
+// RedirectWithFailure redirects to a page, which then shows the problem as a warning.
 func (si *Site) RedirectWithFailure(r *Request, to, problem string) error {
-	return si.RedirectWithUndo(r, to, problem, failed)
+	return si.RedirectWithUndo(r, to, problem, failureMark)
 }
 
 // RedirectWithUndo redirects to a page, which then shows the notice with an Undo button. undo is
@@ -91,9 +91,6 @@ func (si *Site) consumeNotice(r *Request) (notice, undo string) {
 		return "", "" // not from this service: other applications on the same host can set cookies, too
 	}
 	undo, notice, _ = strings.Cut(string(text), "\n")
-	if !isFailure(undo) && !undoPattern.MatchString(undo) && !instrumentUndoPattern.MatchString(undo) {
-		undo = ""
-	}
 	return notice, undo
 }
 

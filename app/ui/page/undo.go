@@ -5,21 +5,12 @@ import (
 	"errors"
 	"maps"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
-
-// undoPattern matches the addresses that an Undo button may post to. The form fields follow the
-// question mark.
-var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents|instruments)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
-	`|^/notes/[0-9]+/(delete|restore)\?record=[a-z]+%3A[0-9A-Za-z]+$` +
-	`|^/undo/bulk\?key=[0-9A-Z]+$` +
-	`|^/undo\?(again=1&)?part=[a-z_]*&record=[a-z]+%3A[0-9A-Za-z]+&version=[0-9]+$` +
-	`|^/(abstracts/[0-9A-Za-z]+/order-link|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
 
 // maxUndoBytes is the maximum length of an undo address. Browsers limit a cookie to 4,096 bytes,
 // and base64 makes the content a third longer.
@@ -39,17 +30,17 @@ type UndoForm struct {
 	Redo  bool   // it repeats a change that was undone
 	See   string // address of the record that the notice is about, or ""
 
-	Failed bool // the notice says that nothing was changed
+	Failed bool // the notice is shown as a warning, usually because nothing was changed
 }
 
 // seePrefix precedes the address of a record that takes the place of an undo address, if a notice has a link to it instead.
 const seePrefix = "see "
 
-// failed takes the place of an undo address if the notice says that nothing was changed.
-const failed = "failed"
+// failureMark takes the place of an undo address if the notice is a warning.
+const failureMark = "failed"
 
-// isFailure reports whether a notice says that nothing was changed.
-func isFailure(undo string) bool { return undo == failed || strings.HasPrefix(undo, seePrefix) }
+// isFailure reports whether a notice is shown as a warning.
+func isFailure(undo string) bool { return undo == failureMark || strings.HasPrefix(undo, seePrefix) }
 
 // mayOffer reports whether a response may offer to undo what the request did. After an undo, that is only what repeats the
 // change.
@@ -99,8 +90,8 @@ func (si *Site) EditUndo(r *Request, e vault.Edit, was uint64) string {
 // errNotYourUndo is for the form of an Undo button that another user was shown.
 var errNotYourUndo = &errs.Error{Kind: errs.Forbidden, Message: "Only the user who made a change can undo it. Nothing was changed."}
 
-// changeField is the field of a request of the runsheet's script with the token of the change that the request undoes or
-// repeats. The other fields stay, because the script undoes changes in its own way.
+// changeField is the form field in which the runsheet's script sends the token of the change to undo or redo. The request
+// keeps its other fields, which say what the script expects, such as the text of a cell.
 const changeField = "change"
 
 // isChangeOf reports whether a request of the runsheet's script can undo what an undo address undoes.
@@ -144,7 +135,7 @@ func (si *Site) readUndo(r *Request) error {
 // undoes nothing or err isn't about that.
 func (si *Site) showNotUndone(r *Request, err error) error {
 	domainErr, ok := errors.AsType[*errs.Error](err)
-	if !r.Undoes || !ok || wantsJSON(r) {
+	if !r.Undoes || !ok || r.WantsJSON() {
 		return err
 	}
 	switch domainErr.Kind {
@@ -152,7 +143,7 @@ func (si *Site) showNotUndone(r *Request, err error) error {
 	default:
 		return err
 	}
-	why, see := ErrorSentence(err), failed
+	why, see := ErrorSentence(err), failureMark
 	if domainErr.Kind == errs.NotFound {
 		why = "The record was moved to the trash or deleted."
 	} else if r.undone != "" {
@@ -161,8 +152,8 @@ func (si *Site) showNotUndone(r *Request, err error) error {
 	return si.Follow(r, ReturnAddress(r, "/"), why+" Nothing was undone.", see)
 }
 
-// wantsJSON reports whether a script sends the request and reads the response as JSON.
-func wantsJSON(r *Request) bool {
+// WantsJSON reports whether a script sends the request and reads the response as JSON.
+func (r *Request) WantsJSON() bool {
 	return r.IsPart() && strings.Contains(r.Header.Get("Accept"), "application/json")
 }
 

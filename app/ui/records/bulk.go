@@ -81,7 +81,7 @@ func (p *Pages) bulkAbstracts() recordList {
 	}
 }
 
-// clearStatus is the value of the form of instruments that clears the status which a person set.
+// clearStatus is the form value that clears the status a user set, so that the server determines it again.
 const clearStatus = "automatic"
 
 func (p *Pages) bulkInstruments() recordList {
@@ -296,7 +296,7 @@ func (p *Pages) undoMany(r *page.Request) error {
 			return file.Filename, err
 		}}
 	}
-	to, outcome := page.ReturnAddress(r, of.list), of.outcome(r.Context(), list, "changed back")
+	to, outcome := page.ReturnAddress(r, of.list), of.outcome(r.Context(), list, "reverted")
 	if !slices.ContainsFunc(list, func(c bulk.Changed) bool { return c.Err == nil }) {
 		return p.RedirectWithFailure(r, to, outcome)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/lists"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
@@ -112,7 +113,7 @@ func (l *orderList) applyFilters(q *vault.Query, now time.Time) {
 		q.OpenOnly, l.defaultSort = true, "due_date"
 	case showOverdue:
 		l.defaultSort = "due_date"
-		q.SetOverdue(now)
+		lists.SetOverdue(q, now)
 	case showNew:
 		q.CreatedFrom = l.since
 	default:
