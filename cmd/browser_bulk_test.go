@@ -63,4 +63,30 @@ func testChangeManyOrders(t *testing.T, env *browserEnv) {
 	b.checkFits(360)
 	b.checkAccessible(t, "orders on a phone")
 	b.screenshot("scene-orders-phone")
+	// The list of instruments has the same form, and each of its headings sorts it.
+	abstract, err := c.CreateAbstract(t.Context(), client.AbstractDraft{Address: "14 Orchard Ridge Road", City: "Harlow"})
+	if err != nil {
+		t.Fatalf("create abstract: %v", err)
+	}
+	for _, grantor := range []string{"Reed, Amos", "Cole, Bea"} {
+		draft := client.InstrumentDraft{Type: "Mortgage", Recorded: "2001-02-03", Grantors: []string{grantor}}
+		if _, err := c.CreateInstrument(t.Context(), abstract.Data.ID, draft); err != nil {
+			t.Fatalf("create instrument: %v", err)
+		}
+	}
+	b.goTo("/instruments")
+	b.checkFits(360)
+	b.screenshot("scene-instruments-phone")
+	b.setSize(1280, 800)
+	b.goTo("/instruments")
+	b.clickLink("th a | Grantor")
+	b.waitFor(`[...document.querySelectorAll("td[data-label=Grantor]")].map(e => e.innerText).join() == "Cole, Bea,Reed, Amos"`)
+	b.click("th label | Select Mortgage")
+	b.fill("#bulk-status", "released")
+	b.checkAccessible(t, "instruments")
+	b.screenshot("scene-instruments-selected")
+	b.clickLink("#bulk button[value=set]")
+	b.waitVisible(".notice | 1 instrument changed.")
+	b.clickLink(".notice button | Undo")
+	b.waitVisible(".notice | 1 instrument reverted.")
 }
