@@ -3,6 +3,7 @@ package lists
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -102,9 +103,12 @@ func (s *Service) sortedInstruments(ctx context.Context, t *store.Tx, stored []m
 		if _, known := headings[i.AbstractID]; known || err != nil || column != columnAbstract {
 			continue
 		}
-		var a model.Abstract
-		if a, err = t.AbstractIncludingTrash(i.AbstractID); err == nil {
+		headings[i.AbstractID] = ""
+		a, damage := t.AbstractIncludingTrash(i.AbstractID)
+		if damage == nil {
 			headings[i.AbstractID] = s.vault.HeadingIn(t, a)
+		} else if !errors.Is(damage, store.ErrDamaged) {
+			err = damage
 		}
 	}
 	for n := range list {

@@ -176,6 +176,8 @@ func TestChangeManyInstruments(t *testing.T) {
 		t.Errorf("notice of an undo = %q", got)
 	}
 	states("Judgment open", "Mortgage open", "Judgment open", "Mortgage open")
+	change("/instruments?recorded_from=nonsense", "A filter of the list is invalid. Nothing was changed. Correct it and try again.",
+		url.Values{"do": {"trash"}, "matching": {"1"}})
 	trashed := change("/instruments", "2 instruments moved to the trash.", url.Values{"do": {"trash"}, "id": paths[2:]})
 	kim.get(t, 404, paths[3])
 	kim.undo(t, trashed)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -46,7 +47,7 @@ func (p *Pages) bulkOrders() (orders recordList) {
 			}
 			list, q := orderList{tableList: tableList{listing: askedListing(asked, "")}, visitor: r.Visitor.ID, since: since}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
-			return matchingIDs(r.Context(), q, p.App.Orders.List, func(o model.Order) uint64 { return o.ID })
+			return matchingIDs(r.Context(), list.Problems, q, p.App.Orders.List, func(o model.Order) uint64 { return o.ID })
 		},
 		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
 			return p.App.Orders.Edit(ctx, r.Actor, id, model.OrderPatch{Fields: p.typedInputs(r, orders.fields...)})
@@ -67,7 +68,7 @@ func (p *Pages) bulkAbstracts() recordList {
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
 			list, q := abstractList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
 			list.applyFilters(&q, p.LocalNow())
-			return matchingIDs(r.Context(), q, p.App.Abstracts.ListWithoutFiles, func(a model.Abstract) uint64 { return a.ID })
+			return matchingIDs(r.Context(), list.Problems, q, p.App.Abstracts.ListWithoutFiles, func(a model.Abstract) uint64 { return a.ID })
 		},
 		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
 			return p.App.Abstracts.PatchAssigned(ctx, r.Actor, id, model.AbstractPatch{Fields: p.typedInputs(r, "status")},
@@ -96,7 +97,14 @@ func (p *Pages) bulkInstruments() recordList {
 		matching: func(r *page.Request, asked url.Values) (ids []uint64, more bool, err error) {
 			list, q := instrumentList{tableList: tableList{listing: askedListing(asked, "")}}, vault.Query{}
 			list.applyFilters(&q, p)
-			return matchingIDs(r.Context(), q, p.App.Instruments.List, func(i vault.InstrumentView) uint64 { return i.ID })
+			certain := func(ctx context.Context, q vault.Query) (vault.Page[vault.InstrumentView], error) {
+				found, err := p.App.Instruments.List(ctx, q)
+				if asked.Has("status") { // the list also shows those whose status isn't known
+					found.Items = slices.DeleteFunc(found.Items, func(i vault.InstrumentView) bool { return i.Status == "" })
+				}
+				return found, err
+			}
+			return matchingIDs(r.Context(), list.Problems, q, certain, func(i vault.InstrumentView) uint64 { return i.ID })
 		},
 		set: func(ctx context.Context, r *page.Request, id uint64) ([]vault.Edit, error) {
 			in := p.typedInputs(r, fields...)
@@ -134,9 +142,15 @@ func (p *Pages) typedInputs(r *page.Request, names ...string) model.Inputs {
 	return in
 }
 
-// matchingIDs returns the records on all pages of a list. more reports whether there are more than bulk.Max.
-func matchingIDs[T any](ctx context.Context, q vault.Query, list func(context.Context, vault.Query) (vault.Page[T], error),
-	id func(T) uint64) (ids []uint64, more bool, err error) {
+var errInvalidFilter = &errs.Error{Kind: errs.Invalid, Message: "A filter of the list is invalid. Nothing was changed. Correct it and try again."}
+
+// matchingIDs returns the records on all pages of a list, or an error if problems has one of its filters. more reports whether
+// there are more than bulk.Max.
+func matchingIDs[T any](ctx context.Context, problems map[string]string, q vault.Query,
+	list func(context.Context, vault.Query) (vault.Page[T], error), id func(T) uint64) (ids []uint64, more bool, err error) {
+	if len(problems) > 0 {
+		return nil, false, errInvalidFilter
+	}
 	q.Limit = 100
 	for {
 		found, err := list(ctx, q)
@@ -234,6 +248,9 @@ func (l recordList) selection(r *page.Request, back string) (ids []uint64, probl
 			return nil, "Select the " + l.plural + " of a search one by one.", nil
 		}
 		ids, more, err := l.matching(r, asked)
+		if errors.Is(err, errInvalidFilter) {
+			return nil, page.ErrorSentence(err), nil
+		}
 		if more {
 			problem = fmt.Sprintf("More than %s %s match. Add a filter.", page.FormatCount(bulk.Max), l.plural)
 		}

@@ -68,7 +68,7 @@ const replace = (part, fresh) => {
 // ---- requesting the page again
 
 let waits = false; // a part was busy, or the page was hidden, so the page must be requested again
-let failed = false; // the server was away, or a proxy in front of it had no response
+let failed = false; // the last request failed: no connection, or a response such as 502
 let gone = false;
 /** @type {Change[]} */
 const unread = []; // changes since the page was requested
@@ -102,7 +102,7 @@ const refresh = async () => {
     gone = true;
     tell('This record was moved to the trash or deleted by someone else. What you see here is no longer current.');
   }
-  if (response.status >= 500) throw new Error(response.statusText);
+  if (response.status >= 500 || response.status === 429) throw new Error(response.statusText);
   if (!response.ok || response.redirected) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   for (const part of document.querySelectorAll('[data-live]')) {
@@ -179,8 +179,9 @@ const markFields = (fields, by) => {
  * @param {boolean} [loading]
  */
 const changed = (change, loading) => {
-  if (!concerns(change.records) || (change.mine && document.hasFocus() && !loading)) return;
+  if (gone || !concerns(change.records) || (change.mine && document.hasFocus() && !loading)) return;
   if (!change.mine) markFields(change.fields ?? [], change.by || 'Someone');
+  if (unread.length > 100) unread.splice(0, unread.length, { records: [] }); // a hidden page during an import
   unread.push(change);
   refreshSoon();
 };
@@ -210,13 +211,16 @@ let field = '';
 // The connection sends something at least every 15 seconds. A proxy may hold that back.
 const silence = 40000;
 let heard = 0; // when the connection sent something
-let known = Number(main.dataset.since ?? 0); // entry of the audit log up to which the page got the changes
+let known = Number(main.dataset.since ?? 0); // newest audit log entry whose changes the page has
+let missed = 0; // entry after which the page may have missed changes, because a report failed
 // report tells the server that the page is open. With since, the server responds with what changed after that entry.
 /**
  * @param {number} [since]
  * @param {boolean} [loading]
  */
 const report = async (since, loading) => {
+  const from = Math.min(since || missed, missed || since || 0);
+  missed = from;
   try {
     const response = await fetch('/changes/here', {
       method: 'POST',
@@ -224,7 +228,7 @@ const report = async (since, loading) => {
         tab,
         page: document.hidden || !isRecord ? '' : place(),
         field,
-        ...(since && { since: String(since) }),
+        ...(from && { since: String(from) }),
       }),
       headers: { 'HX-Request': 'true' },
     });
@@ -232,6 +236,7 @@ const report = async (since, loading) => {
     const here = await response.json();
     showPeople(here);
     known = Math.max(known, here.since ?? 0);
+    if (from <= missed) missed = 0;
     for (const change of here.missed ?? []) changed(change, loading);
     if (here.changed) {
       unread.push({ records: [] });
@@ -242,7 +247,7 @@ const report = async (since, loading) => {
   }
 };
 const isSilent = () => Date.now() - heard > silence;
-// catchUp asks for what changed since the page last heard of changes.
+// catchUp requests the changes that the page has missed.
 /** @param {number} [within] */
 const catchUp = (within = 0) => {
   const since = known;
@@ -260,8 +265,9 @@ const editing = (name) => {
 if (follows.length) {
   setInterval(() => {
     if (document.hidden) return;
-    if (isSilent()) catchUp();
-    else if (isRecord) report();
+    if (isSilent()) return catchUp();
+    if (isRecord || missed) report();
+    if (failed) refreshSoon();
   }, 30000);
 }
 if (isRecord) {
@@ -302,7 +308,7 @@ const pass = (kind, data) => {
   channel.postMessage({ kind, data });
   receive({ kind, data });
 };
-const spread = 2000; // of the reports of all pages after a restart of the server
+const maxJitter = 2000; // spreads out the reports of all pages after the server restarts
 let opened = false;
 // connect opens a connection. It returns how many milliseconds the connection was open, or undefined if the server doesn't
 // offer one, such as after a sign-out.
@@ -324,7 +330,7 @@ const connect = () =>
     // Something may have changed while there was no connection, also while the page was loading.
     source.addEventListener('open', () => {
       began = Date.now();
-      pass('again', opened ? spread : 0);
+      pass('again', opened ? maxJitter : 0);
       opened = true;
     });
     source.addEventListener('end', () => end(true)); // signed out
@@ -335,7 +341,7 @@ const connect = () =>
 // visible, because browsers open only six to a server.
 const mayConnect = () => Boolean(navigator.locks) || !document.hidden;
 const retryAfter = 60000;
-// follow connects again after the connection was lost. If that happens again and again, it waits longer.
+// follow reconnects after the connection is lost, with exponential backoff and jitter.
 const follow = async () => {
   let wait = 1000;
   while (mayConnect()) {
