@@ -142,7 +142,8 @@ func (p *Pages) typedInputs(r *page.Request, names ...string) model.Inputs {
 	return in
 }
 
-var errInvalidFilter = &errs.Error{Kind: errs.Invalid, Message: "A filter of the list is invalid. Nothing was changed. Correct it and try again."}
+var errInvalidFilter = &errs.Error{Kind: errs.Invalid,
+	Message: "A filter of the list is invalid. Nothing was changed. Correct it and try again."}
 
 // matchingIDs returns the records on all pages of a list, or an error if problems has one of its filters. more reports whether
 // there are more than bulk.Max.
