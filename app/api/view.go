@@ -160,7 +160,13 @@ func (s *server) applyView(r *request, l listSpec, values map[string]string, inv
 	}
 	set(columnsParam, strings.Join(view.Columns, ","))
 	if values["q"] == "" && values[string(model.ColumnParty)] == "" { // a search has no sort order
-		set("sort", view.Sort)
+		found, err := s.App.Lists.Sort(r.Context(), view.Record, &vault.Query{}, view.Sort)
+		if err != nil {
+			return err
+		}
+		if found { // otherwise, its field was deleted since the view was saved
+			set("sort", view.Sort)
+		}
 	}
 	return nil
 }

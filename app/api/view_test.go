@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
 )
 
 // viewData contains the parts of a view that the tests look at.
@@ -115,6 +118,20 @@ func TestListOfView(t *testing.T) {
 	srv.do(t, file)
 	file.path, file.want = "/v1/orders.csv?sort=county&columns=order_number", "\ufeffOrder number\nT-1\nT-0\nT-2\n"
 	srv.do(t, file)
+	// A view whose sort field was deleted has the default order.
+	editFields := func(fields ...model.Field) {
+		t.Helper()
+		if _, err := srv.vault.Orders.EditFields(t.Context(), vaulttest.Operator, fields, "", false); err != nil {
+			t.Fatalf("EditFields: %v", err)
+		}
+	}
+	editFields(model.Field{Key: "branch", Label: "Branch", Type: model.Text})
+	byBranch := fmt.Sprintf("view=%d", srv.createView(t, "full", `{"name":"By branch","record":"orders","sort":"custom_fields.branch"}`).ID)
+	sorted := numbers(byBranch)
+	editFields()
+	if got, want := numbers(byBranch), numbers(""); len(sorted) != 3 || !slices.Equal(got, want) {
+		t.Errorf("orders of a view whose sort field was deleted: got %q, want %q", got, want)
+	}
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/orders?sort=county", status: 422, want: invalidField("sort",
 		"The selected sort is invalid.")})
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstracts?" + v, status: 422, want: invalidField("view",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"deedkeep/app/encode"
+	"deedkeep/app/fairqueue"
 	"deedkeep/app/model"
 	"deedkeep/app/spreadsheet"
 	"deedkeep/app/store"
@@ -26,12 +27,13 @@ type Service struct {
 	ids   encode.IDCodec
 	zone  func() *time.Location
 	users func(context.Context) ([]model.User, error)
+	sorts *fairqueue.Turns // to sort in memory
 }
 
 // New returns the service. zone returns the time zone of the office, for times in files, and users the users, to name
 // those who work on records.
 func New(v *vault.Vault, ids encode.IDCodec, zone func() *time.Location, users func(context.Context) ([]model.User, error)) *Service {
-	return &Service{vault: v, ids: ids, zone: zone, users: users}
+	return &Service{vault: v, ids: ids, zone: zone, users: users, sorts: fairqueue.NewTurns(concurrentSorts, errTooManySorts)}
 }
 
 // Column is a column of a list of records of type T.

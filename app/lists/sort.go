@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -118,19 +120,32 @@ func appendText(key []byte, text string) []byte {
 
 // Sort is Table.Sort for a list of this name.
 func (s *Service) Sort(ctx context.Context, record string, q *vault.Query, text string) (found bool, err error) {
-	switch record {
-	case Orders:
-		var t Table[model.Order]
-		t, err = s.Orders(ctx)
-		found = t.Sort(q, text)
-	case Abstracts:
-		var t Table[Abstract]
-		t, err = s.Abstracts(ctx)
-		found = t.Sort(q, text)
-	case Instruments:
-		var t Table[Instrument]
-		t, err = s.Instruments(ctx)
-		found = t.Sort(q, text)
+	t, err := s.table(ctx, record)
+	return t != nil && t.Sort(q, text), err
+}
+
+// concurrentSorts is the number of pages that are sorted in memory at the same time, for all users of the web interface.
+const concurrentSorts = 2
+
+var errTooManySorts = errs.NotNow(errs.Busy, "Too many lists are being sorted. Try again soon.", nil)
+
+// maxTurnWait is the maximum time that a page waits for its turn.
+const maxTurnWait = 10 * time.Second
+
+// InTurns returns read for an actor. Pages that are sorted in memory wait for a turn.
+func InTurns[T any](s *Service, actor model.Actor, read func(context.Context, vault.Query) (vault.Page[T], error)) func(
+	context.Context, vault.Query) (vault.Page[T], error) {
+	return func(ctx context.Context, q vault.Query) (vault.Page[T], error) {
+		if q.Keys == nil {
+			return read(ctx, q)
+		}
+		wait, cancel := context.WithTimeout(ctx, maxTurnWait)
+		defer cancel()
+		done, err := s.sorts.Take(wait, actor.Record())
+		if err != nil {
+			return vault.Page[T]{}, err
+		}
+		defer done()
+		return read(ctx, q)
 	}
-	return found, err
 }

@@ -2,11 +2,16 @@ package lists
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"testing"
 	"time"
 
+	"deedkeep/app/encode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
 )
 
 // Values sort as people read them: numbers and dates by value, texts without regard to case, and blanks last.
@@ -46,5 +51,37 @@ func TestKeys(t *testing.T) {
 	early, late := time.UnixMicro(-5), time.UnixMicro(5)
 	if bytes.Compare(at.key(&early, false), at.key(&late, false)) >= 0 {
 		t.Error("an earlier time isn't before a later one")
+	}
+}
+
+// Pages that are sorted in memory wait for a turn. Other pages don't.
+func TestInTurns(t *testing.T) {
+	s := New(nil, encode.IDCodec{}, nil, nil)
+	running, release := make(chan struct{}), make(chan struct{})
+	read := func(_ context.Context, q vault.Query) (vault.Page[int], error) {
+		if q.Keys != nil {
+			running <- struct{}{}
+			<-release
+		}
+		return vault.Page[int]{}, nil
+	}
+	sorted := vault.Query{Keys: func(*store.Tx, any) ([][]byte, error) { return nil, nil }}
+	for id := range uint64(concurrentSorts) {
+		go func() { _, _ = InTurns(s, model.Actor{Kind: "user", ID: id + 1}, read)(t.Context(), sorted) }()
+		<-running
+	}
+	other := InTurns(s, model.Actor{Kind: "user", ID: 9}, read)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if _, err := other(ctx, sorted); errs.KindOf(err) != errs.Unavailable {
+		t.Errorf("a sorted page beside %d others: %v, want Unavailable", concurrentSorts, err)
+	}
+	if _, err := other(ctx, vault.Query{}); err != nil {
+		t.Errorf("a page of an index: %v, want no error", err)
+	}
+	close(release)
+	go func() { <-running }()
+	if _, err := other(t.Context(), sorted); err != nil {
+		t.Errorf("a sorted page after the others: %v, want no error", err)
 	}
 }

@@ -305,26 +305,36 @@ func (s *Service) choose(ctx context.Context, actor model.Actor, record string, 
 	return err
 }
 
-// names returns the names of the columns and of the sort orders of a list. found is false if there is no such list.
-func (s *Service) names(ctx context.Context, record string) (columns, sorts []string, found bool, err error) {
-	switch record {
-	case Orders:
-		t, err := s.Orders(ctx)
-		columns, sorts = namesOf(t)
-		return columns, sorts, true, err
-	case Abstracts:
-		t, err := s.Abstracts(ctx)
-		columns, sorts = namesOf(t)
-		return columns, sorts, true, err
-	case Instruments:
-		t, err := s.Instruments(ctx)
-		columns, sorts = namesOf(t)
-		return columns, sorts, true, err
-	}
-	return nil, nil, false, nil
+// table is a list of any records.
+type table interface {
+	Sort(q *vault.Query, text string) bool
+	names() (columns, sorts []string)
 }
 
-func namesOf[T any](t Table[T]) (columns, sorts []string) {
+// table returns the list of this name, or nil if there is none.
+func (s *Service) table(ctx context.Context, record string) (table, error) {
+	switch record {
+	case Orders:
+		return s.Orders(ctx)
+	case Abstracts:
+		return s.Abstracts(ctx)
+	case Instruments:
+		return s.Instruments(ctx)
+	}
+	return nil, nil
+}
+
+// names returns the names of the columns and of the sort orders of a list. found is false if there is no such list.
+func (s *Service) names(ctx context.Context, record string) (columns, sorts []string, found bool, err error) {
+	t, err := s.table(ctx, record)
+	if err != nil || t == nil {
+		return nil, nil, false, err
+	}
+	columns, sorts = t.names()
+	return columns, sorts, true, nil
+}
+
+func (t Table[T]) names() (columns, sorts []string) {
 	for _, c := range t.Columns {
 		if columns = append(columns, c.Name); c.Sort != "" {
 			sorts = append(sorts, c.Sort)

@@ -117,7 +117,7 @@ func (si *Site) readUndo(r *Request) error {
 	switch {
 	case !ok || err != nil || user != r.Record():
 		return errNotYourUndo
-	case token == "" && isChangeOf(r.URL.Path, u.Path):
+	case token == "" && r.WantsJSON() && isChangeOf(r.URL.Path, u.Path):
 		maps.Copy(r.PostForm, u.Query())
 	case token != "" && u.Path == r.URL.Path:
 		r.PostForm = u.Query()

@@ -72,7 +72,8 @@ func (p *Pages) abstractListPage(r *page.Request) error {
 // abstracts returns the list of abstracts that a request asks for, without rows, and what reads them.
 func (p *Pages) abstracts(r *page.Request) (*abstractList, listReader, error) {
 	list := &abstractList{tableList: newTable(r, abstractFilters...)}
-	s := listSource[lists.Abstract]{pages: p.App.Lists.ListAbstracts, path: func(a *lists.Abstract) string { return p.AbstractPath(a.ID) }}
+	s := listSource[lists.Abstract]{pages: lists.InTurns(p.App.Lists, r.Actor, p.App.Lists.ListAbstracts),
+		path: func(a *lists.Abstract) string { return p.AbstractPath(a.ID) }}
 	var err error
 	if s.table, err = p.App.Lists.Abstracts(r.Context()); err != nil {
 		return nil, nil, err

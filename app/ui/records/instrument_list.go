@@ -55,7 +55,7 @@ func (p *Pages) instrumentListPage(r *page.Request) error {
 // instruments returns the list of instruments that a request asks for, without rows, and what reads them.
 func (p *Pages) instruments(r *page.Request) (*instrumentList, listReader, error) {
 	list := &instrumentList{tableList: newTable(r, instrumentFilters...)}
-	s := listSource[lists.Instrument]{pages: p.App.Lists.InstrumentPages(p.App.Instruments.List),
+	s := listSource[lists.Instrument]{pages: lists.InTurns(p.App.Lists, r.Actor, p.App.Lists.InstrumentPages(p.App.Instruments.List)),
 		path: func(i *lists.Instrument) string { return page.InstrumentPath(i.ID) }}
 	var err error
 	if s.table, err = p.App.Lists.Instruments(r.Context()); err != nil {

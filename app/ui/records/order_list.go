@@ -65,7 +65,8 @@ func (p *Pages) orderListPage(r *page.Request) error {
 // orders returns the list of orders that a request asks for, without rows, and what reads them.
 func (p *Pages) orders(r *page.Request) (*orderList, listReader, error) {
 	list := &orderList{tableList: newTable(r, orderFilters...), visitor: r.Visitor.ID}
-	s := listSource[model.Order]{pages: p.App.Orders.List, path: func(o *model.Order) string { return p.OrderPath(o.ID) }}
+	s := listSource[model.Order]{pages: lists.InTurns(p.App.Lists, r.Actor, p.App.Orders.List),
+		path: func(o *model.Order) string { return p.OrderPath(o.ID) }}
 	var err error
 	if list.since, err = p.ordersNewSince(r); err != nil {
 		return nil, nil, err
