@@ -123,7 +123,7 @@ func (f *firm) follow(t *testing.T, what, order string, tabs ...*tab) {
 	}
 }
 
-// waitStreams waits until the server has as many connections that follow changes.
+// waitStreams waits until the server has exactly want streams of changes open.
 func (f *firm) waitStreams(t *testing.T, what string, want int) {
 	t.Helper()
 	var got string

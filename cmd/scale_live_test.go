@@ -198,7 +198,7 @@ func (l *liveFirm) measurePhase(t *testing.T, pages int, took *latencies) (open 
 	return open, memory
 }
 
-// makeChanges changes an order or an abstract after the other.
+// makeChanges changes orders and abstracts one after another.
 func (l *liveFirm) makeChanges(ctx context.Context, t *testing.T, end time.Time) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 0; time.Now().Before(end); n++ {
@@ -215,8 +215,8 @@ func (l *liveFirm) makeChanges(ctx context.Context, t *testing.T, end time.Time)
 	}
 }
 
-// follow follows changes as an open page does (live.js): it requests itself again after a change of what it shows, and less
-// often while changes keep coming.
+// follow acts like an open page (live.js). It refreshes after a change to what it shows, and less often while changes keep
+// coming.
 func (l *liveFirm) follow(ctx context.Context, t *testing.T, path string, open *openPages) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/changes", nil)
 	if err != nil {

@@ -223,7 +223,7 @@ func (f *Files) turn(ctx context.Context, actor model.Actor, id uint64, change f
 			return nil
 		}
 		at := f.v.Now()
-		list, err := kept[display](t, f.v, edit)
+		list, err := kept[restorable](t, f.v, edit)
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (f *Files) turn(ctx context.Context, actor model.Actor, id uint64, change f
 		}
 		return errors.Join(f.v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.page_turned",
 			Record: model.RecordRef(FileOps.Name, id), Changes: changes}), t.PutFile(file),
-			keep(t, f.v, edit, actor, at, displayOf(old), displayOf(file)))
+			keep(t, f.v, edit, actor, at, restorableOf(old), restorableOf(file)))
 	})
 	return file, edit, err
 }

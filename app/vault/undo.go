@@ -23,8 +23,8 @@ type Edit struct {
 	Version uint64 // of the record or the part after the change
 }
 
-// turnsPart is the rotation of the pages of a document, which has no versions of its own: Edit.Version is a later number for
-// each change.
+// turnsPart is the rotation of a document's pages. The rotation has no version, so Edit.Version is a number that increases
+// with each change.
 const turnsPart = "rotation"
 
 // slot returns where the stored responses have what was there before the last changes.
@@ -139,12 +139,12 @@ func (v *Vault) UndoEdit(ctx context.Context, actor model.Actor, e Edit) (versio
 		return undo(ctx, v, OrderOps, actor, e, same[model.Order], v.Orders.restoreFields)
 	case e.Type == FileOps.Name && e.Part == turnsPart:
 		_, now, err := v.Files.turn(ctx, actor, e.ID, func(t *store.Tx, f model.File) (model.PageTurns, error) {
-			before, err := revert(t, v, e, actor, displayOf(f))
+			before, err := revert(t, v, e, actor, restorableOf(f))
 			return before.Turns, err
 		})
 		return now.Version, err
 	case e.Type == FileOps.Name:
-		return undo(ctx, v, FileOps, actor, e, displayOf, func(_ *store.Tx, now model.File, before display) (model.File, error) {
+		return undo(ctx, v, FileOps, actor, e, restorableOf, func(_ *store.Tx, now model.File, before restorable) (model.File, error) {
 			now.Filename = before.Filename
 			return now, nil
 		})
@@ -161,31 +161,31 @@ func abstractOf(a AbstractWithFiles) model.Abstract  { return a.Abstract }
 func instrumentOf(i InstrumentView) model.Instrument { return i.Instrument }
 func same[R model.Order | model.Note](record R) R    { return record }
 
-// display is how a document is shown: what UndoEdit restores of it.
-type display struct {
+// restorable has the fields of a document that UndoEdit can restore.
+type restorable struct {
 	Filename string          `json:"filename"`
 	Turns    model.PageTurns `json:"turns,omitempty"`
 }
 
-func displayOf(f model.File) display { return display{f.Filename, f.Turns} }
+func restorableOf(f model.File) restorable { return restorable{f.Filename, f.Turns} }
 
-// keepRenaming is keep for a document that gets another name. A move is undone by another one.
+// keepRenaming is keep for a renamed document. To undo a move, the document is moved back.
 func keepRenaming(t *store.Tx, v *Vault, e Edit, actor model.Actor, at time.Time, before, after model.File) error {
 	if before.Filename == after.Filename {
 		return nil
 	}
-	return keep(t, v, e, actor, at, displayOf(before), displayOf(after))
+	return keep(t, v, e, actor, at, restorableOf(before), restorableOf(after))
 }
 
 // Reverted restores the name and the rotation of the pages that a change replaced.
-func (d display) Reverted(before, after display) (reverted display, ok bool) {
-	reverted, ok = d, true
+func (r restorable) Reverted(before, after restorable) (reverted restorable, ok bool) {
+	reverted, ok = r, true
 	if before.Filename != after.Filename {
-		reverted.Filename, ok = before.Filename, d.Filename == after.Filename
+		reverted.Filename, ok = before.Filename, r.Filename == after.Filename
 	}
 	reverted.Turns = ""
-	for page := 1; page <= max(len(d.Turns), len(before.Turns), len(after.Turns)); page++ {
-		was, set, is := turnsOf(before.Turns, page), turnsOf(after.Turns, page), turnsOf(d.Turns, page)
+	for page := 1; page <= max(len(r.Turns), len(before.Turns), len(after.Turns)); page++ {
+		was, set, is := turnsOf(before.Turns, page), turnsOf(after.Turns, page), turnsOf(r.Turns, page)
 		switch {
 		case was == set:
 			was = is

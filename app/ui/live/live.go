@@ -40,7 +40,7 @@ type change struct {
 	Fields  []string `json:"fields,omitempty"` // fields that changed
 }
 
-// ping shows a browser that the connection works, and that the pages got all changes up to an entry of the audit log.
+// ping is a heartbeat. It also tells the pages the newest audit log entry whose changes the stream has sent.
 type ping struct {
 	Since uint64 `json:"since"`
 }

@@ -33,7 +33,7 @@ type visits struct {
 
 	mu        sync.Mutex
 	open      map[tab]visit
-	followers map[chan string]uint64 // with their users
+	followers map[chan string]uint64 // values are user IDs
 }
 
 // tab is an open page. The browser chooses the ID.
@@ -105,7 +105,7 @@ func (v *visits) report(of tab, now visit) {
 	}
 }
 
-// tell tells the followers whose users have a page open about it. The caller must hold v.mu.
+// tell notifies the followers whose users have the page open. The caller must hold v.mu.
 func (v *visits) tell(path string) {
 	if path == "" {
 		return
@@ -164,7 +164,7 @@ func (p *Pages) visit(r *page.Request) error {
 }
 
 // maxMissed is the number of entries that are checked for what a page missed. If there are more, or if a backup was restored,
-// the page gets its parts again anyway.
+// the page refreshes in any case.
 const maxMissed = 100
 
 // addMissed adds what changed after an entry of the audit log.

@@ -140,7 +140,7 @@ func (p *Pages) renameDocument(r *page.Request) error {
 	return p.showRenamed(r, now, file.Version)
 }
 
-// showRenamed shows a document after it got another name. was is its version before that.
+// showRenamed shows a renamed document. was is its version before the change.
 func (p *Pages) showRenamed(r *page.Request, file model.File, was uint64) error {
 	undo := p.EditUndo(r, vault.Edit{Type: vault.FileOps.Name, ID: file.ID, Version: file.Version}, was)
 	return p.showChanged(r, file, "Renamed to “"+file.Filename+"”.", undo)

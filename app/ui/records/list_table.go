@@ -278,8 +278,8 @@ func (s listSource[T]) file(ctx context.Context, l *tableList) (spreadsheet.Tabl
 	}), err
 }
 
-// allHits returns up to q.Limit results of a search. Filters that the search index doesn't have can leave few of a page, so
-// later pages are larger.
+// allHits returns up to q.Limit results of a search. Filters that the search index doesn't support can leave few of a page,
+// so later pages are as large as a search allows.
 func allHits[T any](q search.Query, find func(search.Query) (search.Page[T], error)) (items []T, more bool, err error) {
 	for limit := q.Limit; ; q.Limit = search.MaxHits {
 		found, err := find(q)

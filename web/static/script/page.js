@@ -15,7 +15,7 @@ export const typing = (el) =>
 // isSide reports whether the page is one of two that are side by side, in a frame of the page that has both.
 export const isSide = window.parent !== window;
 if (isSide) window.parent.dispatchEvent(new CustomEvent('deedkeep:side', { detail: window.frameElement }));
-// Without a session, the tab forgets what its pages stored for the user, such as the names of records.
+// On pages without a session, such as sign-in, clear the tab's session storage. It can have names of records.
 if (document.querySelector('main.alone')) {
   try {
     sessionStorage.clear();

@@ -74,7 +74,7 @@ buttons.redo?.addEventListener('click', redo);
 document.addEventListener('deedkeep:undoable', showSteps);
 showSteps();
 
-// A request names the change that it undoes or repeats by the token that undoes it.
+// A request identifies the change to undo or redo by its undo token.
 /** @param {SheetState['undo']} [undo] */
 const changeOf = (undo) => (undo ? { change: undo.token } : {});
 /** @type {(id: number, at: number, undo: SheetState['undo'], was: string) => Step} */

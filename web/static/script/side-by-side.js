@@ -133,7 +133,7 @@ const prepare = (frame) => {
     base.target = '_top';
     page.head.append(base);
   }
-  frame.contentWindow.addEventListener('beforeunload', () => setTimeout(() => stays(frame, page), 1000));
+  frame.contentWindow.addEventListener('beforeunload', () => setTimeout(() => resetIfStayed(frame, page), 1000));
   frame.contentWindow.addEventListener('keydown', onKey, true);
   frame.contentWindow.addEventListener('click', (event) => openBeside(event, nameOf(frame)), true);
   let timer = 0;
@@ -144,13 +144,13 @@ const prepare = (frame) => {
   read(frame);
   if (nameOf(frame) === 'left' && document.activeElement === document.body) focusSide('left');
 };
-// stays lets the list name what a side still shows. The user may have answered the browser's question about unsaved changes
-// with "Stay".
+// resetIfStayed makes the menu of a side name the document that the side still shows. The user may have canceled leaving it
+// in the browser's dialog about unsaved changes.
 /**
  * @param {HTMLIFrameElement} frame
  * @param {Document} page
  */
-const stays = (frame, page) => {
+const resetIfStayed = (frame, page) => {
   if (frame.contentDocument !== page || !opening.delete(frame)) return;
   update();
 };

@@ -117,8 +117,8 @@ let paneSize = { width: 0, height: 0 };
 export const acceptPaneSize = () => {
   paneSize = { width: pane.clientWidth, height: pane.clientHeight };
 };
-// watchPane lays out the pages again when the size of the pane changes. A position that a small pane can't have comes back
-// when the pane is larger again, unless the user scrolls in the meantime.
+// watchPane lays out the pages again when the size of the pane changes. If the pane becomes too small for a position, the
+// position is restored when the pane is larger again, unless the user scrolls in the meantime.
 export const watchPane = () => {
   acceptPaneSize();
   const tolerance = 20; // a scrollbar that appears or disappears
