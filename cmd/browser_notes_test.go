@@ -65,9 +65,11 @@ func testNotes(t *testing.T, env *browserEnv) {
 	}
 }
 
-// switchUser signs another user in.
+// switchUser signs another user in. It leaves the page first, because a part of the page that is
+// requested without a session would open the sign-in page, too.
 func (ta *tab) switchUser(name string) {
 	ta.t.Helper()
+	ta.goTo("/help")
 	ta.signOut()
 	ta.signIn(name)
 }
