@@ -24,9 +24,13 @@ type Instrument struct {
 
 // ReadAll returns the instruments of a document. A new one starts on a page with a title or a recording stamp of its
 // own. The certificates, exhibits, and riders of an instrument belong to it. types are the document types of the firm.
-func ReadAll(pages []Page, rules *Rules, types model.DocumentTypes, now time.Time) (list []Instrument) {
+func ReadAll(pages []Page, rules *Rules, types model.DocumentTypes, now time.Time) []Instrument {
 	pages = pages[:min(len(pages), MaxDocumentPages)]
-	starts := Starts(pages, rules, now)
+	return ReadParts(pages, Starts(pages, rules, now), rules, types, now)
+}
+
+// ReadParts is like ReadAll for a document whose instruments start on the given pages, in ascending order from 1.
+func ReadParts(pages []Page, starts []int, rules *Rules, types model.DocumentTypes, now time.Time) (list []Instrument) {
 	for n, start := range starts {
 		end := len(pages)
 		if n+1 < len(starts) {

@@ -40,7 +40,7 @@ func (ins *Instruments) SuggestFromDocument(ctx context.Context, w DocumentWork)
 		instruments[n] = i.Instrument
 	}
 	d := ins.draftOf(w.Abstract, w.Sheet.Types, instruments)
-	parts, err := ins.partsOf(ctx, w.File, d)
+	parts, err := ins.partsOf(ctx, w.File, w.Starts, d)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (ins *Instruments) UnlinkedDocumentFields(ctx context.Context, a model.Abst
 		return nil, err
 	}
 	for _, f := range files {
-		parts, err := ins.partsOf(ctx, f, d)
+		parts, err := ins.partsOf(ctx, f, nil, d)
 		if err != nil {
 			return list, err
 		}
@@ -202,9 +202,10 @@ func hasInstrument(instruments []model.Instrument) bool {
 
 var errEnoughPages = errors.New("enough pages were read")
 
-// partsOf returns the instruments that the text of a document states. There are none if it has no text yet,
-// or if it is a list of instruments such as a runsheet, which doesn't describe one of them.
-func (ins *Instruments) partsOf(ctx context.Context, f model.File, d suggestionDraft) ([]extract.Instrument, error) {
+// partsOf returns the instruments that the text of a document states. They start on the given pages, or else where the
+// text says so. There are none if it has no text yet, or if it is a list of instruments such as a runsheet, which
+// doesn't describe one of them.
+func (ins *Instruments) partsOf(ctx context.Context, f model.File, starts []int, d suggestionDraft) ([]extract.Instrument, error) {
 	var pages []extract.Page
 	err := ins.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
 		if page.Number > extract.MaxDocumentPages {
@@ -225,7 +226,21 @@ func (ins *Instruments) partsOf(ctx context.Context, f model.File, d suggestionD
 	for f.Pages != nil && len(pages) < min(*f.Pages, extract.MaxDocumentPages) { // not read yet
 		pages = append(pages, extract.Page{})
 	}
-	return extract.ReadAll(pages, ins.v.Settings.ExtractRules().For(d.abstract.County, d.abstract.State), d.types, d.now), nil
+	rules := ins.v.Settings.ExtractRules().For(d.abstract.County, d.abstract.State)
+	if starts = startsWithin(starts, len(pages)); len(starts) > 0 {
+		return extract.ReadParts(pages, starts, rules, d.types, d.now), nil
+	}
+	return extract.ReadAll(pages, rules, d.types, d.now), nil
+}
+
+// startsWithin returns the first pages that a document has, sorted and with page 1.
+func startsWithin(starts []int, pages int) []int {
+	if len(starts) == 0 {
+		return nil
+	}
+	starts = slices.DeleteFunc(append([]int{1}, starts...), func(p int) bool { return p < 1 || p > pages })
+	slices.Sort(starts)
+	return slices.Compact(starts)
 }
 
 // isRunsheet reports whether a document is a spreadsheet with the column headings of a runsheet.

@@ -201,3 +201,28 @@ func TestSuggestionsOfPacket(t *testing.T) {
 		t.Errorf("suggestions after all three were saved are %q, want none", got)
 	}
 }
+
+// The instruments of a packet start on the pages that a person chose, and each has only the fields of its own pages.
+func TestSuggestFromChosenStarts(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("packet.pdf", "1"))
+	storeText(t, v, a.Files[0].Digest, recordedDeed, "EXHIBIT A\nLot 7", "Recorded 05/01/2020\nBook 2500 Page 11\n")
+	work, err := v.Instruments.WorkOnDocument(t.Context(), a.Files[0].ID)
+	vaulttest.NoError(t, err)
+	for _, test := range []struct {
+		starts []int
+		want   string
+	}{{nil, "[1-2:2417 3:2500]"}, {[]int{1}, "[2417]"}, {[]int{2, 1, 2, 99, -1}, "[1:2417 2-3:2500]"}} {
+		work.Starts = test.starts
+		list, err := v.Instruments.SuggestFromDocument(t.Context(), work)
+		vaulttest.NoError(t, err)
+		var got []string
+		for _, g := range list {
+			got = append(got, strings.TrimPrefix(g.Pages+":"+g.Instrument.Book, ":"))
+		}
+		if fmt.Sprint(got) != test.want {
+			t.Errorf("starts %v: got %v, want %s", test.starts, got, test.want)
+		}
+	}
+}

@@ -134,6 +134,7 @@ func (ins *Instruments) work(ctx context.Context, t *store.Tx, abstract uint64) 
 type DocumentWork struct {
 	File model.File
 	AbstractWork
+	Starts    []int              // pages on which a person says that instruments start; nil: as the text says
 	linked    []model.Instrument // live instruments that are linked to the document
 	linkedErr error              // why these aren't known
 }

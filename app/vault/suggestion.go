@@ -336,7 +336,7 @@ func (ins *Instruments) SuggestFromDocuments(ctx context.Context, abstract uint6
 		var parts []extract.Instrument
 		reading := false
 		if limit > 0 && err == nil {
-			if parts, err = ins.partsOf(ctx, f, d); err == nil {
+			if parts, err = ins.partsOf(ctx, f, nil, d); err == nil {
 				reading, err = ins.isReading(f)
 			}
 		}
