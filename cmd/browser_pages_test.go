@@ -93,6 +93,7 @@ func (f *firm) screens() []screen {
 		{name: "document-text", path: document(chainDocuments[4].name) + "/text?find=grantors", as: staff},
 		{name: "document-print", path: document(chainDocuments[6].name) + "/print", as: staff},
 		{name: "document-broken", path: document(brokenName), as: staff},
+		{name: "document-packet", path: document(chainDocuments[1].name) + "/packet", as: staff},
 		{name: "document-notes", path: document(chainDocuments[1].name) + "/notes", as: staff},
 		{name: "document-move", path: document(chainDocuments[1].name) + "/move", as: staff},
 		{name: "documents-move", path: fmt.Sprintf("/documents/move?files=%d", f.files[chainDocuments[1].name]), as: staff},

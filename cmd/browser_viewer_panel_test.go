@@ -289,6 +289,9 @@ func testViewerPanelPacket(t *testing.T, env *browserEnv) {
 	b.screenshot("scene-panel-other-page")
 	b.fill("#instrument-pages", "1,3")
 	b.waitFor(`document.querySelector("[data-other-page]").textContent == ""`)
+	packet := env.newTab(t, srv.origin)
+	packet.signIn(staff)
+	packet.checkPacket(t, f.client)
 }
 
 // Problems are shown next to their fields, another user's change is not overwritten, and what was

@@ -30,8 +30,8 @@ var accessExceptions = map[string]string{
 	"POST /views/{n}/delete": string(model.PermRead), "POST /columns/widths": string(model.PermRead),
 	"POST /views/{n}/start": "signed in",
 	// Only those who can accept suggestions see them.
-	"GET /abstracts/{id}/suggestions": string(model.PermWrite),
-	"GET /vault/to-abstracts":         string(model.PermWrite), "GET /vault/{n}/to-abstracts": string(model.PermWrite),
+	"GET /abstracts/{id}/suggestions": string(model.PermWrite), "GET /documents/{n}/packet": string(model.PermWrite),
+	"GET /vault/to-abstracts": string(model.PermWrite), "GET /vault/{n}/to-abstracts": string(model.PermWrite),
 }
 
 // expectedAccess returns the access level that a route should have according to its address and

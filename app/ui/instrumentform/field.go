@@ -4,6 +4,7 @@
 package instrumentform
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,6 +146,22 @@ var BesideDocument = Layout{prefix: "instrument.", blankRows: 1, compact: true, 
 		{heading: "More fields", folded: true, rest: true, fields: []string{"page_to", fieldTime, "expires", "case_number", "court",
 			"other_parties", "county", "state"}},
 	}}.withRest()
+
+// inPacket is the layout of InPacket without its prefix.
+var inPacket = Layout{compact: true, without: []string{fieldDocuments, fieldPosition, fieldRelations, Pages}, sections: []section{
+	{fields: []string{fieldType, "instrument_number", "book_type", "book", "page", "recorded", "dated", "grantors", "grantees",
+		"consideration"}},
+	{heading: "More fields", folded: true, rest: true, fields: []string{"page_to", "parcels", "legal", "case_number", "court",
+		"other_parties"}},
+}}.withRest()
+
+// InPacket returns the layout of the form for the instrument that starts on a page of a document with several
+// instruments.
+func InPacket(start int) Layout {
+	l := inPacket
+	l.prefix = fmt.Sprintf("p%d.", start)
+	return l
+}
 
 // stored returns the value of the field as text, as the form submits it.
 func (d definition) stored(i vault.InstrumentView, file uint64) string {

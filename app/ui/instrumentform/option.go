@@ -120,8 +120,8 @@ func (f *Form) applyType() {
 	}
 	f.Field("grantors").Label, f.Field("grantees").Label = selected.Grantor, selected.Grantee
 	f.Field("recorded").Label, f.Field("consideration").Label = selected.Recorded, selected.Amount
-	if rows := f.Field(fieldRelations).Rows; f.ID == 0 && rows[0].Blank {
-		rows[0].Kind = selected.Relation
+	if related := f.Field(fieldRelations); related != nil && f.ID == 0 && related.Rows[0].Blank {
+		related.Rows[0].Kind = selected.Relation
 	}
 }
 

@@ -1,5 +1,6 @@
-// Package suggestions serves the pages that suggest instruments: from a runsheet file and from the
-// names of documents. Nothing is stored until a person accepts the suggestions.
+// Package suggestions serves the pages that suggest instruments: from a runsheet file, from the names and the text of
+// documents, and from one document with several instruments. Nothing is stored until a person accepts the
+// suggestions.
 package suggestions
 
 import "deedkeep/app/ui/page"
@@ -18,6 +19,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /abstracts/{id}/runsheet/accept", page.MayWrite, p.acceptRunsheet),
 		page.NewRoute("GET /abstracts/{id}/suggestions", page.MayWrite, p.documentSuggestions),
 		page.NewRoute("POST /abstracts/{id}/suggestions", page.MayWrite, p.acceptDocuments),
+		page.NewRoute("GET /documents/{n}/packet", page.MayWrite, p.packetPage),
+		page.NewRoute("POST /documents/{n}/packet", page.MayWrite, p.acceptPacket),
 		page.NewRoute("POST /abstracts/{id}/instruments/undo", page.MayWrite, p.undo),
 	}
 }

@@ -45,6 +45,15 @@ const groups = [
     ],
   ],
   [
+    'Instruments in a document',
+    [
+      ['Enter or F4', 'Next doubtful field; Shift goes back'],
+      ['← →', 'Next, previous page'],
+      ['S', 'Start an instrument at the page'],
+      ['M', 'Merge with the previous instrument'],
+    ],
+  ],
+  [
     'Side by side',
     [
       ['F6', 'The other side'],
