@@ -15,7 +15,7 @@ func (r reply) progress(t *testing.T) string {
 	t.Helper()
 	line := r.matches(t, `(?s)<ul class="progress" id="abstract-progress"[^>]*>(.*?)</ul>`)[0]
 	var parts []string
-	link := regexp.MustCompile(`<a href="#([a-z0-9-]+)"(?: class="([a-z]+)")?>(?:<svg.*?</svg>)?([^<]*)</a>`)
+	link := regexp.MustCompile(`<a href="#([a-z0-9-]+)"(?: class="([a-z]+)")?(?: title="[^"]*")?>(?:<svg.*?</svg>)?([^<]*)</a>`)
 	for _, m := range link.FindAllStringSubmatch(line, -1) {
 		parts = append(parts, strings.TrimSuffix(html.UnescapeString(m[3])+" #"+m[1]+" "+m[2], " "))
 	}
@@ -46,7 +46,8 @@ func TestProgressLine(t *testing.T) {
 	check("empty", empty, "No documents yet #documents")
 	check("documents", path, "1 document, no instruments yet #documents · not certified #certificates")
 	h.createInstrument(t, id, `{"type":"Warranty Deed","recorded":"2001-05-02","grantors":["Ann Cole"],"grantees":["Bea Cole"]}`)
-	check("nothing open", path, "Nothing open #runsheet good · names run 0 of 2 #names-run · not certified #certificates")
+	const chain = "Ann Cole #instrument-1 · Bea Cole #instrument-1 · "
+	check("nothing open", path, chain+"Nothing open #runsheet good · names run 0 of 2 #names-run · not certified #certificates")
 	for _, fields := range []string{
 		`{"type":"Mortgage","recorded":"2001-05-02","grantors":["Bea Cole"],"grantees":["First Bank"]}`,
 		`{"type":"Judgment","recorded":"2003-05-02","grantors":["Bea Cole"],"grantees":["Second Bank"]}`,
@@ -55,8 +56,11 @@ func TestProgressLine(t *testing.T) {
 	} {
 		h.createInstrument(t, id, fields)
 	}
-	open := "1 gap #instrument-1 warn · 1 open mortgage #instrument-2 · 2 open judgments #instrument-3 · names run 0 of 4 #names-run"
+	open := chain + "Finch #instrument-5 · Diaz #instrument-5 · " +
+		"1 gap #instrument-1 warn · 1 open mortgage #instrument-2 · 2 open judgments #instrument-3 · names run 0 of 4 #names-run"
 	check("open", path, open+" · not certified #certificates")
+	staff.get(t, 200, path).has(t, `</a>; <a href="#instrument-5" title="Dora Finch">Finch</a> → `,
+		`<span class="muted">(last grantee, recorded Apr 17, 2019)</span>`)
 
 	form := staff.get(t, 200, path+"/certificates?edit=1")
 	sent := form.accept("known")

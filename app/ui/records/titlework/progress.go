@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"deedkeep/app/model"
 	"deedkeep/app/titlecheck"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
@@ -16,8 +17,14 @@ import (
 // Progress is the template data of the line that shows the progress of a search.
 type Progress struct {
 	Path  string // address of the part
+	Chain []ChainOwners
+	Last  string // about the last of Chain: "last grantee, recorded Mar 9, 1998"
 	Parts []ProgressPart
 }
+
+// ChainOwners are owners in the chain of title. Names is "" if Text has all of them. Between is what separates them from
+// those before, if there are any: an arrow if an instrument is from those to these.
+type ChainOwners struct{ Text, Names, Anchor, Between string }
 
 // ProgressPart is a part of the line. Anchor is its place on the page of the abstract, and Tone its color class.
 type ProgressPart struct{ Text, Anchor, Tone string }
@@ -33,7 +40,9 @@ func (p *Pages) progress(ctx context.Context, s source, sheet vault.Runsheet) Pr
 		return view
 	}
 	missing := p.App.Derive(ctx, partProgress, func() error {
-		view.Parts = sheetParts(s, sheet)
+		search := s.search(sheet)
+		view.Parts = sheetParts(s, search)
+		view.Chain, view.Last = chainOwners(titlecheck.Chain(search))
 		return nil
 	})
 	if missing {
@@ -53,11 +62,10 @@ func (s source) search(sheet vault.Runsheet) *titlecheck.Search {
 }
 
 // sheetParts returns the parts of the line about the runsheet and the names run.
-func sheetParts(s source, sheet vault.Runsheet) (parts []ProgressPart) {
-	if len(sheet.Instruments) == 0 {
+func sheetParts(s source, search *titlecheck.Search) (parts []ProgressPart) {
+	if len(search.Instruments) == 0 {
 		return []ProgressPart{{page.Plural(len(s.abstract.Files), "document", "documents") + ", no instruments yet", "documents", ""}}
 	}
-	search := s.search(sheet)
 	unknown := slices.ContainsFunc(search.Instruments, func(i titlecheck.Instrument) bool { return i.Status == "" })
 	progress := titlecheck.ProgressOf(search)
 	if n := len(progress.Gaps); n > 0 {
@@ -76,6 +84,41 @@ func sheetParts(s source, sheet vault.Runsheet) (parts []ProgressPart) {
 		parts = append(parts, ProgressPart{fmt.Sprintf("names run %d of %d", progress.Run, progress.Names), "names-run", ""})
 	}
 	return parts
+}
+
+// The owners that the line names, if there are more of them: the first, and the last ones.
+const firstOwners, lastOwners = 1, 4
+
+// chainOwners returns the owners in the chain of title for the line, and what it says about the last ones.
+func chainOwners(chain []titlecheck.Owners) (list []ChainOwners, last string) {
+	if len(chain) == 0 {
+		return nil, ""
+	}
+	for n, owners := range chain {
+		o := ChainOwners{Text: owners.Short, Anchor: rowAnchor(owners.Instrument)}
+		if names := model.JoinNames(owners.Names, "; "); names != owners.Short {
+			o.Names = names
+		}
+		switch {
+		case owners.Apart:
+			o.Between = "; "
+		case n > 0:
+			o.Between = " → "
+		}
+		list = append(list, o)
+	}
+	if others := len(list) - firstOwners - lastOwners; others > 1 {
+		more := ChainOwners{Text: fmt.Sprintf("%d more", others), Anchor: "runsheet", Between: " → … "}
+		list = slices.Concat(list[:firstOwners], []ChainOwners{more}, list[firstOwners+others:])
+		list[firstOwners+1].Between = " … → "
+	}
+	if last = "last grantee"; len(chain[len(chain)-1].Names) > 1 {
+		last = "last grantees"
+	}
+	if recorded := chain[len(chain)-1].Recorded; recorded != "" {
+		last += ", recorded " + page.FormatDate(recorded)
+	}
+	return list, last
 }
 
 // rowAnchor returns the anchor of a row of the runsheet.
