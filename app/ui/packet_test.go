@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -162,4 +163,32 @@ func TestPacketWithoutInstruments(t *testing.T) {
 	moved := p.upload(t, "loose.pdf", vaulttest.PDF(3, "b"))
 	p.staff.get(t, 200, documentPath(moved, "/packet")).has(t, "Not in an abstract", documentPath(moved, "/move"))
 	p.staff.post(t, 409, documentPath(moved, "/packet"), url.Values{"starts": {"1"}})
+}
+
+// A document of 100 instruments fits on the page and in a form. More can't be started.
+func TestPacketOf100Instruments(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	large := p.upload(t, "large.pdf", vaulttest.PDF(120, "c"))
+	_, err := p.vault.Files.Patch(t.Context(), vaulttest.Operator, large.ID, model.FilePatch{
+		AbstractID: model.Some(model.IDInput{Present: true, Valid: true, Value: int64(p.deed.AbstractID)})}, vault.Match{})
+	vaulttest.NoError(t, err)
+	var texts, starts []string
+	for n := range 120 {
+		texts = append(texts, fmt.Sprintf("Deed Book %d Page 1\nWARRANTY DEED\n", n+1))
+		if n < 100 {
+			starts = append(starts, fmt.Sprint(n+1))
+		}
+	}
+	p.storePages(large, texts...)
+	path := documentPath(large, "/packet")
+	shown := p.staff.get(t, 200, path+"?starts="+strings.Join(starts, ","))
+	form := formOfPacket(t, shown)
+	form.Set("split", "110")
+	p.staff.post(t, 422, path, form).has(t, "at most 100 instruments")
+	form.Del("split")
+	notice := p.noticeOf(t, p.staff.post(t, http.StatusSeeOther, path, form))
+	if notice != "100 instruments added." {
+		t.Errorf("notice = %q, want that all were added", notice)
+	}
 }
