@@ -36,7 +36,7 @@ const (
 // exported has the maximum numbers of exported names of large packages. Before you raise one, look for a name
 // that callers don't need, or for a second subject that is a package of its own.
 var exported = map[string]int{
-	"app/apitypes":             201,
+	"app/apitypes":             202,
 	"app/auth":                 70,
 	"app/backup/archive":       70,
 	"app/blobstore":            110,

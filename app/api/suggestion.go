@@ -137,7 +137,7 @@ func suggestion(g vault.Suggestion) apitypes.Suggestion {
 	}
 	shape := encode.Suggestion(g.Row, g.Fields, existing, line)
 	if g.Pages != "" {
-		shape.Pages = &g.Pages
+		shape.Pages, shape.Boundary = &g.Pages, &apitypes.Boundary{Confidence: int64(g.Boundary)}
 	}
 	for field, e := range g.Evidence {
 		if _, set := shape.Fields[field]; set {

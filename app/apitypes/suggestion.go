@@ -11,6 +11,12 @@ type Suggestion struct {
 	InstrumentID *int64                     `json:"instrument_id"` // instrument of the abstract that is recorded in the same place
 	Evidence     map[string]Evidence        `json:"evidence"`      // by field; empty for rows of a file
 	Pages        *string                    `json:"pages"`         // of the document; nil: all, or a row of a file
+	Boundary     *Boundary                  `json:"boundary"`      // where it starts; nil if the document has one instrument
+}
+
+// Boundary says how sure it is that an instrument starts on the first of its pages.
+type Boundary struct {
+	Confidence int64 `json:"confidence"`
 }
 
 // RowRelation is a relation to the instrument in another row.

@@ -34,12 +34,15 @@ func (r *reader) title(maxProse int) (heading, kind string, at int) {
 			return "", "", 0
 		}
 		line := strings.TrimSpace(text[at : at+end])
+		if r.source.isScan && len(line) <= maxHeadingLength && !strings.HasSuffix(line, ".") {
+			line = r.rules.titles.repairAll(line)
+		}
 		if r.isHeading(line) {
 			heading := line
 			if before != "" && len(before)+len(line) < maxHeadingLength { // a two-line heading
 				heading = before + " " + line
 			}
-			if kind, ok := model.TypeInTitle(heading, model.NewDocumentTypes()); ok {
+			if kind, ok := model.TypeInTitle(heading, standardTypes); ok {
 				return heading, kind, at
 			}
 			before = heading

@@ -54,7 +54,8 @@ func TestOneInstrument(t *testing.T) {
 		}
 		if starts := extract.Starts(pages, rules, time.Now()); len(starts) != 1 {
 			split++
-			t.Errorf("%s #%d: instruments start on pages %v of %d, want one (header %q)\n%s", d.form, n, starts, len(pages), header,
+			t.Errorf("%s #%d: instruments start on pages %v of %d, want one (header %q)\n%s", d.form, n,
+				extract.CutReasons(pages, rules, time.Now()), len(pages), header,
 				show(pages[starts[1]-1]))
 		}
 	}

@@ -23,6 +23,7 @@ type Rules struct {
 	tailStart   *regexp.Regexp // the first words of its signatures
 	reference   *regexp.Regexp // words on a line about another instrument
 	titleWords  map[string]bool
+	titles      vocabulary // the same words, which OCR may have misread
 	nameEnd     *regexp.Regexp
 	description *regexp.Regexp // of a party: "a single man"
 	suffixes    *regexp.Regexp // what follows a name after a comma: "Jr.", "LLC", "Trustee"
@@ -92,7 +93,8 @@ func parseRules(text []byte) (*Rules, error) {
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return nil, err
 	}
-	r := &Rules{cleaners: cleaners(), words: newVocabulary(strings.Fields(file.Vocabulary)), titleWords: wordSet(file.TitleWords), entities: wordSet(file.Entities),
+	r := &Rules{cleaners: cleaners(), words: newVocabulary(strings.Fields(file.Vocabulary)), titleWords: wordSet(file.TitleWords),
+		titles: newVocabulary(strings.Fields(file.TitleWords)), entities: wordSet(file.Entities),
 		entityWords: newVocabulary(strings.Fields(file.Entities)),
 		givenNames:  wordSet(file.GivenNames), surnames: wordSet(file.Surnames), notNames: wordSet(file.NotNames)}
 	r.macros = newMacros(file.Macros)

@@ -23,6 +23,7 @@ type source struct {
 	edits    []edit
 	lines    []sourceLine
 	readings map[string]reading // words of original in lower case
+	isScan   bool               // the text is from OCR
 	body     int                // offset in text of the body of the instrument
 	tail     int                // offset in text of the signatures
 }
@@ -35,6 +36,7 @@ type edit struct{ from, shift int }
 type sourceLine struct {
 	start      int
 	page       int
+	number     int // in the page, from 0
 	confidence []int
 }
 
@@ -59,7 +61,8 @@ func newSource(pages []Page, rules *Rules) *source {
 				text = text[:left]
 			}
 			left -= len(text) + 1
-			s.lines = append(s.lines, sourceLine{start: b.Len(), page: number + 1, confidence: line.Confidence})
+			s.lines = append(s.lines, sourceLine{start: b.Len(), page: number + 1, number: n, confidence: line.Confidence})
+			s.isScan = s.isScan || line.Confidence != nil
 			b.WriteString(punctuation.Replace(strings.ToValidUTF8(text, " ")))
 			b.WriteByte('\n')
 			if left <= 0 {

@@ -320,7 +320,7 @@ func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts in
 		return g, false
 	}
 	if parts > 1 {
-		g.Pages = pageRange(part.First, part.Last)
+		g.Pages, g.Boundary = pageRange(part.First, part.Last), part.Confidence
 	}
 	if f.AbstractID != 0 {
 		fields["documents"] = model.RowsInput([]model.DocumentLink{{FileID: f.ID, Pages: g.Pages}})

@@ -183,6 +183,10 @@ func TestSuggestionsOfPacket(t *testing.T) {
 	if len(all) == 3 && (string(all[1].Fields["documents"].JSON()) != `[{"file_id":1,"pages":"2-3"}]` || all[1].Evidence["book"].Page != 2) {
 		t.Errorf("documents of the deed are %s, and its book is on page %d", all[1].Fields["documents"].JSON(), all[1].Evidence["book"].Page)
 	}
+	if len(all) == 3 && (all[0].Boundary != 100 || all[1].Boundary < 50 || all[1].Boundary > 99) {
+		t.Errorf("the boundaries of the release and of the deed have the confidence %d and %d, want 100 and one from 50 to 99", all[0].Boundary,
+			all[1].Boundary)
+	}
 	// Saved with one page too few
 	deed := addInstrument(t, v, a.Abstract.ID, `{"documents": [{"file_id": 1, "pages": "2"}]}`).ID
 	if got := list(0); !slices.Equal(got, []string{want[0], want[2]}) {

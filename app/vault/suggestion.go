@@ -33,6 +33,7 @@ type Suggestion struct {
 	Part       int                 // counts the instruments of the document, from 1
 	Parts      int                 // instruments of the document
 	Pages      string              // of the document, if it has several instruments: "3-7"
+	Boundary   int                 // how many of 100 such starts are right; 0 if the document has one instrument
 	recorded   []uint64            // instruments that are recorded for this part of the document
 	Repeat
 }
