@@ -45,7 +45,7 @@ var maxContent = map[byte]int{
 	frameHello:      1 << 10,
 	frameSetup:      8 << 10,
 	frameReady:      64 << 10,
-	frameTask:       8 << 10,
+	frameTask:       512 << 10, // with the pages of the parts of a new document
 	frameRead:       rangeSize * maxRanges,
 	frameData:       blockSize,
 	frameUnreadable: 0,

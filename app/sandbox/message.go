@@ -46,6 +46,7 @@ const (
 	taskWords      = "words"      // the words of one page, and their boxes
 	taskOCR        = "ocr"        // the same, read from the image of the page
 	taskSearchable = "searchable" // a PDF with the words of the pages
+	taskAssemble   = "assemble"   // a PDF with pages of several documents
 )
 
 type task struct {
@@ -61,6 +62,7 @@ type task struct {
 	Phrase   string                 `json:"phrase,omitempty"`
 	Words    bool                   `json:"words,omitempty"`    // find the words of the phrase in any order
 	Appended int64                  `json:"appended,omitempty"` // size of the data after the document, which Size includes
+	Parts    []taskPart             `json:"parts,omitempty"`    // the document is these documents, one after another
 }
 
 // imageHeader precedes an image. The image's bytes follow in chunks. Size is their total number.

@@ -36,7 +36,7 @@ type Deadlines struct {
 	Text    time.Duration // doesn't count time spent in the caller's callback; 0 means 60 s
 	OCR     time.Duration // the words on the image of one page; 0 means 120 s
 
-	Searchable time.Duration // a searchable PDF of all pages; 0 means 300 s
+	Searchable time.Duration // a searchable PDF of all pages, or a PDF of pages of several documents; 0 means 300 s
 }
 
 func (d Deadlines) forTask(t task) time.Duration {
@@ -47,7 +47,7 @@ func (d Deadlines) forTask(t task) time.Duration {
 		return d.Text
 	case taskOCR:
 		return d.OCR
-	case taskSearchable:
+	case taskSearchable, taskAssemble:
 		return d.Searchable
 	}
 	return d.Inspect

@@ -80,6 +80,15 @@ func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (documen
 	return opened, nil
 }
 
+// Assemble implements document.Assembler.
+func (e *engine) Assemble(ctx context.Context, next func() (pdf.Part, error), w io.Writer) error {
+	engine, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Assemble(ctx, next, w)
+}
+
 // needsRestart reports whether the worker should be replaced because of an engine.
 func (e *engine) needsRestart() bool {
 	return e.pdf != nil && (e.pdf.Broken() > 0 || e.pdf.Memory() > maxEngineMemory) ||

@@ -45,6 +45,8 @@ func (s *session) run(ctx context.Context, t task) error {
 		err = s.runsheet(doc, t)
 	case taskSearchable:
 		err = s.searchable(ctx, doc, t)
+	case taskAssemble:
+		err = s.assemble(ctx, doc, t)
 	default:
 		return protocolError("task %q", t.Task)
 	}
