@@ -290,6 +290,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		{"POST /orders/bulk", step{body: fmt.Sprintf(`{"ids":[%q],"set":{"city":"Salem"}}`, order), fields: "city"}},
 		{"POST /instruments/bulk", step{body: `{"ids":[1],"set":{"book":"77"}}`, fields: "book"}},
 		{"POST /file-vault/files/bulk", step{body: `{"ids":[1],"set":{"filename":"y.pdf"}}`, fields: "filename"}},
+		{"POST /file-vault/files/pages", step{body: `{"name":"Split","parts":[{"file_id":1}]}`, fields: whole}},
 		{"PUT /orders/{id}/assignment", step{body: `{"assignee":null,"due_date":"2026-11-30"}`, fields: "due_date"}},
 		{"POST /orders", step{body: `{"order_number":"T-3"}`, fields: whole}},
 		{"PATCH /file-vault/folders/{n}", step{path: "/file-vault/folders/5", body: `{"name":"Box 10"}`, fields: "name"}},
@@ -362,6 +363,8 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		switch {
 		case strings.HasSuffix(path, "/restore"), strings.HasSuffix(path, "/void"), strings.HasSuffix(path, "/bulk"):
 			r.status = 200
+		case strings.HasSuffix(path, "/pages"):
+			r.status = 202
 		case strings.HasSuffix(path, "/files") || strings.HasSuffix(path, "/upload"):
 			r.header, r.body = []string{asForm}, formBody(filePart(map[bool]string{true: "files[]", false: "files"}[strings.HasSuffix(path,
 				"/files")], "n.pdf", pdf(4)))

@@ -61,6 +61,9 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	if method == http.MethodPost && !slices.Contains([]string{"restore", "void", "bulk"}, path[strings.LastIndexByte(path, '/')+1:]) {
 		r.status = 201
 	}
+	if path == "/file-vault/files/pages" {
+		r.status = 202
+	}
 	members, ok := value.(map[string]any)
 	if !ok {
 		t.Fatalf("example = %v, want an object", value)
@@ -105,6 +108,9 @@ func (srv *testServer) prepareTitleWork(t *testing.T, path, abstract string) *st
 				t.Fatalf("create user: %v", err)
 			}
 		}
+	case "/file-vault/files/pages":
+		into := srv.createID(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(1))))
+		return strings.NewReplacer("k3Jd82Qz", into, "90000077", "1")
 	case "/abstracts/{id}/certificate/{n}/void":
 		srv.do(t, jsonCall("POST", "/abstracts/"+abstract+"/certificate", `{"effective_date":"2026-05-01"}`, 201))
 	case "/abstracts/{id}/order":

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +11,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"deedkeep/app/apitypes"
+	"deedkeep/app/decode"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/jobs"
@@ -141,6 +146,73 @@ func (h fileHandler) searchable(r *request) (response, error) {
 		return errors.Join(err, created.Close())
 	}
 	return resp, nil
+}
+
+const pagesPath = "/file-vault/files/pages"
+
+// createFromPages creates a document that consists of pages of documents.
+func (h fileHandler) createFromPages(r *request) (response, error) {
+	sent, err := r.object(h.server.Limits.JSON, "name", "abstract_id", "folder_id", "parts")
+	if err != nil {
+		return response{}, err
+	}
+	body := patchBody(sent)
+	draft := jobs.PagesDraft{Name: body.filename("name").Value, FolderID: body.number("folder_id").Value,
+		AbstractID: body.opaque("abstract_id", h.server.abstracts).Value}
+	if draft.Parts, err = pagesParts(sent["parts"]); err != nil {
+		draft.NotArray = true
+	}
+	render := func(created vault.AbstractWithFiles) response {
+		file := created.Files[len(created.Files)-1]
+		return response{status: http.StatusAccepted, header: h.etag.header(file.ID, file.Version),
+			body: apitypes.FileBody{Data: h.server.file(r, file)}}
+	}
+	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+		return h.server.App.Previews.CreateFromPages(r.Context(), r.actor, draft, keep)
+	})
+}
+
+// pagesParts decodes the parts of a new document.
+func pagesParts(raw json.RawMessage) (parts []jobs.PagesPart, err error) {
+	var items []json.RawMessage
+	if kind := jsontext.Value(raw).Kind(); kind != 0 && kind != 'n' {
+		err = json.Unmarshal(raw, &items)
+	}
+	for _, item := range items {
+		object, wrong := decode.Object(item)
+		part := patchBody(object)
+		parts = append(parts, jobs.PagesPart{FileID: part.number("file_id").Value, Pages: part.input("pages").Value,
+			Rotate: part.number("rotate").Value})
+		err = cmp.Or(err, wrong)
+	}
+	return parts, err
+}
+
+// originPart describes pages that a document was made from. Its fields are those of origin.Part.
+type originPart struct {
+	FileID   int64  `json:"file_id"`
+	Filename string `json:"filename"`
+	Pages    string `json:"pages"`
+	Rotate   int    `json:"rotate"`
+}
+
+// origin lists the pages that a document was made from.
+func (h fileHandler) origin(r *request) (response, error) {
+	_, file, err := h.read(r)
+	if err != nil {
+		return response{}, err
+	}
+	var body struct {
+		Data apitypes.List[originPart] `json:"data"`
+	}
+	for _, part := range file.Origin {
+		name := part.Filename
+		if now, err := h.service.Get(r.Context(), part.FileID); err == nil {
+			name = now.Filename
+		}
+		body.Data = append(body.Data, originPart{int64(part.FileID), name, part.Pages, part.Rotate})
+	}
+	return okResponse(body)
 }
 
 func (s *server) files(r *request, files []model.File) []apitypes.File {

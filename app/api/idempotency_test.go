@@ -61,6 +61,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 			body: `{"ids":["` + abstractID + `"],"action":"restore"}`},
 		"/orders/bulk":                         {header: []string{asJSON}, body: `{"ids":["` + orderID + `"],"action":"restore"}`, status: 200},
 		"/file-vault/files/bulk":               {header: []string{asJSON}, body: `{"ids":[1],"set":{"filename":"b.pdf"}}`, status: 200},
+		"/file-vault/files/pages":              {header: []string{asJSON}, body: `{"name":"Split","parts":[{"file_id":1}]}`, status: 202},
 		"/instruments/bulk":                    {header: []string{asJSON}, body: `{"ids":[1,2],"set":{"book":"9"}}`, status: 200},
 		"/abstracts/{id}/restore":              {status: 200},
 		"/views":                               {header: []string{asJSON}, body: `{"name":"x","record":"orders"}`, status: 201},
@@ -83,7 +84,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore", "/abstracts/{id}/instruments", "/abstracts/{id}/notes",
 		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore", "/notes/{n}/restore",
-		"/views", "/abstracts/bulk", "/orders/bulk", "/file-vault/files/bulk", "/instruments/bulk",
+		"/views", "/abstracts/bulk", "/orders/bulk", "/file-vault/files/bulk", "/file-vault/files/pages", "/instruments/bulk",
 		"/abstracts/{id}/certificate", "/abstracts/{id}/certificate/{n}/void", "/abstracts/{id}/bring-down"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" || path == "/abstracts/{id}/runsheet" {
@@ -102,14 +103,14 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		r.as, r.method, r.path = "full", "POST", "/v1"+strings.NewReplacer("{id}", id, "{n}", "1").Replace(path)
 		srv.doTwice(t, r, r)
 	}
-	srv.checkCounts(t, 3, 2, 5)
+	srv.checkCounts(t, 3, 2, 6)
 	// If all files are rejected, the response is stored without any records.
 	r := uploadCall("full", 200, filePart("files", "x.exe", "MZ"))
 	r.header = append(r.header, "Idempotency-Key: another")
 	srv.do(t, r)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
 	srv.do(t, r)
-	srv.checkCounts(t, 3, 2, 5)
+	srv.checkCounts(t, 3, 2, 6)
 }
 
 // A request with the same content counts as the same request, even if its body is encoded

@@ -119,6 +119,8 @@ func TestMatrix(t *testing.T) {
 			body: formBody(filePart("file", "r.csv", "type,book\nMortgage,1\n"))},
 		"GET /file-vault/files/{n}/suggestions":    {status: 200},
 		"GET /file-vault/files/{n}/text":           {status: 200},
+		"POST /file-vault/files/pages":             {status: 202, header: []string{asJSON}, body: `{"name":"Split","parts":[{"file_id":1}]}`},
+		"GET /file-vault/files/{n}/origin":         {status: 200},
 		"GET /file-vault/files/{n}/searchable.pdf": {status: 200, media: "application/pdf"},
 		"GET /document-types":                      {status: 200},
 		"GET /phrases":                             {status: 200},

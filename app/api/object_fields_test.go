@@ -74,6 +74,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 		"PATCH /file-vault/files/{n}":        {media: asJSON, body: `{"filename":"z.pdf"}`, status: 200, has: "data.File"},
 		"GET /uploads/{id}":                  {path: strings.TrimPrefix(uploadPath, "/v1"), status: 200, has: "data.file.File"},
 		"POST /uploads":                      {never: "File"},
+		"POST /file-vault/files/pages":       {media: asJSON, body: `{"name":"Split","parts":[{"file_id":1}]}`, status: 202, has: "data.File"},
 		"POST /file-vault/files/{n}/restore": {path: "/file-vault/files/4/restore", status: 200, has: "data.File"},
 	}
 	for operation, kinds := range operationsWithObjects(t) {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/model/origin"
 )
 
 // File is a stored document. Its bytes are stored under Digest; Filename is only a label and is
@@ -31,10 +32,12 @@ type File struct {
 	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text, their own or from OCR; nil until counted
 	OCR        *OCR      `json:"ocr,omitempty"`        // nil until it is known which pages need OCR
 	Turns      PageTurns `json:"turns,omitempty"`      // rotation of the pages that a person chose
-	Owner      string    `json:"owner,omitempty"`      // user or API key that uploaded it (Actor.Record); OCR is shared fairly among owners
-	Version    uint64    `json:"version"`
-	CreatedAt  time.Time `json:"created_at"`
-	Trashed    *Trashed  `json:"trashed,omitempty"`
+	// Origin says which pages of other documents the document was made from. It is nil if it was uploaded.
+	Origin    []origin.Part `json:"origin,omitempty"`
+	Owner     string        `json:"owner,omitempty"` // user or API key that uploaded it (Actor.Record); OCR is shared fairly among owners
+	Version   uint64        `json:"version"`
+	CreatedAt time.Time     `json:"created_at"`
+	Trashed   *Trashed      `json:"trashed,omitempty"`
 }
 
 var fileFields = []recordField[File]{

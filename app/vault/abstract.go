@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -241,7 +242,7 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 		result, err = AbstractOps.get(t, id)
 		limited = checked.limitTo(len(result.Files))
 		result.Failures = limited.rejected
-		return err
+		return cmp.Or(err, limited.mustFit())
 	}, func(t *store.Tx) (err error) {
 		at := a.v.Now()
 		if result, err = a.attach(t, at, actor, result, limited); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/model/origin"
 	"deedkeep/app/store"
 )
 
@@ -86,6 +87,34 @@ func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time,
 		from = f.CreatedAt
 	}
 	return later(a.RetainedUntil, addRetention(from, keep)), err
+}
+
+// retainedByOrigin returns the latest end of a retention period of the documents that a new document is made
+// from. Zero: none. It returns Conflict if one of them isn't available anymore.
+func (v *Vault) retainedByOrigin(t *store.Tx, parts []origin.Part) (until time.Time, err error) {
+	for _, part := range parts {
+		f, err := t.File(part.FileID)
+		if errs.KindOf(err) == errs.NotFound {
+			err = &errs.Error{Kind: errs.Conflict, Message: "The document " + part.Filename + " was deleted. Restore it, and try again."}
+		}
+		if err != nil {
+			return until, err
+		}
+		until = later(until, v.fileRetainedBefore(f))
+		if f.AbstractID == 0 {
+			continue
+		}
+		a, err := t.Abstract(f.AbstractID)
+		if err != nil {
+			return until, err
+		}
+		retained, err := v.abstractRetainedUntil(t, a)
+		if err != nil {
+			return until, err
+		}
+		until = later(until, retained)
+	}
+	return until, nil
 }
 
 // retainedBefore returns the latest end of a retention period that the documents and the

@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/model/origin"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
 	"deedkeep/app/vault/storage"
@@ -31,7 +32,8 @@ type StagedUpload struct {
 	files     []*stagedFile
 	pending   sync.WaitGroup
 	closed    sync.Once
-	BatchItem *BatchItem // position of the documents in their batch; nil: append them to the abstract
+	BatchItem *BatchItem    // position of the documents in their batch; nil: append them to the abstract
+	Origin    []origin.Part // pages that the documents were made from; nil: they were uploaded
 }
 
 // stagedFile is one document of an upload. It is either rejected, or staged and
@@ -184,6 +186,7 @@ type checkedFiles struct {
 	files     []*stagedFile // accepted
 	rejected  []model.RejectedFile
 	batchItem *BatchItem
+	origin    []origin.Part
 	limited   *checkedFiles // result of limitTo if it rejected committed documents, or nil
 	unpin     func()        // allows the sweeper to remove blobs without records
 }
@@ -229,7 +232,7 @@ func (f *checkedFiles) limitTo(existing int) *checkedFiles {
 	if f.limited = nil; len(f.files) <= capacity {
 		return f
 	}
-	limited := &checkedFiles{v: f.v, all: f.all, batchItem: f.batchItem}
+	limited := &checkedFiles{v: f.v, all: f.all, batchItem: f.batchItem, origin: f.origin}
 	for _, doc := range f.all {
 		reason := doc.rejection
 		if reason == "" && len(limited.files) == capacity {
@@ -245,6 +248,14 @@ func (f *checkedFiles) limitTo(existing int) *checkedFiles {
 	return limited
 }
 
+// mustFit returns Conflict if a document that was made from pages didn't fit into an abstract.
+func (f *checkedFiles) mustFit() error {
+	if len(f.origin) == 0 || len(f.rejected) == 0 {
+		return nil
+	}
+	return &errs.Error{Kind: errs.Conflict, Message: f.rejected[0].Reason + "."}
+}
+
 // checked waits for the inspections to finish and separates accepted documents from
 // rejected ones. It commits nothing.
 func (u *StagedUpload) checked() (*checkedFiles, error) {
@@ -252,7 +263,7 @@ func (u *StagedUpload) checked() (*checkedFiles, error) {
 	if err := u.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &checkedFiles{v: u.v, all: u.files, batchItem: u.BatchItem}
+	f := &checkedFiles{v: u.v, all: u.files, batchItem: u.BatchItem, origin: u.Origin}
 	for _, doc := range u.files {
 		switch {
 		case errors.Is(doc.err, sandbox.ErrBusy):
@@ -300,6 +311,10 @@ func (u *StagedUpload) commit() (*checkedFiles, error) {
 func (f *checkedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, location model.File, names map[string]string,
 ) ([]model.File, error) {
 	list := make([]model.File, 0, len(f.files))
+	retained, err := v.retainedByOrigin(t, f.origin)
+	if err != nil {
+		return nil, err
+	}
 	for _, doc := range f.files {
 		id, err := t.NewFileID()
 		if err != nil {
@@ -307,9 +322,13 @@ func (f *checkedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor mo
 		}
 		file := model.File{ID: id, Filename: doc.filename, MIME: doc.report.MIME, Pages: doc.report.Pages, Size: doc.staged.Size(),
 			Digest: doc.staged.Digest().String(), FolderID: location.FolderID, AbstractID: location.AbstractID,
-			Processing: true, Owner: actor.Record(), Version: 1, CreatedAt: at}
+			Processing: true, Owner: actor.Record(), Version: 1, CreatedAt: at, Origin: f.origin, RetainedUntil: retained}
+		detail := FileDetail(file)
+		if len(f.origin) > 0 {
+			detail["made_from"] = origin.Text(f.origin)
+		}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
-			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: model.RecordRef("file", id), Detail: FileDetail(file),
+			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: model.RecordRef("file", id), Detail: detail,
 				Names: maps.Clone(names)}))
 		if err != nil {
 			return nil, err

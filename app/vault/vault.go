@@ -44,6 +44,8 @@ type Reader interface {
 	Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) (runsheet.Table, error)
 	Searchable(ctx context.Context, r sandbox.Request, words io.ReaderAt, wordsSize int64, out io.WriterAt,
 		lim document.ExtractLimits) (size int64, err error)
+	Assemble(ctx context.Context, r sandbox.Request, parts []sandbox.Part, out io.WriterAt,
+		lim document.ExtractLimits) (size int64, err error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -58,6 +59,18 @@ func (Reader) Searchable(_ context.Context, _ sandbox.Request, words io.ReaderAt
 		return 0, err
 	}
 	n, err := out.WriteAt(append(file, text...), 0)
+	return int64(n), err
+}
+
+// Assemble writes a document as the function PDF creates it, with the pages of the parts. The salt lists the pages.
+func (Reader) Assemble(_ context.Context, _ sandbox.Request, parts []sandbox.Part, out io.WriterAt,
+	_ document.ExtractLimits) (int64, error) {
+	pages, salt := 0, ""
+	for _, part := range parts {
+		pages += len(part.Pages)
+		salt += fmt.Sprint(part.Size, part.Pages)
+	}
+	n, err := out.WriteAt(PDF(pages, salt), 0)
 	return int64(n), err
 }
 
