@@ -15,7 +15,7 @@ import (
 )
 
 // packetPages returns the text of a packet of 30 pages with eight instruments. In two of them, the parcel number differs
-// from page to page.
+// from page to page, and the last one may belong to the previous one.
 func packetPages() (pages []string) {
 	givers := []string{"John Alder", "Dana Birch", "Amos Reed", "Bea Cole", "Carl Dunn", "Ella Ford", "Hugh Gray", "Iris Hale"}
 	for n, giver := range givers {
@@ -27,6 +27,10 @@ func packetPages() (pages []string) {
 		pages = append(pages, fmt.Sprintf("%s Book 24%02d Page %04d\nRecorded 04/%02d/2019 at 10:42 AM\n%s\n"+
 			"%s, made this %dth day of April, 2019, by and between\n%s, %s, and %s, %s,\nbeing Parcel No. 12-003%02d.000\n",
 			strings.ToUpper(book[:1])+strings.ToLower(book[1:]), n+10, n+100, n+10, kind, body, n+4, giver, sides[0], taker, sides[1], n))
+		if n == len(givers)-1 { // without a stamp, so that its boundary isn't sure
+			pages[len(pages)-1] = "SATISFACTION OF MORTGAGE\n" +
+				strings.Repeat("the loan that was made and recorded before is now paid and it is discharged\n", 5)
+		}
 		for more := range 2 + n%2 {
 			pages = append(pages, fmt.Sprintf("Page %d of %d\nThe land is described as follows and lies in the county.\n", more+2, 3+n%2))
 		}
@@ -64,6 +68,8 @@ func (ta *tab) checkPacket(t *testing.T, c *client.Client) {
 		ta.checkAccessible(t, "packet, "+theme)
 		ta.screenshot("scene-packet-wide-" + theme)
 	}
+	eval[bool](ta, `document.querySelector(".packet-boundary input").focus({ focusVisible: true }) || true`)
+	ta.screenshot("scene-packet-boundary")
 	doubtful := eval[int](ta, `document.querySelectorAll("[data-doubtful]").length`)
 	if doubtful == 0 {
 		t.Fatal("doubtful fields of the packet: got none, want some to go through")

@@ -192,3 +192,25 @@ func TestPacketOf100Instruments(t *testing.T) {
 		t.Errorf("notice = %q, want that all were added", notice)
 	}
 }
+
+// A person is asked about an instrument whose start isn't sure, until it was checked or joined.
+func TestPacketAsksAboutBoundary(t *testing.T) {
+	t.Parallel()
+	p := newPanelTest(t)
+	p.storePages(p.deed, "Deed Book 2417 Page 0883\nRecorded 04/17/2019 at 10:42 AM\nWARRANTY DEED\n"+
+		"THIS DEED, made this 15th day of April, 2019, by and between\nJohn Alder, Grantor, and Dana Birch, Grantee,\n"+
+		"IN WITNESS WHEREOF, he signs.\n",
+		"SATISFACTION OF MORTGAGE\n"+strings.Repeat("the loan that was made and recorded before is now paid and it is discharged\n", 5))
+	path := documentPath(p.deed, "/packet")
+	shown := p.staff.get(t, 200, path)
+	shown.has(t, `name="starts" value="1,2"`, "Check this boundary", `name="unsure" value="2 `, `data-doubtful="p2."`)
+	form := formOfPacket(t, shown)
+	form.Set("split", "3")
+	p.staff.post(t, 200, path, form).has(t, "Check this boundary", `name="unsure" value="2 `)
+	form.Set("checked", "p2.")
+	p.staff.post(t, 200, path, form).lacks(t, "Check this boundary")
+	form.Del("checked")
+	form.Del("split")
+	form.Set("join", "2")
+	p.staff.post(t, 200, path, form).lacks(t, "Check this boundary")
+}

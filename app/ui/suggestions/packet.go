@@ -24,7 +24,7 @@ type packet struct {
 	vault.DocumentWork
 	Path, Viewer, To string // addresses of the page, of the viewer, and of the abstract
 	Parts            []*packetPart
-	Doubtful         int // fields to compare with the page
+	Doubtful         int // fields and boundaries to compare with the page
 	Chosen           int // instruments that the form adds
 	At               int // page that has the focus after instruments were split or joined; 0: none
 	FocusButton      bool
@@ -62,6 +62,7 @@ func (p *Pages) acceptPacket(r *page.Request) error {
 	if pk.File.AbstractID == 0 {
 		return &errs.Error{Kind: errs.Conflict, Message: notInAbstract}
 	}
+	pk.setUnsure(r.PostForm["unsure"])
 	pk.merge(r.PostForm)
 	starts, at := pk.changedStarts(r.PostForm)
 	if at == 0 {
@@ -76,6 +77,7 @@ func (p *Pages) acceptPacket(r *page.Request) error {
 		return err
 	}
 	next.At, next.Shown = at, at
+	next.setUnsure(r.PostForm["unsure"])
 	return p.showPacket(r, http.StatusOK, next, next.carry(pk, r.PostForm))
 }
 

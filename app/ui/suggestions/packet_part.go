@@ -28,6 +28,8 @@ type packetPart struct {
 	Choices     []page.RowChoice // what to do with it if the runsheet has it
 	Related     []packetRelation
 	Problem     string
+	Sure        int               // of 100 such boundaries with the part before, how many are right; 0: a person needn't check this one
+	Focus       bool              // the boundary has the focus
 	changed     map[string]string // values that a person entered, by field
 	left        []string          // relations that aren't added
 	invalid     errs.Fields
@@ -54,6 +56,25 @@ type packetRelation struct {
 	Chosen    bool
 }
 
+// sureBoundary is the lowest confidence of a boundary that a person needn't check.
+const sureBoundary = 90
+
+// setUnsure sets which boundaries a person should check, from the form that has them. It has the starts as given, and so
+// as sure.
+func (pk *packet) setUnsure(list []string) {
+	for _, text := range list {
+		start, sure, _ := strings.Cut(text, " ")
+		for _, part := range pk.Parts[min(len(pk.Parts), 1):] {
+			if strconv.Itoa(part.First) == start && part.Form != nil {
+				part.Sure, _ = strconv.Atoi(sure)
+			}
+		}
+	}
+}
+
+// BoundaryName returns the name under which a form says that a person checked where the part starts.
+func (part *packetPart) BoundaryName() string { return fmt.Sprintf("p%d.", part.First) }
+
 // setParts sets the instruments of the document. list has those that its text describes.
 func (pk *packet) setParts(list []vault.Suggestion, now time.Time) {
 	starts := pk.startsOf(list)
@@ -75,6 +96,9 @@ func (pk *packet) setParts(list []vault.Suggestion, now time.Time) {
 			part.Suggestion, part.Chosen = free[at], true
 		}
 		part.Row, part.Part, part.Parts = n+1, n+1, len(starts)
+		if n > 0 && part.Boundary > 0 && part.Boundary < sureBoundary {
+			part.Sure = part.Boundary
+		}
 		if at >= 0 || !described && len(part.Lines) == 0 {
 			part.Lines = nil
 			part.setForm(pk, now)
@@ -287,7 +311,7 @@ func (part *packetPart) Number() int { return part.Row }
 // prepare sets what the page shows. choices are those of a form for instruments that the runsheet has already.
 func (pk *packet) prepare(choices url.Values) {
 	var first *instrumentform.Form
-	name := ""
+	name, focused := "", false
 	for _, part := range pk.Parts {
 		if part.Form == nil {
 			continue
@@ -296,6 +320,15 @@ func (pk *packet) prepare(choices url.Values) {
 		if part.Chosen || len(part.Choices) > 0 {
 			pk.Chosen++
 		}
+		if part.Sure > 0 && slices.Contains(pk.Checked, part.BoundaryName()) {
+			part.Sure = 0
+		}
+		if part.Sure > 0 {
+			pk.Doubtful++
+			if first == nil && pk.Problem == "" && !focused {
+				focused, part.Focus, pk.Shown = true, pk.At == 0, part.First
+			}
+		}
 		part.setGroups(pk.Checked)
 		for _, group := range part.Groups {
 			for _, field := range group.Fields {
@@ -303,7 +336,7 @@ func (pk *packet) prepare(choices url.Values) {
 				if field.Doubtful {
 					pk.Doubtful++
 				}
-				if wanted && first == nil {
+				if wanted && first == nil && !focused {
 					first, name = part.Form, field.Key()
 					pk.Shown = max(field.Page, part.First)
 				}
@@ -312,7 +345,7 @@ func (pk *packet) prepare(choices url.Values) {
 		part.Form.FocusField("")
 	}
 	switch {
-	case pk.At > 0:
+	case pk.At > 0 || focused:
 	case first != nil:
 		first.FocusField(name)
 	default:

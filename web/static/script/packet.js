@@ -80,7 +80,7 @@ const controlOf = (field) =>
   /** @type {HTMLElement} */ (field.querySelector('input:not([type=hidden]), select, textarea'));
 const showLeft = () => {
   const count = doubtful().length;
-  const text = count ? `${count} doubtful ${count === 1 ? 'field' : 'fields'} to check` : 'No doubtful fields';
+  const text = count ? `${count} left to check` : 'Nothing left to check';
   const line = query('[data-left]');
   if (line.textContent !== text) line.textContent = text;
 };
@@ -88,11 +88,16 @@ const showLeft = () => {
 /** @param {HTMLElement} field */
 const check = (field) => {
   if (!field?.dataset.doubtful) return;
-  const input = document.createElement('input');
-  input.type = 'hidden';
-  input.name = 'checked';
-  input.value = field.dataset.doubtful;
-  form.append(input);
+  /** @type {HTMLInputElement} */
+  const box = field.querySelector('input[name="checked"]'); // of a boundary
+  if (box) box.checked = true;
+  else {
+    const input = document.createElement('input');
+    input.type = 'hidden';
+    input.name = 'checked';
+    input.value = field.dataset.doubtful;
+    form.append(input);
+  }
   delete field.dataset.doubtful;
   const control = controlOf(field);
   const words = control.getAttribute('aria-describedby')?.split(' ') ?? [];
@@ -111,14 +116,14 @@ const step = (back) => {
   const next = (back ? beside.at(-1) : beside[0]) ?? (back ? list.at(-1) : list[0]);
   if (!next) {
     query('[data-add]').focus();
-    announce('No doubtful fields are left.');
+    announce('Nothing left to check.');
     return;
   }
   const group = next.closest('details');
   if (group) group.open = true;
   const control = controlOf(next);
   control.focus();
-  if (control instanceof HTMLInputElement) control.select();
+  if (control instanceof HTMLInputElement && control.type !== 'checkbox') control.select();
   next.scrollIntoView({ block: 'nearest' });
 };
 
@@ -197,6 +202,7 @@ form?.addEventListener('input', (event) => {
   const field = event.target.closest('.packet-field');
   if (!field) return;
   check(field);
+  if (field.matches('.packet-boundary')) return;
   const box = field.closest('[data-part]').querySelector('input[name="row"]');
   if (box) box.checked = true;
 });
