@@ -10,11 +10,29 @@ import (
 
 	"deedkeep/app/document"
 	"deedkeep/app/instance"
+	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
+
+// The details of a document that was created from pages link to the documents that it comes from.
+func TestViewerNamesOrigin(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
+	_, stored := h.createAbstract(t, actor, nil, model.Property{}, "2019 packet.pdf")
+	source := stored.Files[0].ID
+	draft := jobs.PagesDraft{Name: model.StringInput("Deed"), Parts: []jobs.PagesPart{{FileID: model.NewIDInput(source)}}}
+	created, err := h.vault.Previews.CreateFromPages(t.Context(), actor, draft, vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil {
+		t.Fatalf("CreateFromPages: %v", err)
+	}
+	link := fmt.Sprintf(`<dt>Created from</dt><dd>pages 1–2 of <a href="/documents/%d">2019 packet.pdf</a></dd>`, source)
+	h.request(t, 200, "GET", fmt.Sprintf("/documents/%d", created.Files[0].ID), cookie).has(t, link)
+	h.request(t, 200, "GET", fmt.Sprintf("/documents/%d", source), cookie).has(t, "<dt>Uploaded</dt>")
+}
 
 // The viewer links back to the document's row on the correct page of the list.
 func TestViewerLinksBackToRow(t *testing.T) {
