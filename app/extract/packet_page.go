@@ -237,35 +237,56 @@ func isAttached(lines []Line) bool {
 // maxBodyBelow is how far below its title the body of an instrument starts, in bytes.
 const maxBodyBelow = 700
 
+// Limits of the search for a title in the middle of a page.
+const (
+	maxMiddleLines = 200 // of the page
+	maxMiddleTries = 8   // headings
+	maxStampAbove  = 30  // lines of the stamp above the title
+)
+
 // middleTitle returns the line from which on another instrument is on a page, below signatures or an attachment, and the type
 // that its title names. The line is 0 if there is none.
 func (r *reader) middleTitle() (line int, kind string) {
 	s := r.source
-	from, signed := 0, isSigned(s, 0)
-	for n := range s.lines {
+	tries := 0
+	for n := 1; n < min(len(s.lines), maxMiddleLines) && tries < maxMiddleTries; n++ {
 		text := strings.TrimSpace(s.original[s.lines[n].start:s.lineEnd(n)])
-		isEnd := isSigned(s, n) || prose.MatchString(text)
-		signed = signed || isEnd && (isSigned(s, n) || len(text) <= maxHeadingLength && attachedHeading.MatchString(text))
-		if isEnd {
-			from = n + 1
+		if strings.HasSuffix(text, ".") || !r.isHeading(text) {
 			continue
 		}
-		if !signed && attachedHeading.MatchString(text) {
-			signed = true
-			from = n + 1
-			continue
-		}
-		if !signed || from == 0 || n < from || strings.HasSuffix(text, ".") || !r.isHeading(text) {
-			continue
-		}
+		tries++
 		found, ok := model.TypeInTitle(text, standardTypes)
+		if !ok || found == "" || slices.Contains(attachments, found) || attachedHeading.MatchString(text) {
+			continue
+		}
+		from := r.endAbove(n)
 		below := s.original[s.lineEnd(n):min(s.lineEnd(n)+maxBodyBelow, len(s.original))]
-		isOne := ok && found != "" && !slices.Contains(attachments, found) && !attachedHeading.MatchString(text)
-		if starts, _ := bodyOf(below, r.rules); isOne && starts {
+		if starts, _ := bodyOf(below, r.rules); from > 0 && starts {
 			return s.lines[from].number, found
 		}
 	}
 	return 0, ""
+}
+
+// endAbove returns the line after the last one of running text or signatures above a line, or 0 if nothing above it is signed
+// or attached.
+func (r *reader) endAbove(line int) int {
+	s := r.source
+	textOf := func(n int) string {
+		return s.original[s.lines[n].start:min(s.lineEnd(n), s.lines[n].start+maxEdgeLine)]
+	}
+	for n := line - 1; n >= max(line-maxStampAbove, 0); n-- {
+		if !isSigned(s, n) && !prose.MatchString(textOf(n)) {
+			continue
+		}
+		for above := range n + 1 {
+			if isSigned(s, above) || attachedHeading.MatchString(strings.TrimSpace(textOf(above))) {
+				return n + 1
+			}
+		}
+		return 0
+	}
+	return 0
 }
 
 // isSigned reports whether a line of a text is one of signatures or of a notary.

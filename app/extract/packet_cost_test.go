@@ -1,0 +1,29 @@
+package extract_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+)
+
+// A page with a very long line, or with very many lines, takes about as long as any other one.
+func TestStartsOnHostilePage(t *testing.T) {
+	const limit = 4 * time.Second // on a slow machine
+	for name, text := range map[string]string{
+		"one line": strings.Repeat("this deed made and of the book 12 page 4 ", 25000),
+		"headings": strings.Repeat("MORTGAGE\n", 100000),
+		"signed":   "By: x\n" + strings.Repeat("MORTGAGE\n", 100000),
+		"unsigned": strings.Repeat("Book 12 Page 4\n", 100000),
+	} {
+		pages := []extract.Page{extract.PlainText(text)}
+		start := time.Now()
+		extract.Starts(pages, extract.DefaultRules(), time.Now())
+		took := time.Since(start)
+		t.Logf("%s: %v", name, took)
+		if took > limit {
+			t.Errorf("%s takes %v, want at most %v", name, took, limit)
+		}
+	}
+}
