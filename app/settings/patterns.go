@@ -169,7 +169,7 @@ func (s *Service) TryPatterns(text string, sample Sample) (found []SampleField, 
 		return nil, []extract.Problem{{Reason: fmt.Sprintf("The sample text is longer than %d KB. Paste a part of it.", maxSampleBytes>>10)}}
 	}
 	if !s.trying.TryLock() { // it can take seconds
-		return nil, []extract.Problem{{Reason: "Patterns are already being tried. Try again in a few seconds."}}
+		return nil, []extract.Problem{alreadyTrying}
 	}
 	defer s.trying.Unlock()
 	read := func(rules *extract.Rules) extract.Fields {
@@ -183,3 +183,28 @@ func (s *Service) TryPatterns(text string, sample Sample) (found []SampleField, 
 	slices.SortFunc(found, func(a, b SampleField) int { return strings.Compare(a.Name, b.Name) })
 	return found, nil
 }
+
+// Proposals are patterns that read numbers of recording stamps as people recorded them.
+type Proposals struct {
+	List     []extract.Proposal
+	Compared int // recorded instruments of the county that have text
+}
+
+// Propose returns patterns for the county of recorded instruments that can be added to a new text of county patterns. It
+// stores nothing.
+func (s *Service) Propose(ctx context.Context, text, county, state string, recorded []extract.RecordedInstrument) (p Proposals,
+	problems []extract.Problem, err error) {
+	next := s.checkPatterns(text)
+	if len(next.Problems) > 0 {
+		return p, next.Problems, nil
+	}
+	if !s.trying.TryLock() { // it can take seconds
+		return p, []extract.Problem{alreadyTrying}, nil
+	}
+	defer s.trying.Unlock()
+	p.Compared = len(recorded)
+	p.List, err = next.rules.Propose(ctx, county, state, recorded, s.db.Now())
+	return p, nil, err
+}
+
+var alreadyTrying = extract.Problem{Reason: "Patterns are already being tried. Try again in a few seconds."}

@@ -1,14 +1,19 @@
 package ui_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"deedkeep/app/blobstore"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
 )
 
 // Administrators edit county patterns, see the line of a problem, and try patterns on a text. The file in the data directory
@@ -57,4 +62,51 @@ func TestCountyPatternsPage(t *testing.T) {
 		form.Set(field, strings.Repeat("#", 201<<10))
 		admin.post(t, 422, path, form).has(t, "The "+name+".")
 	}
+}
+
+// From what people recorded for a county, the page proposes a pattern, with what it would read. Adding it changes only the form.
+func TestProposeCountyPatterns(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	const path = "/admin/settings/patterns"
+	propose := func(county string) reply {
+		t.Helper()
+		return admin.post(t, 200, path, admin.settingForm(t, path, url.Values{"propose": {"1"}, "county": {county}, "state": {"PA"}}))
+	}
+	propose("").has(t, "Enter a county.")
+	propose("Wexcombe").has(t, "No recorded instruments of this county have a document with text.")
+	_, created := h.createAbstract(t, admin.actor, nil, model.Property{County: "Wexcombe", State: "PA"}, "1.pdf", "2.pdf", "3.pdf")
+	for n, f := range created.Files {
+		vaulttest.NoError(t, h.vault.Vault.Previews.Put(f.Digest, blobstore.TextFile, func(w io.Writer) error {
+			pages, err := blobstore.NewTextWriter(w)
+			if err != nil {
+				return err
+			}
+			text := fmt.Sprintf("Wexcombe Mark 471%d\nWARRANTY DEED\nTHIS DEED, made by Ann Lee to Bo Roe\n", n)
+			return errors.Join(pages.Page(1, text), pages.Close())
+		}))
+		if n == 2 {
+			propose("Wexcombe").has(t, "2 recorded instruments compared.", "Wexcombe Mark 4710</td>")
+		}
+		h.createInstrument(t, created.Abstract.ID, fmt.Sprintf(
+			`{"type":"Warranty Deed","instrument_number":"471%d","documents":[{"file_id":%d}]}`, n, f.ID))
+	}
+	proposed := propose("wexcombe")
+	proposed.has(t, "3 recorded instruments compared.", `data-label="Right" class="num">3</td>`, `data-label="Wrong" class="num">0</td>`,
+		`data-label="Before" class="num">0</td>`)
+	pattern := proposed.matches(t, `name="add" value="([^"]*)"`)[0]
+	form := admin.settingForm(t, path, url.Values{"patterns": {"- find: 'Tome (?P<book>[0-9]+)'\n"}, "add": {pattern}})
+	added := admin.post(t, 200, path, form)
+	added.has(t, "The pattern was added below. Select Save to use it.", "- find: &#39;Tome", "Mark")
+	if got := h.vault.Stored.Patterns().Text; got != "" {
+		t.Errorf("patterns before they were saved: got %q, want none", got)
+	}
+	form.Del("add")
+	form.Set("patterns", "- find: 'Tome (?P<book>[0-9]+)'\n"+pattern)
+	admin.post(t, 303, path, form)
+	form = admin.settingForm(t, path, url.Values{"propose": {"1"}, "county": {"Wexcombe"}, "state": {"PA"},
+		"patterns": {h.vault.Stored.Patterns().Text}})
+	admin.post(t, 200, path, form).has(t, "3 recorded instruments compared. No pattern would read more")
+	admin.post(t, 422, path, admin.settingForm(t, path, url.Values{"propose": {"1"}, "patterns": {"- find: '['\n"}})).has(t, "Line 1:")
 }

@@ -206,18 +206,8 @@ var errEnoughPages = errors.New("enough pages were read")
 // text says so. There are none if it has no text yet, or if it is a list of instruments such as a runsheet, which
 // doesn't describe one of them.
 func (ins *Instruments) partsOf(ctx context.Context, f model.File, starts []int, d suggestionDraft) ([]extract.Instrument, error) {
-	var pages []extract.Page
-	err := ins.v.Texts.ReadAvailable(f.Digest, func(page pagetext.Page) error {
-		if page.Number > extract.MaxDocumentPages {
-			return errEnoughPages
-		}
-		for len(pages) < page.Number-1 {
-			pages = append(pages, extract.Page{})
-		}
-		pages = append(pages, pageLines(page))
-		return ctx.Err()
-	})
-	if err != nil && !errors.Is(err, errEnoughPages) && !errors.Is(err, fs.ErrNotExist) {
+	pages, err := ins.linesOf(ctx, f.Digest, 1, extract.MaxDocumentPages)
+	if err != nil {
 		return nil, err
 	}
 	if len(pages) == 0 || isRunsheet(f, pages) {
@@ -384,4 +374,67 @@ func (s *Suggestion) setLegal(fields extract.Fields) {
 	if l, ok := fields.LotReference(); ok {
 		s.set("legal", fields[extract.Lot], model.StringInput(l.String()))
 	}
+}
+
+// maxRecordedPages is the maximum number of pages of an instrument that RecordedPages reads. Its stamp is on the first ones.
+const maxRecordedPages = 3
+
+// RecordedPages returns up to limit instruments of a county, the newest first, with the first pages that they were
+// recorded from. It leaves out those without the text of a document. state may be "".
+func (ins *Instruments) RecordedPages(ctx context.Context, county, state string, limit int) (list []extract.RecordedInstrument, err error) {
+	type source struct {
+		digest string
+		first  int
+		model.Instrument
+	}
+	var sources []source
+	err = ins.v.Store.View(ctx, func(t *store.Tx) error {
+		found, err := t.ListInstruments(store.Query{Descending: true, Limit: 2 * limit, Match: func(_ *store.Tx, record any) (bool, error) {
+			i, _ := record.(*model.Instrument)
+			return i != nil && len(i.Documents) > 0 && model.FoldCounty(i.County) == model.FoldCounty(county) &&
+				(state == "" || model.FoldState(i.State) == model.FoldState(state)), nil
+		}})
+		for _, i := range found.Items {
+			f, err := t.File(i.Documents[0].FileID)
+			if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) { // an integrity check reports damage
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			sources = append(sources, source{f.Digest, max(model.FirstPage(i.Documents[0].Pages), 1), i})
+		}
+		return err
+	})
+	for _, s := range sources {
+		if err != nil || len(list) == limit {
+			break
+		}
+		recorded := extract.RecordedInstrument{Fields: map[string]string{extract.InstrumentNumber: s.Number, extract.Book: s.Book,
+			extract.PageNumber: s.Page}}
+		if recorded.Pages, err = ins.linesOf(ctx, s.digest, s.first, s.first+maxRecordedPages-1); len(recorded.Pages) > 0 {
+			list = append(list, recorded)
+		}
+	}
+	return list, err
+}
+
+// linesOf returns the pages of a document from first to last. There are none if it has no text yet.
+func (ins *Instruments) linesOf(ctx context.Context, digest string, first, last int) (pages []extract.Page, err error) {
+	err = ins.v.Texts.ReadAvailable(digest, func(page pagetext.Page) error {
+		if page.Number > last {
+			return errEnoughPages
+		}
+		for len(pages) < page.Number-first {
+			pages = append(pages, extract.Page{})
+		}
+		if page.Number >= first {
+			pages = append(pages, pageLines(page))
+		}
+		return ctx.Err()
+	})
+	if errors.Is(err, errEnoughPages) || errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return pages, err
 }

@@ -23,11 +23,11 @@ type Trashed struct {
 	By            model.Actor
 	Until         time.Time // when the record expires; until then, it can be restored
 	RetainedUntil time.Time // end of the retention period; zero: no retention
-	Abstract      *TrashedFrom
+	Abstract      *trashedFrom
 }
 
-// TrashedFrom is the abstract that a trashed document belonged to.
-type TrashedFrom struct {
+// trashedFrom is the abstract that a trashed document belonged to.
+type trashedFrom struct {
 	ID      uint64
 	Heading string // "" if the abstract was purged
 	Live    bool   // whether the abstract exists and is not in the trash
@@ -129,7 +129,7 @@ func (v *Vault) readTrashedInstrument(t *store.Tx, item *Trashed) (*model.Trashe
 	}
 	kind, _ := types.ByID(i.TypeID)
 	item.Heading = i.Heading(kind)
-	item.Abstract, item.RetainedUntil = &TrashedFrom{ID: i.AbstractID}, i.RetainedUntil
+	item.Abstract, item.RetainedUntil = &trashedFrom{ID: i.AbstractID}, i.RetainedUntil
 	a, err := t.AbstractIncludingTrash(i.AbstractID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
@@ -155,7 +155,7 @@ func (v *Vault) readTrashedNote(t *store.Tx, item *Trashed) (*model.Trashed, err
 		if err != nil {
 			return n.Trashed, err
 		}
-		item.Abstract = &TrashedFrom{ID: id, Heading: v.HeadingIn(t, a), Live: a.Trashed == nil}
+		item.Abstract = &trashedFrom{ID: id, Heading: v.HeadingIn(t, a), Live: a.Trashed == nil}
 	}
 	return n.Trashed, nil
 }
@@ -169,7 +169,7 @@ func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, err
 	if item.RetainedUntil, err = v.fileRetainedUntil(t, f); err != nil || f.AbstractID == 0 {
 		return f.Trashed, err
 	}
-	item.Abstract = &TrashedFrom{ID: f.AbstractID}
+	item.Abstract = &trashedFrom{ID: f.AbstractID}
 	a, err := t.AbstractIncludingTrash(f.AbstractID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):

@@ -23,7 +23,14 @@ type patternsView struct {
 	Sample settings.Sample
 	Tried  bool
 	Found  []settings.SampleField
+
+	Proposed  bool
+	Proposals settings.Proposals
+	Added     bool // a proposal was added to Text
 }
+
+// maxCompared is the maximum number of recorded instruments that proposals are made from.
+const maxCompared = 50
 
 func (p *Pages) newPatternsView() patternsView {
 	now := p.App.Stored.Patterns()
@@ -59,8 +66,15 @@ func (p *Pages) changePatterns(r *page.Request) error {
 	}
 	view.Sample = settings.Sample{Text: r.PostForm.Get("sample"), County: strings.TrimSpace(r.PostForm.Get("county")),
 		State: strings.TrimSpace(r.PostForm.Get("state"))}
-	if r.PostForm.Has("try") {
+	switch {
+	case r.PostForm.Has("try"):
 		return p.tryPatterns(r, view)
+	case r.PostForm.Has("propose"):
+		return p.proposePatterns(r, view)
+	case r.PostForm.Has("add"):
+		view.Added = true
+		view.Text = strings.TrimLeft(strings.TrimRight(view.Text, " \r\n")+"\n"+r.PostForm.Get("add"), "\n")
+		return p.showPatterns(r, http.StatusOK, view)
 	}
 	problems, err := p.App.Stored.SetPatterns(r.Context(), r.Actor, view.Text, view.Seen)
 	switch kind := errs.KindOf(err); {
@@ -90,5 +104,25 @@ func (p *Pages) tryPatterns(r *page.Request, view patternsView) error {
 		return p.showPatterns(r, http.StatusUnprocessableEntity, view)
 	}
 	view.Tried, view.Found = true, found
+	return p.showPatterns(r, http.StatusOK, view)
+}
+
+// proposePatterns shows patterns for the county of the form that would read what people recorded.
+func (p *Pages) proposePatterns(r *page.Request, view patternsView) error {
+	var recorded []extract.RecordedInstrument
+	if view.Sample.County != "" {
+		var err error
+		if recorded, err = p.App.Instruments.RecordedPages(r.Context(), view.Sample.County, view.Sample.State, maxCompared); err != nil {
+			return err
+		}
+	}
+	proposals, problems, err := p.App.Stored.Propose(r.Context(), view.Text, view.Sample.County, view.Sample.State, recorded)
+	if err != nil {
+		return err
+	}
+	if view.Problems = problemTexts(problems); len(problems) > 0 {
+		return p.showPatterns(r, http.StatusUnprocessableEntity, view)
+	}
+	view.Proposed, view.Proposals = true, proposals
 	return p.showPatterns(r, http.StatusOK, view)
 }
