@@ -140,7 +140,6 @@ func routes(s *server) []route {
 		{"POST", "/file-vault/upload", files.upload},
 		{"GET", "/file-vault/files", files.list},
 		{"POST", "/file-vault/files/bulk", files.bulk},
-		{"POST", pagesPath, files.createFromPages},
 		{"GET", "/file-vault/files/:n", files.get},
 		{"PATCH", "/file-vault/files/:n", files.patch},
 		{"DELETE", "/file-vault/files/:n", files.trash},
@@ -148,7 +147,6 @@ func routes(s *server) []route {
 		{"GET", "/file-vault/files/:n/download", files.download},
 		{"GET", "/file-vault/files/:n/searchable.pdf", files.searchable},
 		{"GET", "/file-vault/files/:n/text", files.text},
-		{"GET", "/file-vault/files/:n/origin", files.origin},
 		{"POST", uploadsPath, uploads.begin},
 		{"GET", uploadsPath + "/:id", uploads.show},
 		{"PATCH", uploadsPath + "/:id", uploads.write},
@@ -157,7 +155,7 @@ func routes(s *server) []route {
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
 		{"GET", streamPath, events.stream},
-	}, titleWorkRoutes(s), viewRoutes(s), abstracts.files(), orders.files(), newInstrumentHandler(s).files())
+	}, titleWorkRoutes(s), viewRoutes(s), abstracts.files(), orders.files(), files.pages(), newInstrumentHandler(s).files())
 }
 
 // titleWorkRoutes returns the routes for what an abstractor produces: instruments, runsheets, and the

@@ -148,7 +148,13 @@ func (h fileHandler) searchable(r *request) (response, error) {
 	return resp, nil
 }
 
-const pagesPath = "/file-vault/files/pages"
+// pages returns the routes for documents that consist of pages of others.
+func (h fileHandler) pages() []route {
+	return []route{
+		{"POST", "/file-vault/files/pages", h.createFromPages},
+		{"GET", "/file-vault/files/:n/origin", h.origin},
+	}
+}
 
 // createFromPages creates a document that consists of pages of documents.
 func (h fileHandler) createFromPages(r *request) (response, error) {

@@ -101,12 +101,18 @@ func (p *Previews) CreateFromPages(ctx context.Context, actor model.Actor, draft
 // writePages writes the PDF to out and returns its size.
 func (p *Previews) writePages(ctx context.Context, actor model.Actor, list []filePages, out *temporaryFile) (int64, error) {
 	var parts []sandbox.Part
+	var open []func() // close the documents
+	defer func() {
+		for _, done := range open {
+			done()
+		}
+	}()
 	for _, part := range list {
 		r, done, err := p.openRequest(ctx, part.file, actor.Record(), sandbox.View)
 		if err != nil {
 			return 0, err
 		}
-		defer done()
+		open = append(open, done)
 		parts = append(parts, sandbox.Part{Doc: r.Doc, Size: r.Size, MIME: r.MIME, Pages: part.pages})
 	}
 	limits := p.limits
