@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -165,9 +166,11 @@ func (h fileHandler) createFromPages(r *request) (response, error) {
 	body := patchBody(sent)
 	draft := jobs.PagesDraft{Name: body.filename("name").Value, FolderID: body.number("folder_id").Value,
 		AbstractID: body.opaque("abstract_id", h.server.abstracts).Value}
-	if draft.Parts, err = pagesParts(sent["parts"]); err != nil {
-		draft.NotArray = true
+	draft.Parts, err = pagesParts(sent["parts"])
+	if errs.KindOf(err) == errs.Invalid {
+		return response{}, err
 	}
+	draft.NotArray = err != nil
 	render := func(created vault.AbstractWithFiles) response {
 		file := created.Files[len(created.Files)-1]
 		return response{status: http.StatusAccepted, header: h.etag.header(file.ID, file.Version),
@@ -178,14 +181,21 @@ func (h fileHandler) createFromPages(r *request) (response, error) {
 	})
 }
 
+const unknownMember errs.Code = "The {field} field is unknown. A part has file_id, pages, and rotate."
+
 // pagesParts decodes the parts of a new document.
 func pagesParts(raw json.RawMessage) (parts []jobs.PagesPart, err error) {
 	var items []json.RawMessage
 	if kind := jsontext.Value(raw).Kind(); kind != 0 && kind != 'n' {
 		err = json.Unmarshal(raw, &items)
 	}
-	for _, item := range items {
+	for n, item := range items {
 		object, wrong := decode.Object(item)
+		for name := range object {
+			if !slices.Contains([]string{"file_id", "pages", "rotate"}, name) { // not ignored: without pages, all are copied
+				return nil, errs.InvalidField(fmt.Sprintf("parts.%d.%s", n, name), unknownMember)
+			}
+		}
 		part := patchBody(object)
 		parts = append(parts, jobs.PagesPart{FileID: part.number("file_id").Value, Pages: part.input("pages").Value,
 			Rotate: part.number("rotate").Value})

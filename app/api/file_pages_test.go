@@ -19,9 +19,11 @@ func TestFileFromPages(t *testing.T) {
 			`{"file_id":2,"filename":"b.pdf","pages":"1-2","rotate":0}]}`})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/files/1/origin", status: 200, want: `{"data":[]}`})
 	for body, field := range map[string][2]string{
-		`{"name":"x","parts":{}}`:                                       {"parts", "The parts field must be an array."},
-		`{"name":"x","parts":[{"file_id":2}]}`:                          {"parts.0.file_id", "The selected file id is invalid."},
-		`{"name":7,"parts":[7]}`:                                        {"name", "The name field must be a string."},
+		`{"name":"x","parts":{}}`:              {"parts", "The parts field must be an array."},
+		`{"name":"x","parts":[{"file_id":2}]}`: {"parts.0.file_id", "The selected file id is invalid."},
+		`{"name":"x","parts":[{"file_id":1,"page":"3"}]}`: {"parts.0.page",
+			"The page field is unknown. A part has file_id, pages, and rotate."},
+		`{"name":7,"parts":[7]}`: {"name", "The name field must be a string."},
 		`{"name":"x","abstract_id":"k3Jd82Qz","parts":[{"file_id":1}]}`: {"abstract_id", "The selected abstract id is invalid."},
 	} {
 		r := call{as: "full", method: "POST", path: "/v1/file-vault/files/pages", header: []string{asJSON}, body: body, status: 422}

@@ -52,7 +52,7 @@ func (r *Rules) Propose(ctx context.Context, county, state string, recorded []Re
 	found := map[label][]string{} // the lines with a label, one of each document
 	for n, doc := range recorded {
 		for field, want := range doc.Fields {
-			if isSameNumber(before[n][field].Value(), want) {
+			if model.NormalizeRecordingNumber(want) == "" || isSameNumber(before[n][field].Value(), want) {
 				continue
 			}
 			if line, find := findLabel(doc.Pages, field, want); find != "" {
@@ -107,9 +107,10 @@ func (p proposer) read(ctx context.Context, rules *Rules) (list []Fields, err er
 // count returns how many documents have a field as it was recorded, and how many have it differently.
 func (p proposer) count(read []Fields, field string) (right, wrong int) {
 	for n, doc := range p.recorded {
-		got, want := read[n][field].Value(), doc.Fields[field]
+		want, recorded := doc.Fields[field]
+		got := read[n][field].Value()
 		switch {
-		case got == "" || want == "":
+		case got == "" || !recorded:
 		case isSameNumber(got, want):
 			right++
 		default:

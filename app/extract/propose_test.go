@@ -44,6 +44,10 @@ func TestPropose(t *testing.T) {
 		{"not in the text", []extract.RecordedInstrument{recordedDeed("Wexcombe Mark 1", number("4711")),
 			recordedDeed("Wexcombe Mark 2", number("4712"))}, ""},
 		{"running text", []extract.RecordedInstrument{recordedDeed("", number("99-1234567")), recordedDeed("", number("99-1234567"))}, ""},
+		{"read where nothing was recorded", []extract.RecordedInstrument{recordedDeed("Deed Book 12 Page 34 Tome 7", number("")),
+			recordedDeed("Deed Book 13 Page 35 Tome 8", map[string]string{extract.Book: ""})}, ""},
+		{"wrong for an instrument without a number", []extract.RecordedInstrument{recordedDeed("Wexcombe Mark 4711", number("4711")),
+			recordedDeed("Wexcombe Mark 4712", number("4712")), recordedDeed("Wexcombe Mark 9999", number(""))}, ""},
 		{"wrong for others", []extract.RecordedInstrument{recordedDeed("Wexcombe Mark 4711", number("4711")),
 			recordedDeed("Wexcombe Mark 4712", number("4712")), recordedDeed("Wexcombe Mark 9999", number("8000"))}, ""},
 	} {

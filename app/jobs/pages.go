@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -44,6 +46,9 @@ const (
 	notCopied    errs.Code = "The pages of the {field} can't be copied: %s"
 )
 
+// maxCreatedAtOnce is how many documents an actor can create from pages at the same time.
+const maxCreatedAtOnce = 2
+
 // newPages is a valid PagesDraft.
 type newPages struct {
 	name     string
@@ -64,6 +69,11 @@ type filePages struct {
 // every invalid field, Conflict if the abstract is full, or NotFound if a document is damaged.
 func (p *Previews) CreateFromPages(ctx context.Context, actor model.Actor, draft PagesDraft,
 	idempotency vault.Idempotency[vault.AbstractWithFiles]) (result vault.AbstractWithFiles, err error) {
+	end, err := p.creating.begin(actor.Record())
+	if err != nil {
+		return result, err
+	}
+	defer end()
 	checked, err := store.Read(ctx, p.Store, func(t *store.Tx) (newPages, error) { return p.checkPages(t, draft) })
 	if err != nil {
 		return result, err
@@ -73,15 +83,15 @@ func (p *Previews) CreateFromPages(ctx context.Context, actor model.Actor, draft
 		return result, err
 	}
 	defer out.discard()
-	size, err := p.writePages(ctx, actor, checked.parts, out)
-	if err != nil {
-		return result, err
-	}
 	upload, err := p.vault.Files.Stage(ctx)
 	if err != nil {
 		return result, err
 	}
 	defer upload.Discard()
+	size, err := p.writePages(ctx, actor, checked.parts, out)
+	if err != nil {
+		return result, err
+	}
 	upload.Origin = checked.origin
 	if err := upload.Add(checked.name, io.NewSectionReader(out, 0, size)); err != nil {
 		return result, err
@@ -107,13 +117,18 @@ func (p *Previews) writePages(ctx context.Context, actor model.Actor, list []fil
 			done()
 		}
 	}()
+	opened := map[string]blob.Reader{}
 	for _, part := range list {
-		r, done, err := p.openRequest(ctx, part.file, actor.Record(), sandbox.View)
-		if err != nil {
-			return 0, err
+		doc, found := opened[part.file.Digest]
+		if !found {
+			var err error
+			if doc, err = p.openIntact(ctx, part.file); err != nil {
+				return 0, err
+			}
+			opened[part.file.Digest] = doc
+			open = append(open, func() { _ = doc.Close() }) // the document was only read
 		}
-		open = append(open, done)
-		parts = append(parts, sandbox.Part{Doc: r.Doc, Size: r.Size, MIME: r.MIME, Pages: part.pages})
+		parts = append(parts, sandbox.Part{Doc: doc, Size: part.file.Size, MIME: part.file.MIME, Pages: part.pages})
 	}
 	limits := p.limits
 	limits.MaxPages = document.MaxPages
@@ -131,6 +146,22 @@ func (p *Previews) writePages(ctx context.Context, actor model.Actor, list []fil
 		err = diskError(err)
 	}
 	return size, err
+}
+
+// openIntact opens a document and verifies all of it first, because damaged pages would be intact in a new document.
+func (p *Previews) openIntact(ctx context.Context, file model.File) (blob.Reader, error) {
+	if err := p.vault.Files.KnownDamage(file); err != nil {
+		return nil, err
+	}
+	_, content, err := p.vault.Files.Open(ctx, file.ID)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(io.Discard, content)
+	if err = errors.Join(err, content.Close()); err != nil {
+		return nil, cmp.Or(p.vault.Files.KnownDamage(file), err)
+	}
+	return p.vault.OpenBytes(ctx, file)
 }
 
 var errFileTooLarge = errors.New("the new document is too large")

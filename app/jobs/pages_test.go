@@ -3,9 +3,12 @@ package jobs_test
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
@@ -13,6 +16,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/model/origin"
 	"deedkeep/app/vault"
+	"deedkeep/app/vault/storage"
 	"deedkeep/app/vaulttest"
 )
 
@@ -124,5 +128,35 @@ func TestCreateFromPagesRejected(t *testing.T) {
 	draft.AbstractID = model.NewIDInput(full.Abstract.ID)
 	if _, err := createFromPages(t, v, draft); errs.KindOf(err) != errs.Conflict {
 		t.Errorf("a full abstract: error %v, want Conflict", err)
+	}
+}
+
+// Pages of a damaged document don't become a new document, which would be intact. Large documents are verified first.
+func TestCreateFromDamagedPages(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	opts.Settings.Scrub.VerifyFirst = 64 << 10
+	v := vaulttest.OpenUnchecked(t, opts)
+	defer vaulttest.Close(t, v)
+	content := append(vaulttest.PDF(2, "large"), make([]byte, 1<<20)...)
+	files := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("large.pdf", content), scan(2, "small"))
+	for _, f := range files {
+		path := filepath.Join(v.Dir, "blobs", f.Digest[:2], f.Digest)
+		stored, err := os.ReadFile(path)
+		vaulttest.NoError(t, err)
+		stored[len(stored)/2] ^= 1
+		vaulttest.NoError(t, os.Chmod(path, 0o600))
+		vaulttest.NoError(t, os.WriteFile(path, stored, 0o600))
+		old := time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC)
+		vaulttest.NoError(t, os.Chtimes(path, old, old))
+		for _, again := range []bool{false, true} {
+			_, err := createFromPages(t, v, jobs.PagesDraft{Name: model.StringInput("x"), Parts: []jobs.PagesPart{part(f.ID, "1", 0)}})
+			if _, damaged := errors.AsType[*storage.DamagedError](err); !damaged {
+				t.Errorf("%s, again %t: error %v, want DamagedError", f.Filename, again, err)
+			}
+		}
+	}
+	if n := tmpFiles(t, v); n != 0 {
+		t.Errorf("%d temporary files, want none", n)
 	}
 }

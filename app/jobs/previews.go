@@ -46,6 +46,7 @@ type Previews struct {
 
 	maxSearchable  int // pages of a searchable PDF
 	openSearchable openCounts
+	creating       openCounts // documents that are created from pages
 
 	ocr   *OCR      // reads pages without text; nil until NewOCR
 	locks keyedLock // one per image being generated and per user searching in a document
@@ -57,7 +58,10 @@ type Previews struct {
 func NewPreviews(v *vault.Vault, limits document.ExtractLimits, maxSearchable, searchablePerUser int, deadline time.Duration) *Previews {
 	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits,
 		maxSearchable: cmp.Or(maxSearchable, DefaultSearchablePages), deadline: deadline,
-		openSearchable: openCounts{max: cmp.Or(searchablePerUser, DefaultSearchablePerUser), byOwner: map[string]int{}}}
+		openSearchable: openCounts{max: cmp.Or(searchablePerUser, DefaultSearchablePerUser), byOwner: map[string]int{},
+			full: "You are already downloading searchable PDFs (%d). Try again when a download is complete."},
+		creating: openCounts{max: maxCreatedAtOnce, byOwner: map[string]int{},
+			full: "You are already creating documents from pages (%d). Try again when one is complete."}}
 }
 
 // documentFailures maps permanent errors of a document to the sentences that users see. If

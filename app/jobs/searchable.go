@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"deedkeep/app/apitypes"
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -100,10 +99,11 @@ func (p *Previews) Searchable(ctx context.Context, actor model.Actor, id uint64)
 	return s, nil
 }
 
-// openCounts limits how many searchable PDFs each owner has open. Each one occupies disk space until
-// the client has received it, however slow that is.
+// openCounts limits how many PDFs each owner has created at the same time. Each one occupies disk space: a searchable
+// PDF until the client has received it, however slow that is.
 type openCounts struct {
 	max     int
+	full    string // message at the limit, with the number
 	mu      sync.Mutex
 	byOwner map[string]int
 }
@@ -113,8 +113,7 @@ func (o *openCounts) begin(owner string) (end func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byOwner[owner] >= o.max {
-		count := apitypes.Count(o.max, "searchable PDF", "searchable PDFs")
-		return nil, &errs.Error{Kind: errs.Conflict, Message: "You are already downloading " + count + ". Try again when a download is complete."}
+		return nil, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(o.full, o.max)}
 	}
 	o.byOwner[owner]++
 	return func() {

@@ -109,7 +109,7 @@ func TestSearchablePerActor(t *testing.T) {
 	fails.err = nil
 	opened := []*jobs.SearchablePDF{open(first), open(first), open(second)}
 	_, err := v.Previews.Searchable(t.Context(), first, file.ID)
-	if errs.KindOf(err) != errs.Conflict || !strings.Contains(err.Error(), "You are already downloading 2 searchable PDFs") {
+	if errs.KindOf(err) != errs.Conflict || !strings.Contains(err.Error(), "You are already downloading searchable PDFs (2)") {
 		t.Errorf("the third Searchable = %v, want Conflict", err)
 	}
 	if n := tmpFiles(t, v); n != 3 {

@@ -52,6 +52,10 @@ func Chain(s *Search) (chain []Owners) {
 	return chain
 }
 
+// maxHolders is the maximum number of holders of shares that are compared. It limits the time for a runsheet of thousands of
+// deeds.
+const maxHolders = 20
+
 // holders are the names of the owners at a place in the chain.
 type holders struct{ names []string }
 
@@ -88,6 +92,9 @@ func (h *holders) convey(chain []Owners, l link) []Owners {
 	}
 	for _, name := range l.grantors {
 		conveyed.Add(name)
+	}
+	if len(h.names) > maxHolders || !slices.ContainsFunc(l.grantors, func(name string) bool { return !model.IsOfficial(name) }) {
+		h.names = nil // an official conveys all shares
 	}
 	h.names = slices.DeleteFunc(slices.Clone(h.names), conveyed.HasAll) // who keeps a share stays a holder
 	h.names = append(h.names, l.grantees...)

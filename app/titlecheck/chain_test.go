@@ -64,6 +64,8 @@ func TestChain(t *testing.T) {
 			"Warranty Deed: Eve Poe > Carl Abernathy"}, "Farmer > Smith | Poe > Abernathy"},
 		{"sheriff", []string{"Warranty Deed: Ann Farmer > John Smith", "Sheriff's Deed: Sheriff of Wexcombe County > First Bank, N.A."},
 			"Farmer > Smith > First Bank, N.A."},
+		{"after a sheriff", []string{"Warranty Deed: Ann Farmer > John Smith", "Sheriff's Deed: Sheriff of Wexcombe County > First Bank",
+			"Warranty Deed: John Smith > Carl Abernathy"}, "Farmer > Smith > First Bank | Smith > Abernathy"},
 		{"same last name", []string{"Warranty Deed: Ann Farmer > John Smith", "Warranty Deed: John Smith > Eve Smith"},
 			"Farmer > John Smith > Eve Smith"},
 		{"no grantor", []string{"Warranty Deed: Ann Farmer > John Smith", "Warranty Deed:  > Carl Abernathy"}, "Farmer > Smith | Abernathy"},
