@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deedkeep/app/extract"
+	"deedkeep/app/model"
 )
 
 // A page with a very long line, or with very many lines, takes about as long as any other one.
@@ -25,5 +26,15 @@ func TestStartsOnHostilePage(t *testing.T) {
 		if took > limit {
 			t.Errorf("%s takes %v, want at most %v", name, took, limit)
 		}
+	}
+}
+
+// The rest of pages with more text than is read is left out, and so are the pages after them.
+func TestReadLongPages(t *testing.T) {
+	page := extract.PlainText("SATISFACTION OF MORTGAGE\n" + strings.Repeat(strings.Repeat("x", 60)+"\n", 460))
+	pages := []extract.Page{page, page, page, page, page, page}
+	fields := extract.Read(pages, extract.DefaultRules(), model.NewDocumentTypes(), time.Now())
+	if kind := fields[extract.Type].Value(); kind != "Release or Satisfaction" {
+		t.Errorf("the type is %q, want a release", kind)
 	}
 }

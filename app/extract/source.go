@@ -51,6 +51,9 @@ func newSource(pages []Page, rules *Rules) *source {
 			break
 		}
 		left := min(maxPageText, maxText-b.Len())
+		if left <= 0 {
+			break
+		}
 		double := page.isDoubleSpaced()
 		for n, line := range page.Lines {
 			text := line.Text
