@@ -90,7 +90,7 @@
 //	0     app/kv         what app/store needs of a database: buckets of ordered keys -
 //	0     app/memory     memory of processes                                      -
 //	0     app/model/area rectangles on pages of documents                         -
-//	0     app/model/origin pages of other documents that a document was made from    -
+//	0     app/model/origin pages of other documents that a document was created from    -
 //	0     app/mention    numbers, addresses, and names that a document mentions   -
 //	0     app/search/index/segment segment files of the index: write, read, merge -
 //	0     app/stats      counters, histograms, and rate limiters                  -

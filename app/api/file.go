@@ -204,7 +204,7 @@ func pagesParts(raw json.RawMessage) (parts []jobs.PagesPart, err error) {
 	return parts, err
 }
 
-// originPart describes pages that a document was made from. Its fields are those of origin.Part.
+// originPart describes pages that a document was created from. Its fields are those of origin.Part.
 type originPart struct {
 	FileID   int64  `json:"file_id"`
 	Filename string `json:"filename"`
@@ -212,7 +212,7 @@ type originPart struct {
 	Rotate   int    `json:"rotate"`
 }
 
-// origin lists the pages that a document was made from.
+// origin lists the pages that a document was created from.
 func (h fileHandler) origin(r *request) (response, error) {
 	_, file, err := h.read(r)
 	if err != nil {

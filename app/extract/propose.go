@@ -66,23 +66,23 @@ func (r *Rules) Propose(ctx context.Context, county, state string, recorded []Re
 		}
 	}
 	slices.SortFunc(list, func(a, b Proposal) int { return cmp.Or(b.Right-a.Right, cmp.Compare(a.Text, b.Text)) })
-	list = list[:min(len(list), maxTried)]
-	for n := range list {
-		rules, problems := r.WithPatterns([]byte(list[n].Text))
+	var kept []Proposal
+	for _, l := range list[:min(len(list), maxTried)] {
+		rules, problems := r.WithPatterns([]byte(l.Text))
 		if len(problems) > 0 {
-			continue // Right isn't more than Had
+			continue
 		}
 		after, err := p.read(ctx, rules)
 		if err != nil {
 			return nil, err
 		}
-		list[n].Right, list[n].Wrong = p.count(after, list[n].Field)
-		had, wrong := p.count(before, list[n].Field)
-		if list[n].Had = had; list[n].Wrong > wrong {
-			list[n].Had = list[n].Right
+		had, wrong := p.count(before, l.Field)
+		if l.Right, l.Wrong = p.count(after, l.Field); l.Right > had && l.Wrong <= wrong {
+			l.Had = had
+			kept = append(kept, l)
 		}
 	}
-	return slices.DeleteFunc(list, func(p Proposal) bool { return p.Right <= p.Had }), nil
+	return kept, nil
 }
 
 // proposer has what Propose is asked.

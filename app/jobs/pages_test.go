@@ -36,7 +36,7 @@ func createFromPages(t *testing.T, v *instance.Instance, draft jobs.PagesDraft) 
 }
 
 // A document of pages names its origin, has the rotation that the pages are shown with, and is retained as
-// long as the documents that it was made from, which stay as they were.
+// long as the documents that it was created from, which stay as they were.
 func TestCreateFromPages(t *testing.T) {
 	t.Parallel()
 	v, _, _ := vaulttest.OpenWithRetention(t) // for 20 years
@@ -71,8 +71,8 @@ func TestCreateFromPages(t *testing.T) {
 		t.Errorf("the original is now %+v, was %+v", now, before)
 	}
 	entry := vaulttest.AuditEntries(t, v, 1)[0]
-	if made := entry.Detail["made_from"]; entry.Kind != "file.filed" || made != "pages 3–4 of Scan a.pdf, pages 1–2 of Scan b.pdf" {
-		t.Errorf("audit entry %s, made from %q", entry.Kind, made)
+	if from := entry.Detail["created_from"]; entry.Kind != "file.filed" || from != "pages 3–4 of Scan a.pdf, pages 1–2 of Scan b.pdf" {
+		t.Errorf("audit entry %s, created from %q", entry.Kind, from)
 	}
 	into, err := createFromPages(t, v, jobs.PagesDraft{Name: model.StringInput("x.pdf"), AbstractID: model.NewIDInput(abstract.Abstract.ID),
 		Parts: []jobs.PagesPart{part(file.ID, "1", 0)}})

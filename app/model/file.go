@@ -32,7 +32,7 @@ type File struct {
 	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text, their own or from OCR; nil until counted
 	OCR        *OCR      `json:"ocr,omitempty"`        // nil until it is known which pages need OCR
 	Turns      PageTurns `json:"turns,omitempty"`      // rotation of the pages that a person chose
-	// Origin says which pages of other documents the document was made from. It is nil if it was uploaded.
+	// Origin says which pages of other documents the document was created from. It is nil if it was uploaded.
 	Origin    []origin.Part `json:"origin,omitempty"`
 	Owner     string        `json:"owner,omitempty"` // user or API key that uploaded it (Actor.Record); OCR is shared fairly among owners
 	Version   uint64        `json:"version"`

@@ -10,12 +10,13 @@ import (
 	"deedkeep/app/model"
 )
 
-// Owners are owners in the chain of title, as the instruments of a runsheet name them.
+// Owners are parties in the chain of title, as the instruments of a runsheet name them.
 type Owners struct {
-	Names      []string // as recorded
+	Names      []string // as recorded, with those of earlier owners who didn't convey their share
+	Grantees   []string // the new ones of them; nil for the grantors of the first conveyance
 	Short      string   // last names, or the whole names of companies: "Smith and Roe"
-	Instrument uint64   // that names them as grantees or, of the first owners, as grantors
-	Recorded   string   // its recording date; "" for the first owners
+	Instrument uint64   // that names them as grantees or, of the first ones, as grantors
+	Recorded   string   // its recording date; "" for grantors
 	Apart      bool     // no instrument of the chain is from the owners before to these
 }
 
@@ -27,18 +28,20 @@ type link struct {
 	recorded string
 }
 
-// Chain returns the owners that the conveyances of a runsheet name, one after another. A court paper such as a probate
-// is in it if a later grantor is named only there.
+// Chain returns the parties that the conveyances of a runsheet name, one after another. A court paper such as a probate,
+// or an affidavit of heirship, is in it if a later grantor is named only there.
 func Chain(s *Search) (chain []Owners) {
 	holders := &holders{}
-	var papers []link // court papers since the last conveyance
+	var papers []link // court and supporting papers since the last conveyance
 	for _, i := range s.Instruments {
 		l := link{i.ID, i.Grantors, i.Grantees, i.Recorded}
 		switch {
-		case len(l.grantees) == 0 || !isInChain(i):
+		case len(l.grantees) == 0:
 			continue
-		case i.Type.Category == model.Court:
+		case i.Type.Category == model.Court, i.Type.Category == model.Support:
 			papers = append(papers, l)
+			continue
+		case i.Type.Category != model.Conveyance:
 			continue
 		}
 		for _, paper := range papers {
@@ -65,40 +68,39 @@ func (h *holders) haveAny(names []string) bool {
 }
 
 // namesAny reports whether one of the names is in a list.
-func namesAny(list, names []string) bool {
+func namesAny(list, names []string) bool { return slices.ContainsFunc(names, in(list)) }
+
+// in returns a function that reports whether a name is in a list.
+func in(list []string) func(string) bool {
 	known := model.NewPartyNames()
 	for _, name := range list {
 		known.Add(name)
 	}
-	return slices.ContainsFunc(names, known.HasAll)
+	return known.HasAll
 }
 
-// convey adds the owners that an instrument names. If it is not from the holders, its grantors are added, too. A deed
-// to holders, such as a corrective deed or that of a possible heir, adds nothing.
+// convey adds the owners after an instrument. If it is not from a holder, its grantors are added, too. A deed to the holders
+// from someone else, such as a corrective deed, adds nothing.
 func (h *holders) convey(chain []Owners, l link) []Owners {
-	known, conveyed := model.NewPartyNames(), model.NewPartyNames()
-	for _, name := range h.names {
-		known.Add(name)
-	}
-	if len(chain) > 0 && !slices.ContainsFunc(l.grantees, func(name string) bool { return !known.HasAll(name) }) {
+	isHolder := in(h.names)
+	isNew := func(name string) bool { return !isHolder(name) }
+	if len(chain) > 0 && !slices.ContainsFunc(l.grantees, isNew) && !slices.ContainsFunc(l.grantors, isHolder) {
 		return chain
 	}
 	apart := len(chain) > 0 && len(l.grantors) == 0
-	if len(chain) == 0 || !h.haveAny(l.grantors) {
+	switch {
+	case len(chain) == 0 || !h.haveAny(l.grantors):
 		if len(l.grantors) > 0 {
 			chain = appendOwners(chain, Owners{Names: l.grantors, Instrument: l.id, Apart: len(chain) > 0})
 		}
 		h.names = nil
+	case len(h.names) > maxHolders, slices.ContainsFunc(l.grantors, model.IsOfficial): // an official conveys all shares
+		h.names = nil
 	}
-	for _, name := range l.grantors {
-		conveyed.Add(name)
-	}
-	if len(h.names) > maxHolders || !slices.ContainsFunc(l.grantors, func(name string) bool { return !model.IsOfficial(name) }) {
-		h.names = nil // an official conveys all shares
-	}
-	h.names = slices.DeleteFunc(slices.Clone(h.names), conveyed.HasAll) // who keeps a share stays a holder
+	// Holders who didn't convey stay.
+	h.names = slices.DeleteFunc(slices.DeleteFunc(slices.Clone(h.names), in(l.grantors)), in(l.grantees))
 	h.names = append(h.names, l.grantees...)
-	return appendOwners(chain, Owners{Names: l.grantees, Instrument: l.id, Recorded: l.recorded, Apart: apart})
+	return appendOwners(chain, Owners{Names: h.names, Grantees: l.grantees, Instrument: l.id, Recorded: l.recorded, Apart: apart})
 }
 
 // appendOwners adds owners with their short names. Owners with the same last names, one after the other, have their whole

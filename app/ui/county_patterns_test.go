@@ -75,7 +75,7 @@ func TestProposeCountyPatterns(t *testing.T) {
 		return admin.post(t, 200, path, admin.settingForm(t, path, url.Values{"propose": {"1"}, "county": {county}, "state": {"PA"}}))
 	}
 	propose("").has(t, "Enter a county.")
-	propose("Wexcombe").has(t, "No recorded instruments of this county have a document with text.")
+	propose("Wexcombe").has(t, "No instruments of this county have a document with text.")
 	_, created := h.createAbstract(t, admin.actor, nil, model.Property{County: "Wexcombe", State: "PA"}, "1.pdf", "2.pdf", "3.pdf")
 	for n, f := range created.Files {
 		vaulttest.NoError(t, h.vault.Vault.Previews.Put(f.Digest, blobstore.TextFile, func(w io.Writer) error {
@@ -87,18 +87,18 @@ func TestProposeCountyPatterns(t *testing.T) {
 			return errors.Join(pages.Page(1, text), pages.Close())
 		}))
 		if n == 2 {
-			propose("Wexcombe").has(t, "2 recorded instruments compared.", "Wexcombe Mark 4710</td>")
+			propose("Wexcombe").has(t, "2 instruments compared.", "Wexcombe Mark 4710</td>")
 		}
 		h.createInstrument(t, created.Abstract.ID, fmt.Sprintf(
 			`{"type":"Warranty Deed","instrument_number":"471%d","documents":[{"file_id":%d}]}`, n, f.ID))
 	}
 	proposed := propose("wexcombe")
-	proposed.has(t, "3 recorded instruments compared.", `data-label="Right" class="num">3</td>`, `data-label="Wrong" class="num">0</td>`,
+	proposed.has(t, "3 instruments compared.", `data-label="Correct" class="num">3</td>`, `data-label="Incorrect" class="num">0</td>`,
 		`data-label="Before" class="num">0</td>`)
 	pattern := proposed.matches(t, `name="add" value="([^"]*)"`)[0]
 	form := admin.settingForm(t, path, url.Values{"patterns": {"- find: 'Tome (?P<book>[0-9]+)'\n"}, "add": {pattern}})
 	added := admin.post(t, 200, path, form)
-	added.has(t, "The pattern was added below. Select Save to use it.", "- find: &#39;Tome", "Mark")
+	added.has(t, "Pattern added to the end of the list. Select Save to use it.", "- find: &#39;Tome", "Mark")
 	if got := h.vault.Stored.Patterns().Text; got != "" {
 		t.Errorf("patterns before they were saved: got %q, want none", got)
 	}
@@ -107,6 +107,6 @@ func TestProposeCountyPatterns(t *testing.T) {
 	admin.post(t, 303, path, form)
 	form = admin.settingForm(t, path, url.Values{"propose": {"1"}, "county": {"Wexcombe"}, "state": {"PA"},
 		"patterns": {h.vault.Stored.Patterns().Text}})
-	admin.post(t, 200, path, form).has(t, "3 recorded instruments compared. No pattern would read more")
+	admin.post(t, 200, path, form).has(t, "3 instruments compared. No pattern would read more")
 	admin.post(t, 422, path, admin.settingForm(t, path, url.Values{"propose": {"1"}, "patterns": {"- find: '['\n"}})).has(t, "Line 1:")
 }

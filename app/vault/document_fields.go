@@ -383,8 +383,8 @@ const maxRecordedPages = 3
 // recorded from. It leaves out those without the text of a document. state may be "".
 func (ins *Instruments) RecordedPages(ctx context.Context, county, state string, limit int) (list []extract.RecordedInstrument, err error) {
 	type source struct {
-		digest string
-		first  int
+		digest      string
+		first, last int
 		model.Instrument
 	}
 	var sources []source
@@ -402,7 +402,12 @@ func (ins *Instruments) RecordedPages(ctx context.Context, county, state string,
 			if err != nil {
 				return err
 			}
-			sources = append(sources, source{f.Digest, max(model.FirstPage(i.Documents[0].Pages), 1), i})
+			first := model.FirstPage(i.Documents[0].Pages)
+			last := first + maxRecordedPages - 1
+			if _, end, ok := model.ParsePages(i.Documents[0].Pages); ok {
+				last = min(last, end)
+			}
+			sources = append(sources, source{f.Digest, first, last, i})
 		}
 		return err
 	})
@@ -412,7 +417,7 @@ func (ins *Instruments) RecordedPages(ctx context.Context, county, state string,
 		}
 		recorded := extract.RecordedInstrument{Fields: map[string]string{extract.InstrumentNumber: s.Number, extract.Book: s.Book,
 			extract.PageNumber: s.Page}}
-		if recorded.Pages, err = ins.linesOf(ctx, s.digest, s.first, s.first+maxRecordedPages-1); len(recorded.Pages) > 0 {
+		if recorded.Pages, err = ins.linesOf(ctx, s.digest, s.first, s.last); len(recorded.Pages) > 0 {
 			list = append(list, recorded)
 		}
 	}

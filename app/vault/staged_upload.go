@@ -33,7 +33,7 @@ type StagedUpload struct {
 	pending   sync.WaitGroup
 	closed    sync.Once
 	BatchItem *BatchItem    // position of the documents in their batch; nil: append them to the abstract
-	Origin    []origin.Part // pages that the documents were made from; nil: they were uploaded
+	Origin    []origin.Part // pages that the documents were created from; nil: they were uploaded
 }
 
 // stagedFile is one document of an upload. It is either rejected, or staged and
@@ -248,7 +248,7 @@ func (f *checkedFiles) limitTo(existing int) *checkedFiles {
 	return limited
 }
 
-// mustFit returns Conflict if a document that was made from pages didn't fit into an abstract.
+// mustFit returns Conflict if a document that was created from pages didn't fit into an abstract.
 func (f *checkedFiles) mustFit() error {
 	if len(f.origin) == 0 || len(f.rejected) == 0 {
 		return nil
@@ -325,7 +325,7 @@ func (f *checkedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor mo
 			Processing: true, Owner: actor.Record(), Version: 1, CreatedAt: at, Origin: f.origin, RetainedUntil: retained}
 		detail := FileDetail(file)
 		if len(f.origin) > 0 {
-			detail["made_from"] = origin.Text(f.origin)
+			detail["created_from"] = origin.Text(f.origin)
 		}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
 			v.AddEntry(t, model.Event{At: at, Actor: actor, Kind: "file.filed", Record: model.RecordRef("file", id), Detail: detail,

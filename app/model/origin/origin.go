@@ -1,4 +1,4 @@
-// Package origin describes which pages of other documents a document was made from.
+// Package origin describes which pages of other documents a document was created from.
 package origin
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Part is a document, and the pages of it that another document was made from.
+// Part is a document, and the pages of it that another document was created from.
 type Part struct {
 	FileID   uint64 `json:"file_id"`
 	Filename string `json:"filename"`         // when the other document was created

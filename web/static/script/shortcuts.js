@@ -47,7 +47,7 @@ const groups = [
   [
     'Instruments in a document',
     [
-      ['Enter or F4', 'Next doubtful field; Shift goes back'],
+      ['Enter or F4', 'Mark as checked, next doubtful field; Shift goes back'],
       ['← →', 'Next, previous page'],
       ['S', 'Start an instrument at the page'],
       ['M', 'Merge with the previous instrument'],

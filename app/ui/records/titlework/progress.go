@@ -89,6 +89,9 @@ func sheetParts(s source, search *titlecheck.Search) (parts []ProgressPart) {
 // The owners that the line names, if there are more of them: the first, and the last ones.
 const firstOwners, lastOwners = 1, 4
 
+// apart separates owners that no instrument joins.
+const apart = "; "
+
 // chainOwners returns the owners in the chain of title for the line, and what it says about the last ones.
 func chainOwners(chain []titlecheck.Owners) (list []ChainOwners, last string) {
 	if len(chain) == 0 {
@@ -101,22 +104,28 @@ func chainOwners(chain []titlecheck.Owners) (list []ChainOwners, last string) {
 		}
 		switch {
 		case owners.Apart:
-			o.Between = "; "
+			o.Between = apart
 		case n > 0:
 			o.Between = " → "
 		}
 		list = append(list, o)
 	}
 	if others := len(list) - firstOwners - lastOwners; others > 1 {
-		more := ChainOwners{Text: fmt.Sprintf("%d more", others), Anchor: "runsheet", Between: " → … "}
+		more := ChainOwners{Text: fmt.Sprintf("%d more", others), Anchor: "runsheet", Between: " → "}
+		if slices.ContainsFunc(list[firstOwners:firstOwners+others], func(o ChainOwners) bool { return o.Between == apart }) {
+			more.Between = apart
+		}
 		list = slices.Concat(list[:firstOwners], []ChainOwners{more}, list[firstOwners+others:])
-		list[firstOwners+1].Between = " … → "
 	}
-	if last = "last grantee"; len(chain[len(chain)-1].Names) > 1 {
+	end := chain[len(chain)-1]
+	if last = "last grantee"; len(end.Grantees) > 1 {
 		last = "last grantees"
 	}
-	if recorded := chain[len(chain)-1].Recorded; recorded != "" {
-		last += ", recorded " + page.FormatDate(recorded)
+	if len(end.Grantees) < len(end.Names) { // others kept their share
+		last += " " + model.JoinNames(end.Grantees, "; ")
+	}
+	if end.Recorded != "" {
+		last += ", recorded " + page.FormatDate(end.Recorded)
 	}
 	return list, last
 }
