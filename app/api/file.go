@@ -177,8 +177,24 @@ func (h fileHandler) createFromPages(r *request) (response, error) {
 			body: apitypes.FileBody{Data: h.server.file(r, file)}}
 	}
 	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
-		return h.server.App.Previews.CreateFromPages(r.Context(), r.actor, draft, keep)
+		created, err := h.server.App.Previews.CreateFromPages(r.Context(), r.actor, draft, keep)
+		if err == nil {
+			h.recordCopies(r, created.Files[len(created.Files)-1])
+		}
+		return created, err
 	})
+}
+
+// recordCopies records the access to each document whose pages a new document has.
+func (h fileHandler) recordCopies(r *request, file model.File) {
+	recorded := map[uint64]bool{}
+	for _, part := range file.Origin {
+		if !recorded[part.FileID] {
+			recorded[part.FileID] = true
+			h.server.App.Events.RecordAccess(r.actor, "file.downloaded", model.RecordRef("file", part.FileID),
+				map[string]string{"as": "pages", "into": model.RecordRef("file", file.ID)})
+		}
+	}
 }
 
 const unknownMember errs.Code = "The {field} field is unknown. A part has file_id, pages, and rotate."
@@ -221,12 +237,16 @@ func (h fileHandler) origin(r *request) (response, error) {
 	var body struct {
 		Data apitypes.List[originPart] `json:"data"`
 	}
+	names := map[uint64]string{}
 	for _, part := range file.Origin {
-		name := part.Filename
-		if now, err := h.service.Get(r.Context(), part.FileID); err == nil {
-			name = now.Filename
+		if _, known := names[part.FileID]; !known {
+			now, err := h.service.Get(r.Context(), part.FileID)
+			if err != nil && errs.KindOf(err) != errs.NotFound {
+				return response{}, err
+			}
+			names[part.FileID] = cmp.Or(now.Filename, part.Filename) // the file was deleted since
 		}
-		body.Data = append(body.Data, originPart{int64(part.FileID), name, part.Pages, part.Rotate})
+		body.Data = append(body.Data, originPart{int64(part.FileID), names[part.FileID], part.Pages, part.Rotate})
 	}
 	return okResponse(body)
 }

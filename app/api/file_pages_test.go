@@ -12,6 +12,10 @@ func TestFileFromPages(t *testing.T) {
 	abstract := srv.createID(t, abstractCall(201, "", filePart("files", "packet.pdf", pdf(9)), filePart("files", "b.pdf", pdf(2))))
 	body := `{"name":"Deed","abstract_id":"` + abstract + `","parts":[{"file_id":1,"pages":"3-7","rotate":90},{"file_id":2,"pages":null}]}`
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/files/pages", header: []string{asJSON}, body: body, status: 202})
+	for _, id := range []string{"1", "2"} { // access to the originals is recorded
+		srv.do(t, call{as: "events", method: "GET", path: "/v1/events?kind=file.downloaded&record=file:" + id, status: 200,
+			has: []string{`"as":"pages"`, `"into":"file:3"`}})
+	}
 	srv.do(t, jsonCall("PATCH", "/file-vault/files/1", `{"filename":"2019 packet.pdf"}`, 200))
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/file-vault/files/2", status: 204})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/files/3/origin", status: 200,

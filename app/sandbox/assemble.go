@@ -26,13 +26,23 @@ type taskPart struct {
 	Pages []pdf.PageTurn `json:"pages"`
 }
 
+// Maximum number of pages and parts of a new document. Their description must fit into a frame.
+const (
+	maxTaskPages = 10_000
+	maxTaskParts = 2_000
+)
+
 // Assemble writes a PDF with the pages of the parts to out. Doc, Size, MIME, and Ext of r are ignored. If the
 // worker is replaced, Assemble writes the file again from its start. It returns the size of the file, and
 // the errors of PageImage or out.
 func (p *Pool) Assemble(ctx context.Context, r Request, parts []Part, out io.WriterAt, lim document.ExtractLimits) (size int64, err error) {
 	t, docs := task{Task: taskAssemble, Extract: withDefaultLimits(lim)}, concatenated{}
 	r.Size, r.MIME, r.Ext = 0, "", ""
+	pages := 0
 	for _, part := range parts {
+		if pages += len(part.Pages); pages > maxTaskPages || len(t.Parts) == maxTaskParts {
+			return 0, document.ErrTooLarge
+		}
 		t.Parts = append(t.Parts, taskPart{part.Size, part.MIME, part.Pages})
 		docs = append(docs, section{r.Size, part})
 		r.Size += part.Size

@@ -89,10 +89,15 @@ func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time,
 	return later(a.RetainedUntil, addRetention(from, keep)), err
 }
 
-// retainedByOrigin returns the latest end of a retention period of the documents that a new document is made
+// retainedByOrigin returns the latest end of a retention period of the documents that a new document is created
 // from. Zero: none. It returns Conflict if one of them isn't available anymore.
 func (v *Vault) retainedByOrigin(t *store.Tx, parts []origin.Part) (until time.Time, err error) {
+	read, abstracts := map[uint64]bool{}, map[uint64]bool{}
 	for _, part := range parts {
+		if read[part.FileID] {
+			continue
+		}
+		read[part.FileID] = true
 		f, err := t.File(part.FileID)
 		if errs.KindOf(err) == errs.NotFound {
 			err = &errs.Error{Kind: errs.Conflict, Message: "The document " + part.Filename + " was deleted. Restore it, and try again."}
@@ -100,11 +105,12 @@ func (v *Vault) retainedByOrigin(t *store.Tx, parts []origin.Part) (until time.T
 		if err != nil {
 			return until, err
 		}
-		until = later(until, v.fileRetainedBefore(f))
-		if f.AbstractID == 0 {
-			continue
+		if until = later(until, v.fileRetainedBefore(f)); f.AbstractID != 0 {
+			abstracts[f.AbstractID] = true
 		}
-		a, err := t.Abstract(f.AbstractID)
+	}
+	for id := range abstracts {
+		a, err := t.Abstract(id)
 		if err != nil {
 			return until, err
 		}
