@@ -275,10 +275,7 @@ func checkPart(t *store.Tx, d PagesPart, prefix string, f *errs.Fields, limit in
 	count := max(part.file.PageCount(), 1)
 	text := d.Pages.Value
 	if strings.TrimSpace(text) == "" {
-		text = "1-" + strconv.Itoa(count)
-		if count == 1 {
-			text = "1"
-		}
+		text = model.PageRange(1, count)
 	}
 	list, last, ok := model.ParsePages(text)
 	if d.Pages.Kind != model.InputMissing && d.Pages.Kind != model.InputString || !ok || last > count {

@@ -280,6 +280,14 @@ func ParsePages(text string) (pages string, last int, ok bool) {
 	return strings.Join(ranges, ","), last, true
 }
 
+// PageRange returns a list of pages for ParsePages.
+func PageRange(first, last int) string {
+	if first == last {
+		return strconv.Itoa(first)
+	}
+	return strconv.Itoa(first) + "-" + strconv.Itoa(last)
+}
+
 // FirstPage returns the first page of a list of pages, or 1 if it is empty.
 func FirstPage(pages string) int {
 	first := 0

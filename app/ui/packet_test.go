@@ -112,8 +112,19 @@ func TestPacketIsSplitAndJoined(t *testing.T) {
 	form = formOfPacket(t, joined)
 	form.Set("join", "2")
 	one := p.staff.post(t, 200, path, form)
-	one.has(t, `name="starts" value="1"`, `value="2417"`)
-	one.lacks(t, "2. Mortgage")
+	one.has(t, `name="starts" value="1"`, `value="2417"`, `name="kept" value="2 remarks Faint"`)
+	one.lacks(t, "2. Mortgage", `value="p2.book"`)
+	form = formOfPacket(t, one)
+	form.Set("split", "2") // what was entered there comes back, to be checked again
+	again := p.staff.post(t, 200, path, form)
+	again.has(t, `name="starts" value="1,2"`, "Faint</textarea>")
+	again.lacks(t, `name="kept"`, `value="p2.book"`)
+	form = formOfPacket(t, again)
+	form.Set("stay", "yes") // Enter without scripts
+	p.staff.post(t, 200, path, form).has(t, `name="starts" value="1,2"`, "Faint</textarea>")
+	if saved := len(p.runsheet()); saved != 0 {
+		t.Errorf("%d instruments were added, want none", saved)
+	}
 	form = formOfPacket(t, p.staff.get(t, 200, path+"?starts=1,3"))
 	form.Del("row")
 	form.Add("row", "3")

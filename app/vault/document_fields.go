@@ -3,11 +3,9 @@ package vault
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"deedkeep/app/errs"
@@ -310,7 +308,7 @@ func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts in
 		return g, false
 	}
 	if parts > 1 {
-		g.Pages, g.Boundary = pageRange(part.First, part.Last), part.Confidence
+		g.Pages, g.Boundary = model.PageRange(part.First, part.Last), part.Confidence
 	}
 	if f.AbstractID != 0 {
 		fields["documents"] = model.RowsInput([]model.DocumentLink{{FileID: f.ID, Pages: g.Pages}})
@@ -318,14 +316,6 @@ func (d suggestionDraft) suggest(f model.File, part extract.Instrument, parts in
 		delete(fields, "position")
 	}
 	return d.validate(g, f)
-}
-
-// pageRange returns a list of pages for model.ParsePages.
-func pageRange(first, last int) string {
-	if first == last {
-		return strconv.Itoa(first)
-	}
-	return fmt.Sprintf("%d-%d", first, last)
 }
 
 // validate sets the instrument of a suggestion. Fields that aren't valid are left out.

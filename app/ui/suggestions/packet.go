@@ -25,21 +25,21 @@ type packet struct {
 	Path, Viewer, To string // addresses of the page, of the viewer, and of the abstract
 	Parts            []*packetPart
 	Doubtful         int // fields and boundaries to compare with the page
-	Chosen           int // instruments that the form adds
 	At               int // page that has the focus after instruments were split or joined; 0: none
 	FocusButton      bool
 	Shown            int    // page in the preview
 	Reading          string // says that text of the document is still being read
 	Missing          string // says that the suggestions can't be shown
 	Problem, Once    string
-	Checked          []string // doubtful fields that a person compared with the page
-	read             int      // pages that instruments can have
+	Checked          []string    // doubtful fields that a person compared with the page
+	Kept             []keptValue // of instruments that were merged into others
+	read             int         // pages that instruments can have
 }
 
 // maxParts is the maximum number of instruments of a document.
 const maxParts = 100
 
-const tooManyParts = "A document can have at most 100 instruments here. Add these first."
+const tooManyParts = "This page can show at most 100 instruments. Add the others in the document's Instruments panel."
 
 // notInAbstract is the message for a document in a folder.
 const notInAbstract = "This document is not in an abstract. Move it to an abstract, then add its instruments."
@@ -64,6 +64,9 @@ func (p *Pages) acceptPacket(r *page.Request) error {
 	}
 	pk.setUnsure(r.PostForm["unsure"])
 	pk.merge(r.PostForm)
+	if r.PostForm.Has("stay") { // Enter in a field adds nothing
+		return p.showPacket(r, http.StatusOK, pk, r.PostForm)
+	}
 	starts, at := pk.changedStarts(r.PostForm)
 	if at == 0 {
 		return p.addPacket(r, pk)
@@ -163,7 +166,7 @@ func (p *Pages) showPacket(r *page.Request, status int, pk *packet, choices url.
 	if r.Method == http.MethodGet {
 		p.App.Events.ContinueView(r.Actor, "file.opened", model.RecordRef("file", pk.File.ID))
 	}
-	return p.RenderPage(r, status, "packet.html", page.Page{Heading: "Instruments in this document", Section: "abstracts", Data: pk,
+	return p.RenderPage(r, status, "packet.html", page.Page{Heading: "Split into instruments", Section: "abstracts", Data: pk,
 		Scripts: []string{"packet.js"}, Styles: []string{"packet.css"}})
 }
 

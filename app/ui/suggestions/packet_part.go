@@ -28,7 +28,7 @@ type packetPart struct {
 	Choices     []page.RowChoice // what to do with it if the runsheet has it
 	Related     []packetRelation
 	Problem     string
-	Sure        int               // of 100 such boundaries with the part before, how many are right; 0: a person needn't check this one
+	CheckAt     int               // confidence of a boundary to check; 0: none
 	Focus       bool              // the boundary has the focus
 	changed     map[string]string // values that a person entered, by field
 	left        []string          // relations that aren't added
@@ -59,14 +59,13 @@ type packetRelation struct {
 // sureBoundary is the lowest confidence of a boundary that a person needn't check.
 const sureBoundary = 90
 
-// setUnsure sets which boundaries a person should check, from the form that has them. It has the starts as given, and so
-// as sure.
+// setUnsure restores the boundaries to check from a form. With starts from a form, suggestions have a confidence of 100.
 func (pk *packet) setUnsure(list []string) {
-	for _, text := range list {
-		start, sure, _ := strings.Cut(text, " ")
+	for _, text := range list[:min(len(list), maxParts)] {
+		start, confidence, _ := strings.Cut(text, " ")
 		for _, part := range pk.Parts[min(len(pk.Parts), 1):] {
 			if strconv.Itoa(part.First) == start && part.Form != nil {
-				part.Sure, _ = strconv.Atoi(sure)
+				part.CheckAt, _ = strconv.Atoi(confidence)
 			}
 		}
 	}
@@ -97,7 +96,7 @@ func (pk *packet) setParts(list []vault.Suggestion, now time.Time) {
 		}
 		part.Row, part.Part, part.Parts = n+1, n+1, len(starts)
 		if n > 0 && part.Boundary > 0 && part.Boundary < sureBoundary {
-			part.Sure = part.Boundary
+			part.CheckAt = part.Boundary
 		}
 		if at >= 0 || !described && len(part.Lines) == 0 {
 			part.Lines = nil
@@ -141,19 +140,11 @@ func (part *packetPart) setForm(pk *packet, now time.Time) {
 	part.Files = []model.File{pk.File}
 	link := model.DocumentLink{FileID: pk.File.ID}
 	if part.Parts > 1 || part.Last < *pk.File.Pages {
-		link.Pages = part.pageList()
+		link.Pages = model.PageRange(part.First, part.Last)
 	}
 	part.Fields["documents"] = model.RowsInput([]model.DocumentLink{link})
 	part.Form = instrumentform.New(instrumentform.InPacket(part.First), vault.InstrumentView{Instrument: part.Instrument},
 		instrumentform.Context{Sheet: pk.Sheet, File: pk.File.ID, Now: now})
-}
-
-// pageList returns the pages as a list for model.ParsePages.
-func (part *packetPart) pageList() string {
-	if part.First == part.Last {
-		return strconv.Itoa(part.First)
-	}
-	return fmt.Sprintf("%d-%d", part.First, part.Last)
 }
 
 // PageText returns the pages as text, such as "Pages 3–7".
@@ -180,7 +171,7 @@ func (pk *packet) merge(form url.Values) {
 			i, found := pk.Sheet.Find(id)
 			return i.Instrument, found
 		}}
-	pk.Checked = form["checked"]
+	pk.Checked, pk.Kept = form["checked"][:min(len(form["checked"]), maxChecked)], readKept(form["kept"])
 	for _, part := range pk.Parts {
 		if part.Form != nil {
 			part.merge(pk, form, about)
@@ -283,28 +274,6 @@ func (part *packetPart) isBlank() bool {
 	return true
 }
 
-// carry enters what a person changed in the form before instruments were split or joined. It returns the choices for
-// instruments that the runsheet has already.
-func (pk *packet) carry(before *packet, form url.Values) url.Values {
-	choices := url.Values{}
-	pk.Checked = before.Checked
-	for _, old := range before.Parts {
-		at := slices.IndexFunc(pk.Parts, func(part *packetPart) bool { return part.First == old.First })
-		if old.Form == nil || at < 0 || pk.Parts[at].Form == nil {
-			continue
-		}
-		part := pk.Parts[at]
-		for name, value := range old.changed {
-			part.Form.Fill(name, value)
-		}
-		if part.left = old.left; !old.isBlank() {
-			part.Chosen = old.Chosen
-		}
-		choices.Set(page.RowField(part.Number()), form.Get(page.RowField(old.Number())))
-	}
-	return choices
-}
-
 // Number returns the number of the instrument in the document.
 func (part *packetPart) Number() int { return part.Row }
 
@@ -317,13 +286,10 @@ func (pk *packet) prepare(choices url.Values) {
 			continue
 		}
 		part.Choices, part.Related = page.RowChoices(part.Suggestion, choices), part.related(pk)
-		if part.Chosen || len(part.Choices) > 0 {
-			pk.Chosen++
+		if part.CheckAt > 0 && slices.Contains(pk.Checked, part.BoundaryName()) {
+			part.CheckAt = 0
 		}
-		if part.Sure > 0 && slices.Contains(pk.Checked, part.BoundaryName()) {
-			part.Sure = 0
-		}
-		if part.Sure > 0 {
+		if part.CheckAt > 0 {
 			pk.Doubtful++
 			if first == nil && pk.Problem == "" && !focused {
 				focused, part.Focus, pk.Shown = true, pk.At == 0, part.First

@@ -201,6 +201,12 @@ form?.addEventListener('click', (event) => {
 form?.addEventListener('input', (event) => {
   const field = event.target.closest('.packet-field');
   if (!field) return;
+  const { target } = event;
+  if (target instanceof HTMLInputElement && target.name === 'checked' && !target.checked) {
+    field.dataset.doubtful = target.value;
+    showLeft();
+    return;
+  }
   check(field);
   if (field.matches('.packet-boundary')) return;
   const box = field.closest('[data-part]').querySelector('input[name="row"]');
