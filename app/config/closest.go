@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
 
 // similarNames returns the closest of names or, if none is close, up to three that begin with the words in name.
 func similarNames(name string, names []string) (similar []string) {
@@ -23,30 +27,9 @@ func similarNames(name string, names []string) (similar []string) {
 func closestName(name string, names []string) string {
 	best, minEdits := "", 3
 	for _, candidate := range names {
-		if d := editDistance(name, candidate); d < minEdits {
+		if d := levenshtein.ComputeDistance(name, candidate); d < minEdits {
 			best, minEdits = candidate, d
 		}
 	}
 	return best
-}
-
-// editDistance returns the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -10,3 +10,11 @@ func CutReasons(pages []Page, rules *Rules, at time.Time) map[int]string {
 	}
 	return reasons
 }
+
+// Starts returns the pages on which the instruments of a document start.
+func Starts(pages []Page, rules *Rules, at time.Time) (starts []int) {
+	for _, c := range cutsOf(pages, rules, at) {
+		starts = append(starts, c.page)
+	}
+	return starts
+}

@@ -23,8 +23,8 @@ type Instrument struct {
 	Fields      Fields
 }
 
-// ReadAll returns the instruments of a document. A new one starts on a page with a title or a recording stamp of its
-// own. The certificates, exhibits, and riders of an instrument belong to it. types are the document types of the firm.
+// ReadAll returns the instruments of a document. See reason for what starts a new one. The certificates, exhibits, and riders
+// of an instrument belong to it. types are the document types of the firm.
 func ReadAll(pages []Page, rules *Rules, types model.DocumentTypes, now time.Time) []Instrument {
 	pages = pages[:min(len(pages), MaxDocumentPages)]
 	return readParts(pages, cutsOf(pages, rules, now), rules, types, now)
@@ -40,14 +40,6 @@ func ReadParts(pages []Page, starts []int, rules *Rules, types model.DocumentTyp
 		}
 	}
 	return readParts(pages, cuts, rules, types, now)
-}
-
-// Starts returns the pages on which the instruments of a document start.
-func Starts(pages []Page, rules *Rules, at time.Time) (starts []int) {
-	for _, c := range cutsOf(pages, rules, at) {
-		starts = append(starts, c.page)
-	}
-	return starts
 }
 
 // readParts returns the instruments that start at the cuts. The lines above a cut on its page aren't read: they belong to the
@@ -116,8 +108,8 @@ func cutsOf(pages []Page, rules *Rules, at time.Time) []cut {
 	return cuts
 }
 
-// cutsFile says how many of 100 instruments that were found for a reason do start there. It was fitted to packets of forms that
-// the rules were not written for:
+// cutsFile says how many of 100 instruments that were found for a reason do start there. It was fitted to generated packets of
+// the fit set (scans_test.go) and of generated forms:
 //
 //	go test ./app/extract -run TestCutConfidence -fit
 //

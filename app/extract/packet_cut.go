@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/agnivade/levenshtein"
+
 	"deedkeep/app/model"
 )
 
@@ -138,30 +140,12 @@ func (n stampNumber) differs(o stampNumber) bool {
 	if a == "" || b == "" || a == b {
 		return false
 	}
-	return n.sure && o.sure || !AreReadings(n.text, o.text) && distance(a, b) >= minOtherDigits
+	if n.sure && o.sure {
+		return true
+	}
+	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
+	return !AreReadings(n.text, o.text) && levenshtein.ComputeDistance(a, b) >= minOtherDigits
 }
 
 // maxCompared is how many characters of numbers are compared.
 const maxCompared = 24
-
-// distance returns how many characters of a must be added, removed, or replaced to get b.
-func distance(a, b string) int {
-	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
-	row := make([]int, len(b)+1)
-	for n := range row {
-		row[n] = n
-	}
-	for n := range len(a) {
-		diagonal := row[0]
-		row[0] = n + 1
-		for k := range len(b) {
-			cost := diagonal
-			if a[n] != b[k] {
-				cost++
-			}
-			diagonal = row[k+1]
-			row[k+1] = min(cost, row[k]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
-}
