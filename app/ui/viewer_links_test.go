@@ -32,6 +32,8 @@ func TestViewerNamesOrigin(t *testing.T) {
 	link := fmt.Sprintf(`<dt>Created from</dt><dd>pages 1–2 of <a href="/documents/%d">2019 packet.pdf</a></dd>`, source)
 	h.request(t, 200, "GET", fmt.Sprintf("/documents/%d", created.Files[0].ID), cookie).has(t, link)
 	h.request(t, 200, "GET", fmt.Sprintf("/documents/%d", source), cookie).has(t, "<dt>Uploaded</dt>")
+	h.newUser(t, "ada", model.RoleAdmin).get(t, 200, fmt.Sprintf("/admin/activity?record=file:%d", created.Files[0].ID)).
+		has(t, "created document <a", "from pages 1–2 of 2019 packet.pdf")
 }
 
 // The viewer links back to the document's row on the correct page of the list.

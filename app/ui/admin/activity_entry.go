@@ -46,7 +46,7 @@ func (p *Pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow
 }
 
 func (p *Pages) eventRow(e model.Event, names map[string]vault.RecordName) eventRow {
-	word := page.EventTextOf(e.Kind)
+	word := page.EventTextOf(e)
 	row := eventRow{Seq: e.Seq, At: e.At, Who: page.ActorText(e.Actor), Address: e.Actor.Address, Words: word.Words}
 	if e.Record != "" && word.Record != "" {
 		row.Record = p.eventRecord(word.RecordType(e.Record), e, e.Record, e.Detail["name"]+e.Detail["number"], names)

@@ -115,8 +115,16 @@ var EventTexts = []eventGroup{
 	}},
 }
 
-// EventTextOf returns the text for an event kind.
-func EventTextOf(kind string) eventText {
+// EventTextOf returns the text for an event.
+func EventTextOf(e model.Event) eventText {
+	text := eventTextOf(e.Kind)
+	if e.Detail["created_from"] != "" { // pages of other documents
+		text.Words, text.Brief = "created", "created"
+	}
+	return text
+}
+
+func eventTextOf(kind string) eventText {
 	for _, g := range EventTexts {
 		if at := slices.IndexFunc(g.Words, func(w eventText) bool { return w.kind == kind }); at >= 0 {
 			return g.Words[at]
@@ -178,7 +186,7 @@ var detailTexts = []struct{ name, words, one string }{
 	{"records", "%s records", "1 record"}, {"files", "with %s documents", "with 1 document"},
 	{"kept", "%s kept by the retention setting", ""}, {"role", "as %s", ""}, {"by", "with the setup link", ""}, {"abilities", "permissions: %s", ""},
 	{"snapshot", "snapshot %s", ""}, {"to", "to %s", ""}, {"from", "from %s", ""}, {"removed", "%s", ""},
-	{"undo", "with Undo", "with Undo"},
+	{"undo", "with Undo", "with Undo"}, {"created_from", "from %s", ""},
 	{"recovery_codes_left", "with a recovery code (%s left)", "with a recovery code (1 left)"}, {"sessions", "%s sessions ended", "-"},
 }
 

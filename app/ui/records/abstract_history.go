@@ -107,7 +107,7 @@ func (p *Pages) historyLines(ctx context.Context, events []model.Event, defs []m
 		return nil, err
 	}
 	for _, e := range events {
-		what := page.EventTextOf(e.Kind).Brief
+		what := page.EventTextOf(e).Brief
 		if what == "" {
 			continue
 		}
