@@ -1,7 +1,9 @@
 package jobs_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,11 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/model/origin"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vault/storage"
 	"deedkeep/app/vaulttest"
@@ -155,6 +159,60 @@ func TestCreateFromDamagedPages(t *testing.T) {
 				t.Errorf("%s, again %t: error %v, want DamagedError", f.Filename, again, err)
 			}
 		}
+	}
+	if n := tmpFiles(t, v); n != 0 {
+		t.Errorf("%d temporary files, want none", n)
+	}
+}
+
+// pagesReader is a reader whose Assemble calls a function first and fails with its error.
+type pagesReader struct {
+	vaulttest.Reader
+	before func() error
+}
+
+func (r *pagesReader) Assemble(ctx context.Context, q sandbox.Request, parts []sandbox.Part, out io.WriterAt,
+	limits document.ExtractLimits) (int64, error) {
+	if err := r.before(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Assemble(ctx, q, parts, out, limits)
+}
+
+// If pages can't be copied, the error says why, and nothing is stored.
+func TestCreateFromPagesFails(t *testing.T) {
+	t.Parallel()
+	reader := &pagesReader{}
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { reader.Reader, o.Reader = vaulttest.Reader{}, reader })
+	file := vaulttest.UploadDocs(t, v, scan(2, "a"))[0]
+	draft := jobs.PagesDraft{Name: model.StringInput("x"), Parts: []jobs.PagesPart{part(file.ID, "1", 0)}}
+	for _, c := range []struct {
+		err  error
+		kind errs.Kind
+		want string
+	}{
+		{document.ErrTooLarge, errs.Invalid, "the new document is too large. Choose fewer pages."},
+		{document.ErrUnsupported, errs.Invalid, "a document is protected by a password."},
+		{document.ErrDamaged, errs.Invalid, "the document is damaged"},
+		{sandbox.ErrDeadline, errs.Invalid, "too long"},
+		{errors.New("broken pipe"), errs.Internal, "broken pipe"},
+	} {
+		reader.before = func() error { return c.err }
+		_, err := createFromPages(t, v, draft)
+		text := fmt.Sprint(err)
+		if problem, ok := errors.AsType[*errs.Error](err); ok && len(problem.Fields) > 0 {
+			text = strings.Join(problem.Fields[0].Sentences(), " ")
+		}
+		if errs.KindOf(err) != c.kind || !strings.Contains(text, c.want) {
+			t.Errorf("%v: got %v error %q, want %v with %q", c.err, errs.KindOf(err), text, c.kind, c.want)
+		}
+	}
+	reader.before = func() error { return v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}) }
+	if _, err := createFromPages(t, v, draft); errs.KindOf(err) != errs.Conflict || !strings.Contains(err.Error(), "Scan a.pdf was deleted") {
+		t.Errorf("original deleted while its pages were copied: error %v, want Conflict", err)
+	}
+	if files, err := v.Files.List(t.Context(), vault.Query{}); err != nil || len(files.Items) != 0 {
+		t.Errorf("%d documents, %v; want none", len(files.Items), err)
 	}
 	if n := tmpFiles(t, v); n != 0 {
 		t.Errorf("%d temporary files, want none", n)

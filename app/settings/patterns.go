@@ -190,10 +190,10 @@ type Proposals struct {
 	Compared int // recorded instruments of the county that have text
 }
 
-// Propose returns patterns for the county of recorded instruments that can be added to a new text of county patterns. It
-// stores nothing.
-func (s *Service) Propose(ctx context.Context, text, county, state string, recorded []extract.RecordedInstrument) (p Proposals,
-	problems []extract.Problem, err error) {
+// Propose returns patterns for a county that can be added to a new text of county patterns. recorded returns the instruments
+// of the county. Propose stores nothing.
+func (s *Service) Propose(ctx context.Context, text, county, state string, recorded func() ([]extract.RecordedInstrument, error)) (
+	p Proposals, problems []extract.Problem, err error) {
 	next := s.checkPatterns(text)
 	if len(next.Problems) > 0 {
 		return p, next.Problems, nil
@@ -202,8 +202,12 @@ func (s *Service) Propose(ctx context.Context, text, county, state string, recor
 		return p, []extract.Problem{alreadyTrying}, nil
 	}
 	defer s.trying.Unlock()
-	p.Compared = len(recorded)
-	p.List, err = next.rules.Propose(ctx, county, state, recorded, s.db.Now())
+	list, err := recorded()
+	if err != nil {
+		return p, nil, err
+	}
+	p.Compared = len(list)
+	p.List, err = next.rules.Propose(ctx, county, state, list, s.db.Now())
 	return p, nil, err
 }
 

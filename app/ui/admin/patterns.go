@@ -109,14 +109,14 @@ func (p *Pages) tryPatterns(r *page.Request, view patternsView) error {
 
 // proposePatterns shows patterns for the county of the form that would read what people recorded.
 func (p *Pages) proposePatterns(r *page.Request, view patternsView) error {
-	var recorded []extract.RecordedInstrument
-	if view.Sample.County != "" {
-		var err error
-		if recorded, err = p.App.Instruments.RecordedPages(r.Context(), view.Sample.County, view.Sample.State, maxCompared); err != nil {
-			return err
+	county, state := view.Sample.County, view.Sample.State
+	recorded := func() ([]extract.RecordedInstrument, error) {
+		if county == "" {
+			return nil, nil
 		}
+		return p.App.Instruments.RecordedPages(r.Context(), county, state, maxCompared)
 	}
-	proposals, problems, err := p.App.Stored.Propose(r.Context(), view.Text, view.Sample.County, view.Sample.State, recorded)
+	proposals, problems, err := p.App.Stored.Propose(r.Context(), view.Text, county, state, recorded)
 	if err != nil {
 		return err
 	}
